@@ -1,0 +1,41 @@
+/**
+ * Installs what package-lock.json asks for when it is not there yet, so that `npm start` and `npm test`
+ * need nothing done before them. Plain Node: at this point nothing else is known to exist.
+ */
+import { spawnSync } from 'node:child_process';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+export const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const marker = join(root, 'node_modules', '.catalog-installed');
+
+/** @param {'production' | 'development'} mode what the caller needs; development includes production */
+export function ensureInstalled(mode) {
+  const lock = createHash('sha256').update(readFileSync(join(root, 'package-lock.json'))).digest('hex');
+  const [have, installedMode] = existsSync(marker) ? readFileSync(marker, 'utf8').split(' ') : [];
+  if (have === lock && (installedMode === 'development' || installedMode === mode)) return;
+  console.error(`catalog: installing ${mode} dependencies (once) …`);
+  const npm = process.platform === 'win32' ? 'npm.cmd' : 'npm';
+  const flags = mode === 'production' ? ['--omit=dev'] : ['--include=dev'];
+  const result = spawnSync(npm, ['ci', ...flags, '--no-fund', '--no-audit', '--loglevel=error'], {
+    cwd: root,
+    stdio: ['ignore', 2, 2],
+    shell: process.platform === 'win32',
+  });
+  if (result.status !== 0) {
+    console.error('catalog: the installation failed; the lines above say why. Check the network and npm, then try again.');
+    process.exit(1);
+  }
+  writeFileSync(marker, `${lock} ${mode}`);
+}
+
+/** The pinned Bun that npm installed: the package's own binary, whatever else is on the PATH. */
+export function bunBinary() {
+  const candidates = ['bun.exe', 'bun'].map(name => join(root, 'node_modules', 'bun', 'bin', name));
+  const found = candidates.find(existsSync);
+  if (found !== undefined) return found;
+  console.error('catalog: the Bun binary is missing from node_modules; remove node_modules and try again.');
+  process.exit(1);
+}

@@ -1,0 +1,182 @@
+/**
+ * The order of the HTTP layers and the list of resources: read this first.
+ *
+ * A request passes the steps of `answer` from top to bottom; each may end it with the statuses named there.
+ * Whatever is thrown becomes an error reply, and every reply leaves through `respond`.
+ */
+import type { BunRequest, Server } from 'bun';
+import type { Config } from './config.ts';
+import { type Authenticator, admit, identify } from './http/access.ts';
+import { compressor } from './http/compress.ts';
+import { entityTag, evaluate } from './http/conditional.ts';
+import { cors as corsFor } from './http/cors.ts';
+import type { Endpoint, Input } from './http/endpoint.ts';
+import { HttpError } from './http/errors.ts';
+import { Exchange } from './http/exchange.ts';
+import { type Idempotency, idempotencyKeyOf } from './http/idempotency.ts';
+import type { Version } from './http/lifecycle.ts';
+import { bodyType, json, negotiation, vendorType } from './http/negotiate.ts';
+import type { Quota } from './http/rate-limit.ts';
+import type { Reply } from './http/reply.ts';
+import * as requests from './http/request.ts';
+import { responder } from './http/respond.ts';
+import { bunPattern, pick, type Route, routesOf } from './http/router.ts';
+import type { Observer } from './operations/observe.ts';
+import type { Clock } from './ports/clock.ts';
+import type { Database } from './storage/database.ts';
+
+export interface AppOptions {
+  readonly config: Config;
+  readonly clock: Clock;
+  readonly database: Database;
+  readonly authenticator: Authenticator;
+  readonly quota: Quota;
+  readonly idempotency: Idempotency;
+  readonly observer: Observer;
+  readonly version: Version;
+  /** Below the version's prefix. */
+  readonly resources: readonly Endpoint[];
+  /** Beside it: /health and its kin. */
+  readonly operations: readonly Endpoint[];
+}
+
+type Handler = (request: BunRequest, server: Server<undefined>) => Promise<Response>;
+
+export interface App {
+  /** Bun's route table: one entry for each path. */
+  readonly routes: Record<string, Handler>;
+  /** Every other path. */
+  readonly fallback: (request: Request, server: Server<undefined>) => Promise<Response>;
+}
+
+const noBody = new Uint8Array();
+
+export function createApp(options: AppOptions): App {
+  const { config, quota, observer, idempotency, database, version } = options;
+  const negotiate = negotiation();
+  const cors = corsFor(config.CORS_ORIGINS);
+  const respond = responder({ clock: options.clock, cors, quota, negotiate, compressor: compressor() });
+  const versionTypes = [json, vendorType(version.name)];
+
+  async function answer(exchange: Exchange, params: Readonly<Record<string, string>>): Promise<Reply> {
+    const { request, route, method } = exchange;
+    const { headers } = request;
+
+    // CORS: 204. A preflight carries no credentials and costs nothing.
+    if (method === 'OPTIONS') return preflight(request, route);
+
+    // Quota: 429. It is charged to whoever calls, so that has to be known first.
+    const keyParameter = requests.queryParameter(exchange.url.search, 'api_key');
+    const caller = await identify(headers, keyParameter, exchange.address, options.authenticator);
+    exchange.caller = caller;
+    const endpoint = route?.endpoints.get(method === 'HEAD' ? 'GET' : method);
+    exchange.endpoint = endpoint;
+    if (endpoint?.free !== true) await charge(exchange, caller.subject);
+
+    // Route: 404, 405.
+    pick(route, method);
+    if (endpoint === undefined) throw new HttpError('NOT_FOUND');
+
+    // Negotiate: 406, 415.
+    const offered = endpoint.produces ?? versionTypes;
+    const { mediaType, problem } = negotiate.mediaType(headers.get('accept'), offered);
+    exchange.problem = problem;
+    if (mediaType === undefined) {
+      throw new HttpError('NOT_ACCEPTABLE', { message: `Accept must allow one of ${offered.join(', ')}.` });
+    }
+    exchange.mediaType = mediaType;
+    const contentType =
+      endpoint.body === undefined ? json : bodyType(headers, method, requests.bodyTypes(endpoint.body));
+
+    // Access: 401, 403.
+    admit(caller, endpoint.access);
+
+    // Parse: 400, 413.
+    const bytes = endpoint.body === undefined ? noBody : await requests.readBody(request, config.BODY_LIMIT);
+    const input: Input<unknown, unknown, unknown> = {
+      params: requests.parseParams(endpoint, params),
+      query: requests.parseQuery(endpoint, exchange.url.search),
+      body:
+        endpoint.body === undefined
+          ? undefined
+          : requests.parseBody(endpoint.body, contentType, requests.parseJson(bytes)),
+      caller,
+      url: exchange.url,
+      requestId: exchange.requestId,
+      get address() {
+        return exchange.address();
+      },
+      mediaType,
+      precondition: (body, lastModified) => {
+        evaluate(headers, method, { etag: entityTag(body), lastModified });
+      },
+      write: work => write(exchange, endpoint, bytes, work),
+    };
+
+    // Precondition: 412. Handler: 404, 409, 422.
+    return endpoint.handle(input);
+  }
+
+  function write(
+    exchange: Exchange,
+    endpoint: Endpoint,
+    body: Uint8Array,
+    work: Parameters<Input<0, 0, 0>['write']>[0],
+  ) {
+    const honoured = endpoint.method === 'POST' && endpoint.idempotent !== false;
+    const key = honoured ? idempotencyKeyOf(exchange.request.headers) : undefined;
+    if (key === undefined) return database.write(work);
+    const caller = exchange.caller?.subject ?? '';
+    return idempotency.run({ caller, key, method: exchange.method, path: exchange.url.path, body }, work);
+  }
+
+  async function charge(exchange: Exchange, subject: string): Promise<void> {
+    const state = quota.charge(subject);
+    exchange.quota = state instanceof Promise ? await state : state;
+    if (exchange.quota.allowed) return;
+    const seconds = Math.max(1, exchange.quota.reset - Math.floor(options.clock.now() / 1000));
+    throw new HttpError('RATE_LIMITED', {
+      message: `All ${quota.limit} requests of this window are used; retry in ${seconds} seconds.`,
+      headers: { 'Retry-After': String(seconds) },
+    });
+  }
+
+  function preflight(request: Request, route: Route | undefined): Reply {
+    const headers = { ...cors.preflight(request), ...(route === undefined ? {} : { Allow: route.allow }) };
+    return {
+      status: 204,
+      body: null,
+      mediaType: json,
+      cacheControl: 'max-age=86400',
+      headers,
+      tagged: false,
+    };
+  }
+
+  async function serve(
+    route: Route | undefined,
+    params: Readonly<Record<string, string>>,
+    request: Request,
+    server: Server<undefined>,
+  ): Promise<Response> {
+    const url = requests.urlOf(request, config.BASE_URL, config.TRUST_PROXY);
+    const address = () =>
+      requests.addressOf(server.requestIP(request)?.address, request.headers, config.TRUST_PROXY);
+    const exchange = new Exchange(request, route, requests.requestIdOf(request.headers), url, address);
+    let response: Response;
+    try {
+      response = await respond.respond(exchange, await answer(exchange, params));
+    } catch (error) {
+      response = await respond.respond(exchange, respond.failure(exchange, error));
+    }
+    observer.served(exchange, response.status);
+    return response;
+  }
+
+  const routes: Record<string, Handler> = {};
+  const all = [...routesOf(options.resources, version), ...routesOf(options.operations, undefined)];
+  for (const route of all) {
+    routes[bunPattern(route.path)] = (request, server) => serve(route, request.params, request, server);
+  }
+  return { routes, fallback: (request, server) => serve(undefined, {}, request, server) };
+}

@@ -1,0 +1,128 @@
+/** Settings: the environment, validated once into a frozen object. Nothing else reads process.env. */
+import { z } from 'zod';
+
+/** A setting that cannot be used: one line that names it. */
+export class ConfigError extends Error {}
+
+const integer = (minimum: number, maximum: number) => z.coerce.number().int().min(minimum).max(maximum);
+const flag = z.enum(['true', 'false', '1', '0']).transform(value => value === 'true' || value === '1');
+const list = z.string().transform(text =>
+  text
+    .split(',')
+    .map(part => part.trim())
+    .filter(part => part !== ''),
+);
+const httpUrl = z.url({ protocol: /^https?$/ }).transform(text => text.replace(/\/+$/, ''));
+const secret = z
+  .string()
+  .min(32, 'needs at least 32 characters (HS256 asks for 256 bits, RFC 7518 section 3.2)');
+const moment = z.iso
+  .date()
+  .or(z.iso.datetime({ offset: true }))
+  .transform(text => Date.parse(text));
+
+/** Every setting with its rule, default and the line that `--help` prints. */
+export const settings = {
+  PORT: { schema: integer(0, 65_535).default(3000), help: 'port to listen on; 0 picks a free one (3000)' },
+  HOST: { schema: z.string().min(1).default('0.0.0.0'), help: 'address to listen on (0.0.0.0)' },
+  DATA_DIR: {
+    schema: z.string().min(1).default('./data'),
+    help: 'folder of the embedded database and its secret (./data)',
+  },
+  DATABASE_URL: {
+    schema: z.url({ protocol: /^postgres(ql)?$/ }).optional(),
+    help: 'postgres://user:password@host:port/database; unset: SQLite in DATA_DIR',
+  },
+  DATABASE_POOL: { schema: integer(1, 1000).default(10), help: 'connections to PostgreSQL at most (10)' },
+  BASE_URL: {
+    schema: httpUrl.optional(),
+    help: 'public address for links, without /v1; unset: taken from the request',
+  },
+  JWT_SECRET: {
+    schema: secret.optional(),
+    help: 'signs tokens, 32 characters or more; required with DATABASE_URL, else generated into DATA_DIR',
+  },
+  JWT_PREVIOUS_SECRETS: {
+    schema: list.pipe(z.array(secret)).default([]),
+    help: 'comma-separated secrets whose tokens are still accepted',
+  },
+  ADMIN_EMAIL: { schema: z.email().optional(), help: 'first administrator, made when there is no user' },
+  ADMIN_PASSWORD: {
+    schema: z.string().min(10).max(200).optional(),
+    help: 'the first administrator’s password, 10 characters or more',
+  },
+  RATE_LIMIT: {
+    schema: integer(1, 1_000_000_000).default(1000),
+    help: 'requests per caller and window (1000)',
+  },
+  RATE_WINDOW: { schema: integer(1, 86_400).default(3600), help: 'length of the window in seconds (3600)' },
+  CORS_ORIGINS: {
+    schema: list.optional(),
+    help: 'comma-separated origins that browsers may call from; unset: any',
+  },
+  DEFAULT_CURRENCY: {
+    schema: z
+      .string()
+      .regex(/^[A-Z]{3}$/)
+      .default('EUR'),
+    help: 'ISO 4217 currency of products that name none (EUR)',
+  },
+  BODY_LIMIT: {
+    schema: integer(1, 1_073_741_824).default(1_048_576),
+    help: 'largest request body in bytes (1048576)',
+  },
+  TRUST_PROXY: { schema: flag.default(false), help: 'believe X-Forwarded-For, -Proto and -Host (false)' },
+  LOG_LEVEL: {
+    schema: z.enum(['debug', 'info', 'warn', 'error', 'silent']).default('info'),
+    help: 'debug, info, warn, error or silent (info)',
+  },
+  STOP_TIMEOUT: {
+    schema: integer(0, 600).default(20),
+    help: 'seconds that a stop waits for requests in flight (20)',
+  },
+  DEPRECATED_V1: { schema: moment.optional(), help: 'date since which /v1 is deprecated' },
+  SUNSET_V1: { schema: moment.optional(), help: 'date after which /v1 may be gone' },
+  SUCCESSOR_V1: { schema: httpUrl.optional(), help: 'address of the version that follows /v1' },
+} as const;
+
+type Settings = typeof settings;
+export type Config = { readonly [Name in keyof Settings]: z.output<Settings[Name]['schema']> };
+
+/**
+ * @param environment usually process.env; empty values count as unset
+ * @throws ConfigError naming the first setting that breaks its rule
+ */
+export function loadConfig(environment: Readonly<Record<string, string | undefined>>): Config {
+  const values: Record<string, unknown> = {};
+  for (const [name, { schema }] of Object.entries(settings)) {
+    const text = environment[name]?.trim();
+    const result = schema.safeParse(text === '' ? undefined : text);
+    if (!result.success) throw new ConfigError(`${name}: ${reason(result.error)} (${settingHelp(name)})`);
+    values[name] = result.data;
+  }
+  // Boundary: the loop above has given every name the output of its own schema.
+  const config = Object.freeze(values) as Config;
+  checkTogether(config);
+  return config;
+}
+
+function checkTogether(config: Config): void {
+  if (config.DATABASE_URL !== undefined && config.JWT_SECRET === undefined) {
+    throw new ConfigError(
+      'JWT_SECRET: required when DATABASE_URL is set, so that all replicas accept the same tokens',
+    );
+  }
+  if ((config.ADMIN_EMAIL === undefined) !== (config.ADMIN_PASSWORD === undefined)) {
+    const missing = config.ADMIN_EMAIL === undefined ? 'ADMIN_EMAIL' : 'ADMIN_PASSWORD';
+    throw new ConfigError(`${missing}: required when the other of ADMIN_EMAIL and ADMIN_PASSWORD is set`);
+  }
+}
+
+function settingHelp(name: string): string {
+  return Object.entries(settings).find(([key]) => key === name)?.[1].help ?? name;
+}
+
+function reason(error: z.ZodError): string {
+  const message = error.issues[0]?.message ?? 'not valid';
+  return message.replace(/^Invalid input: /, '');
+}

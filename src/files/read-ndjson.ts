@@ -1,0 +1,34 @@
+import { wholeLines } from './read-text.ts';
+import { holdsDamage, notUtf8, parseRecord, type SourceRecord, tooLong, unreadable } from './record.ts';
+
+function isBlank(line: string): boolean {
+  return line.length === 0 || (line.charCodeAt(0) <= 32 && line.trim() === '');
+}
+
+/**
+ * Newline-delimited JSON: one object a line, LF or CRLF, blank lines skipped. A line that cannot be read is a
+ * record with an error and the reading goes on with the next. Yields the records of one block of lines at a
+ * time. Throws only what the source throws.
+ */
+export async function* readNdjson(source: AsyncIterable<Uint8Array>): AsyncGenerator<SourceRecord[]> {
+  let line = 1;
+  for await (const block of wholeLines(source)) {
+    if (block.tooLong) {
+      yield [unreadable(line, tooLong, block.text)];
+      line += 1;
+      continue;
+    }
+    const records: SourceRecord[] = [];
+    for (let start = 0; start < block.text.length; line += 1) {
+      const newline = block.text.indexOf('\n', start);
+      const end = newline < 0 ? block.text.length : newline;
+      const carriageReturn = end > start && block.text.charCodeAt(end - 1) === 13;
+      const text = block.text.slice(start, carriageReturn ? end - 1 : end);
+      start = end + 1;
+      if (isBlank(text)) continue;
+      const damaged = holdsDamage(block.damaged, text);
+      records.push(damaged ? unreadable(line, notUtf8, text) : parseRecord(line, text));
+    }
+    yield records;
+  }
+}

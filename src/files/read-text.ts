@@ -1,0 +1,126 @@
+/**
+ * From a stream of bytes in chunks of any size to text that can be parsed: either blocks of whole lines or
+ * pieces of whole characters. Neither ever holds more than one piece and one unfinished line.
+ */
+import { maxRawOfTooLong, maxRecordLength } from './record.ts';
+
+/** Text decoded from one run of bytes; `damaged` when some of them were not UTF-8 and became U+FFFD. */
+export interface DecodedText {
+  readonly text: string;
+  readonly damaged: boolean;
+}
+
+/** Whole lines with their line ends, or (`tooLong`) the beginning of one line that was skipped. */
+export interface LineBlock extends DecodedText {
+  readonly tooLong: boolean;
+}
+
+/** Large enough to make the cost of a chunk vanish, small enough that a block's records are a few MB. */
+const pieceLength = 256 * 1024;
+const newline = 10;
+const byteOrderMark = '\uFEFF';
+
+// Both keep U+FEFF: it is a mark only at the start of the file, where `withoutMark` removes it.
+function createDecoders(): { strict: TextDecoder; lenient: TextDecoder } {
+  return {
+    strict: new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }),
+    lenient: new TextDecoder('utf-8', { ignoreBOM: true }),
+  };
+}
+
+/** A decoder of byte runs that start and end between characters; the first run may start with a BOM. */
+function createDecode(): (bytes: Uint8Array) => DecodedText {
+  const { strict, lenient } = createDecoders();
+  let first = true;
+  const withoutMark = (text: string): string => {
+    if (!first) return text;
+    first = false;
+    return text.startsWith(byteOrderMark) ? text.slice(1) : text;
+  };
+  return bytes => {
+    try {
+      return { text: withoutMark(strict.decode(bytes)), damaged: false };
+    } catch {
+      return { text: withoutMark(lenient.decode(bytes)), damaged: true };
+    }
+  };
+}
+
+function join(parts: readonly Uint8Array[]): Uint8Array {
+  const [only] = parts;
+  if (parts.length === 1 && only !== undefined) return only;
+  const whole = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
+  let at = 0;
+  for (const part of parts) {
+    whole.set(part, at);
+    at += part.length;
+  }
+  return whole;
+}
+
+/** The same bytes in pieces of at most `pieceLength`, none of them empty. */
+async function* inPieces(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  for await (const chunk of source) {
+    for (let at = 0; at < chunk.length; at += pieceLength) yield chunk.subarray(at, at + pieceLength);
+  }
+}
+
+/**
+ * Blocks of whole lines in file order. A line over `maxRecordLength` bytes comes as a block of its own,
+ * marked `tooLong`, with its beginning only. The last line of the file need not end with a newline.
+ */
+export async function* wholeLines(source: AsyncIterable<Uint8Array>): AsyncGenerator<LineBlock> {
+  const decode = createDecode();
+  let unfinished: Uint8Array[] = [];
+  let length = 0;
+
+  const take = (end: Uint8Array, tooLong: boolean): LineBlock => {
+    const bytes = join([...unfinished, end]);
+    unfinished = [];
+    length = 0;
+    if (!tooLong) return { ...decode(bytes), tooLong };
+    const beginning = bytes.subarray(0, maxRawOfTooLong);
+    return { ...decode(beginning.subarray(0, characterBoundary(beginning))), tooLong };
+  };
+
+  for await (const piece of inPieces(source)) {
+    const last = piece.lastIndexOf(newline);
+    if (last >= 0) {
+      const firstEnd = piece.indexOf(newline);
+      // Only the line that began in an earlier piece can be too long: a piece is shorter than the limit.
+      const apart = length + firstEnd > maxRecordLength;
+      if (apart) yield take(piece.subarray(0, firstEnd), true);
+      if (!apart || firstEnd < last) yield take(piece.subarray(apart ? firstEnd + 1 : 0, last + 1), false);
+    }
+    const rest = piece.subarray(last + 1);
+    // Of a line already known to be too long only the length counts.
+    if (rest.length > 0 && length <= maxRecordLength) unfinished.push(rest);
+    length += rest.length;
+  }
+  if (length > 0) yield take(new Uint8Array(0), length > maxRecordLength);
+}
+
+/** The index after the last whole character: at most three bytes of an unfinished one stay behind. */
+function characterBoundary(bytes: Uint8Array): number {
+  for (let back = 1; back <= Math.min(3, bytes.length); back++) {
+    const byte = bytes[bytes.length - back] ?? 0;
+    if (byte < 0x80) break;
+    if (byte < 0xc0) continue; // continuation byte: its first byte is further back
+    const needed = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : 2;
+    return needed > back ? bytes.length - back : bytes.length;
+  }
+  return bytes.length;
+}
+
+/** The text of the file in pieces that never split a character. */
+export async function* wholeCharacters(source: AsyncIterable<Uint8Array>): AsyncGenerator<DecodedText> {
+  const decode = createDecode();
+  let unfinished = new Uint8Array(0);
+  for await (const piece of inPieces(source)) {
+    const bytes = unfinished.length === 0 ? piece : join([unfinished, piece]);
+    const end = characterBoundary(bytes);
+    unfinished = bytes.slice(end);
+    if (end > 0) yield decode(bytes.subarray(0, end));
+  }
+  if (unfinished.length > 0) yield decode(unfinished);
+}

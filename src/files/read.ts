@@ -1,0 +1,109 @@
+/** Reading product files: a stream of bytes in, batches of records out, at constant memory. */
+import { readCsv } from './read-csv.ts';
+import { readJson } from './read-json.ts';
+import { readNdjson } from './read-ndjson.ts';
+import { isObject, type SourceRecord } from './record.ts';
+
+export type { SourceRecord } from './record.ts';
+
+export type FileFormat = 'csv' | 'ndjson' | 'json';
+
+export interface ReadOptions {
+  /** For `json`: the dotted path of the member that holds the array, such as `products` or `data.items`. */
+  readonly path?: string;
+}
+
+/** A batch ends at whichever comes first: one transaction of an import should be neither tiny nor huge. */
+const batchRecords = 1000;
+const batchLength = 1024 * 1024;
+
+/**
+ * Reads a file's records in order, in batches of up to 1000 records (or 1 MiB of text). Lines that cannot be
+ * read are records with `error`, in their place. Throws only what the source throws; a consumer that stops
+ * early closes the source.
+ */
+export async function* readRecords(
+  source: AsyncIterable<Uint8Array>,
+  format: FileFormat,
+  options: ReadOptions = {},
+): AsyncGenerator<readonly SourceRecord[]> {
+  let batch: SourceRecord[] = [];
+  let length = 0;
+  for await (const records of readGroups(source, format, options)) {
+    for (const record of records) {
+      batch.push(record);
+      length += record.raw.length;
+      if (batch.length < batchRecords && length < batchLength) continue;
+      yield batch;
+      batch = [];
+      length = 0;
+    }
+  }
+  if (batch.length > 0) yield batch;
+}
+
+function readGroups(
+  source: AsyncIterable<Uint8Array>,
+  format: FileFormat,
+  options: ReadOptions,
+): AsyncGenerator<SourceRecord[]> {
+  if (format === 'csv') return readCsv(source);
+  return format === 'ndjson' ? readNdjson(source) : readJson(source, options.path);
+}
+
+/**
+ * The format by the file's name (`.csv`, `.tsv`, `.ndjson`, `.jsonl`) and otherwise by how it begins: `[` is a
+ * JSON array, `{` an object that holds one or, when the first line is a whole object and more follows, NDJSON;
+ * anything else is CSV. `firstBytes` should hold the first line: some KiB.
+ */
+export function detectFormat(fileName: string | undefined, firstBytes: Uint8Array): FileFormat {
+  const extension = /\.([a-z]+)$/i.exec(fileName ?? '')?.[1]?.toLowerCase();
+  if (extension === 'csv' || extension === 'tsv') return 'csv';
+  if (extension === 'ndjson' || extension === 'jsonl') return 'ndjson';
+  const text = new TextDecoder().decode(firstBytes).trimStart();
+  if (text.startsWith('[')) return 'json';
+  if (text.startsWith('{')) return isNdjson(text) ? 'ndjson' : 'json';
+  return extension === 'json' ? 'json' : 'csv';
+}
+
+/** Whether text that begins with `{` is NDJSON; a single object is when it holds no array of objects. */
+function isNdjson(text: string): boolean {
+  const end = text.indexOf('\n');
+  try {
+    const first: unknown = JSON.parse(end < 0 ? text : text.slice(0, end));
+    if (!isObject(first)) return false;
+    if (end >= 0 && text.slice(end).trim() !== '') return true;
+    return !Object.values(first).some(member => Array.isArray(member) && isObject(member[0]));
+  } catch {
+    return false;
+  }
+}
+
+/** The first bytes of a stream, at least `length` of them unless it is shorter, and the stream with them. */
+export async function peek(
+  source: AsyncIterable<Uint8Array>,
+  length = 64 * 1024,
+): Promise<{ firstBytes: Uint8Array; source: AsyncIterable<Uint8Array> }> {
+  const chunks = source[Symbol.asyncIterator]();
+  const seen: Uint8Array[] = [];
+  let size = 0;
+  while (size < length) {
+    const next = await chunks.next();
+    if (next.done) break;
+    seen.push(next.value);
+    size += next.value.length;
+  }
+  return { firstBytes: Buffer.concat(seen), source: continued(seen, chunks) };
+}
+
+async function* continued(
+  seen: readonly Uint8Array[],
+  chunks: AsyncIterator<Uint8Array>,
+): AsyncGenerator<Uint8Array> {
+  try {
+    yield* seen;
+    for (let next = await chunks.next(); !next.done; next = await chunks.next()) yield next.value;
+  } finally {
+    await chunks.return?.();
+  }
+}

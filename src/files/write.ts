@@ -1,0 +1,52 @@
+/**
+ * Rows of an exported file, one string each, for the caller to stream.
+ *
+ * Cells that a spreadsheet would take for a formula (`=…`, `+…`, `-…`, `@…`) are written as they are. The usual
+ * guard, an apostrophe in front, would come back as part of the value: no reader can tell it from an apostrophe
+ * that was there, so an export would no longer import to the same products. Whoever opens untrusted values in a
+ * spreadsheet imports the file with the columns set to text.
+ */
+
+/** The header row, CRLF included. */
+export function csvHeader(fields: readonly string[]): string {
+  // In a header the other delimiters are quoted too: readers tell the delimiter by it.
+  return csvLine(fields.map(name => (/[;\t]/.test(name) ? `"${name.replaceAll('"', '""')}"` : quoted(name))));
+}
+
+/**
+ * One row after RFC 4180, CRLF included: the members of `value` named by `fields`, in that order. Absent and
+ * null are an empty cell, and so is an empty string; an array of strings is joined with `;`, or written as JSON
+ * where that could not be split again; other objects are JSON.
+ */
+export function csvRow(fields: readonly string[], value: Readonly<Record<string, unknown>>): string {
+  return csvLine(fields.map(field => quoted(cell(value[field]))));
+}
+
+/** One line of NDJSON, LF included. JSON escapes newlines, so a value never spans lines. */
+export function ndjsonRow(value: Readonly<Record<string, unknown>>): string {
+  return `${JSON.stringify(value)}\n`;
+}
+
+function csvLine(cells: readonly string[]): string {
+  const line = cells.join(',');
+  // A row of one empty cell would be a blank line, which readers skip.
+  return line === '' ? '""\r\n' : `${line}\r\n`;
+}
+
+function quoted(text: string): string {
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
+
+function cell(value: unknown): string {
+  if (typeof value === 'string') return value;
+  if (value === undefined || value === null) return '';
+  if (Array.isArray(value)) return arrayCell(value);
+  return typeof value === 'object' ? JSON.stringify(value) : String(value);
+}
+
+function arrayCell(items: readonly unknown[]): string {
+  const splits = items.every(
+    item => typeof item === 'string' && item !== '' && item === item.trim() && !/^\[|[;|]/.test(item),
+  );
+  return splits ? items.join(';') : JSON.stringify(items);
+}

@@ -1,0 +1,109 @@
+/** Who is calling, and whether they may: authentication and authorisation (RFC 9110 §11, RFC 6750). */
+import { type ErrorCode, HttpError } from './errors.ts';
+
+export const roles = ['admin', 'editor', 'user'] as const;
+export type Role = (typeof roles)[number];
+
+/** `subject` names whose quota is charged and whose idempotency keys are meant. */
+export type Caller =
+  | { readonly kind: 'user'; readonly subject: string; readonly userId: number; readonly role: Role }
+  | {
+      readonly kind: 'key';
+      readonly subject: string;
+      readonly keyId: number;
+      readonly scopes: ReadonlySet<string>;
+    }
+  | Anonymous;
+
+export interface Anonymous {
+  readonly kind: 'anonymous';
+  readonly subject: string;
+  /** Why the credentials that were sent do not count; undefined when none were sent. */
+  readonly problem: ErrorCode | undefined;
+}
+
+/** An endpoint's rule. There is no default: an endpoint without one does not compile. */
+export type Access =
+  | { readonly kind: 'public' }
+  | {
+      readonly kind: 'protected';
+      /** Roles whose bearer tokens are accepted. */
+      readonly roles: readonly Role[];
+      /** The scope that an API key needs; without it no API key is accepted. */
+      readonly scope?: string;
+    };
+
+export const allow = {
+  public: { kind: 'public' } satisfies Access,
+  /** Anyone who has signed in, or an API key with the scope. */
+  everyone: (scope?: string): Access => protectedBy(roles, scope),
+  staff: (scope?: string): Access => protectedBy(['admin', 'editor'], scope),
+  admin: (scope?: string): Access => protectedBy(['admin'], scope),
+} as const;
+
+function protectedBy(allowed: readonly Role[], scope: string | undefined): Access {
+  return { kind: 'protected', roles: allowed, ...(scope === undefined ? {} : { scope }) };
+}
+
+/** Checks credentials; each resolves to a caller, or to the code of the reason why not. */
+export interface Authenticator {
+  bearer(token: string): Caller | ErrorCode | Promise<Caller | ErrorCode>;
+  apiKey(key: string): Promise<Caller | ErrorCode>;
+}
+
+/**
+ * Finds out who calls. Wrong credentials do not fail here: public endpoints do not ask for any.
+ * @param address the client's address, which stands for callers without credentials
+ */
+export async function identify(
+  headers: Headers,
+  keyParameter: string | undefined,
+  address: () => string,
+  authenticator: Authenticator,
+): Promise<Caller> {
+  const authorization = headers.get('authorization');
+  if (authorization !== null) {
+    const token = /^Bearer +(\S+)$/i.exec(authorization)?.[1];
+    const caller = token === undefined ? 'UNAUTHORIZED' : await authenticator.bearer(token);
+    return typeof caller === 'string' ? anonymous(address(), caller) : caller;
+  }
+  const key = headers.get('x-api-key') ?? keyParameter;
+  if (key !== undefined) {
+    const caller = await authenticator.apiKey(key);
+    return typeof caller === 'string' ? anonymous(address(), caller) : caller;
+  }
+  return anonymous(address(), undefined);
+}
+
+function anonymous(address: string, problem: ErrorCode | undefined): Anonymous {
+  return { kind: 'anonymous', subject: `ip:${address}`, problem };
+}
+
+/** @throws HttpError 401 without valid credentials, 403 when they do not suffice */
+export function admit(caller: Caller, access: Access): void {
+  if (access.kind === 'public') return;
+  if (caller.kind === 'user') {
+    if (access.roles.includes(caller.role)) return;
+    throw new HttpError('FORBIDDEN', { message: `The role ${caller.role} may not do this.` });
+  }
+  if (caller.kind === 'key') {
+    if (access.scope !== undefined && caller.scopes.has(access.scope)) return;
+    const reason = access.scope === undefined ? 'takes no API key' : `needs the scope ${access.scope}`;
+    throw new HttpError('FORBIDDEN', { message: `This operation ${reason}.` });
+  }
+  throw unauthorized(caller.problem);
+}
+
+/** A 401 with its challenge; `error="invalid_token"` only when credentials were sent (RFC 6750 §3). */
+export function unauthorized(problem: ErrorCode | undefined): HttpError {
+  const challenge = 'Bearer realm="catalog"';
+  const description = problem === 'TOKEN_EXPIRED' ? 'The token has expired' : 'The token is not valid';
+  return new HttpError(problem ?? 'UNAUTHORIZED', {
+    headers: {
+      'WWW-Authenticate':
+        problem === undefined
+          ? challenge
+          : `${challenge}, error="invalid_token", error_description="${description}"`,
+    },
+  });
+}

@@ -1,0 +1,63 @@
+/** Cross-origin resource sharing (Fetch standard, "CORS protocol"). */
+const methods = 'GET, POST, PUT, PATCH, DELETE, OPTIONS';
+const alwaysAllowed = ['Authorization', 'Content-Type', 'X-Request-ID'];
+/** Allowed as well, and named in a preflight's answer when it asks for them. */
+const allowedOnRequest = [
+  'Accept',
+  'Idempotency-Key',
+  'If-Match',
+  'If-Modified-Since',
+  'If-None-Match',
+  'If-Unmodified-Since',
+  'X-API-Key',
+];
+const exposed = [
+  'ETag',
+  'Location',
+  'Link',
+  'X-Request-ID',
+  'X-RateLimit-Limit',
+  'X-RateLimit-Remaining',
+  'X-RateLimit-Reset',
+  'X-RateLimit-Window',
+  'RateLimit',
+  'RateLimit-Policy',
+  'Retry-After',
+  'Idempotency-Replayed',
+  'Deprecation',
+  'Sunset',
+  'Server-Timing',
+].join(', ');
+
+export interface Cors {
+  /** Adds the headers with which a browser hands an answer to a page of this origin. */
+  allowOrigin(headers: Headers, origin: string | null): void;
+  /** The headers of a preflight's answer. */
+  preflight(request: Request): Record<string, string>;
+}
+
+/** @param origins origins that may call; undefined for any. `null` is never allowed: any page can have it. */
+export function cors(origins: readonly string[] | undefined): Cors {
+  const isAllowed = (origin: string) =>
+    origin !== 'null' && (origins === undefined || origins.includes(origin));
+  return {
+    allowOrigin(headers, origin) {
+      if (origin === null || !isAllowed(origin)) return;
+      headers.set('Access-Control-Allow-Origin', origin);
+      headers.set('Access-Control-Allow-Credentials', 'true');
+      headers.set('Access-Control-Expose-Headers', exposed);
+    },
+    preflight(request) {
+      const wanted = (request.headers.get('access-control-request-headers') ?? '')
+        .toLowerCase()
+        .split(/\s*,\s*/);
+      const extra = allowedOnRequest.filter(name => wanted.includes(name.toLowerCase()));
+      return {
+        'Access-Control-Allow-Methods': methods,
+        'Access-Control-Allow-Headers': [...alwaysAllowed, ...extra].join(', '),
+        'Access-Control-Max-Age': '86400',
+        'Access-Control-Allow-Credentials': 'true',
+      };
+    },
+  };
+}

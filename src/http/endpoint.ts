@@ -1,0 +1,111 @@
+/**
+ * What an endpoint is: method, path, who may use it, the schemas of what it takes and gives, and a handler of
+ * a few lines. The schemas validate requests and make the OpenAPI document; app.ts runs the endpoint.
+ */
+import type { z } from 'zod';
+import type { Session } from '../storage/database.ts';
+import type { Access, Caller } from './access.ts';
+import type { ErrorCode } from './errors.ts';
+import type { Reply } from './reply.ts';
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+type ObjectSchema = z.ZodObject | undefined;
+type Output<S> = S extends z.ZodType ? z.output<S> : undefined;
+
+/** What a request body may be: one schema, or a PATCH in three media types whose schema checks the result. */
+export type BodySpec =
+  | { readonly kind: 'json'; readonly schema: z.ZodType; readonly example?: unknown }
+  | { readonly kind: 'patch'; readonly schema: z.ZodObject; readonly example?: unknown };
+
+/** The parsed body of a PATCH: a partial object that is valid, or a patch document still to be applied. */
+export type PatchBody<T> =
+  | { readonly kind: 'partial'; readonly changes: T }
+  | { readonly kind: 'merge'; readonly patch: unknown }
+  | { readonly kind: 'operations'; readonly patch: unknown };
+
+type BodyOutput<B> = B extends { kind: 'json'; schema: infer S }
+  ? Output<S>
+  : B extends { kind: 'patch'; schema: infer S }
+    ? PatchBody<Output<S>>
+    : undefined;
+
+export interface ResponseSpec {
+  readonly description: string;
+  readonly schema?: z.ZodType;
+  readonly example?: unknown;
+  /** Headers beyond those that every answer has: name → description. */
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly mediaType?: string;
+}
+
+export interface Input<Params, Query, Body> {
+  readonly params: Params;
+  readonly query: Query;
+  readonly body: Body;
+  readonly caller: Caller;
+  /** The request's address; `base` is absolute and ends before the version's prefix. */
+  readonly url: RequestUrl;
+  readonly requestId: string;
+  readonly address: string;
+  /** The media type that was negotiated for the answer. */
+  readonly mediaType: string;
+  /**
+   * Checks If-Match and its kin against the resource as it is now (RFC 9110 §13).
+   * @param body what a GET of this address answers; @param lastModified epoch milliseconds
+   * @throws HttpError 412
+   */
+  precondition(body: string, lastModified?: number): void;
+  /** Runs the one transaction of this request; with Idempotency-Key, its answer is stored in it. */
+  write(work: (session: Session) => Promise<Reply>): Promise<Reply>;
+}
+
+export interface RequestUrl {
+  readonly base: string;
+  readonly path: string;
+  /** Without the question mark; empty when there is none. */
+  readonly search: string;
+}
+
+export interface EndpointSpec<
+  P extends ObjectSchema,
+  Q extends ObjectSchema,
+  B extends BodySpec | undefined,
+> {
+  readonly method: Method;
+  /** With `{name}` for parameters, below the version's prefix: `/products/{id}`. */
+  readonly path: string;
+  readonly operationId: string;
+  readonly summary: string;
+  readonly description?: string;
+  readonly tag: string;
+  readonly access: Access;
+  readonly params?: P;
+  readonly query?: Q;
+  readonly body?: B;
+  readonly responses: Readonly<Record<number, ResponseSpec>>;
+  /** Errors particular to this endpoint; those of the layers are added to the document for all. */
+  readonly errors?: readonly ErrorCode[];
+  /** Whether a POST honours Idempotency-Key; true unless the answer holds credentials. */
+  readonly idempotent?: boolean;
+  /** Not charged to the quota: what machines ask for all the time, such as /health. */
+  readonly free?: boolean;
+  /** The media types of a success, preferred first; JSON when not given. */
+  readonly produces?: readonly string[];
+  readonly handle: (input: Input<Output<P>, Output<Q>, BodyOutput<B>>) => Promise<Reply>;
+}
+
+/** An endpoint whose schemas have been forgotten by the type system; made only by `endpoint`. */
+export interface Endpoint
+  extends Omit<EndpointSpec<ObjectSchema, ObjectSchema, BodySpec | undefined>, 'handle'> {
+  readonly handle: (input: Input<unknown, unknown, unknown>) => Promise<Reply>;
+}
+
+/** Checks a handler against its schemas, then lets it stand among endpoints of all kinds. */
+export function endpoint<
+  P extends ObjectSchema = undefined,
+  Q extends ObjectSchema = undefined,
+  B extends BodySpec | undefined = undefined,
+>(spec: EndpointSpec<P, Q, B>): Endpoint {
+  // Boundary: app.ts passes what these very schemas have parsed, so the input has the handler's type.
+  return spec as unknown as Endpoint;
+}

@@ -1,0 +1,139 @@
+/**
+ * Every error the service answers: one table, one class, one renderer.
+ * The code is part of the contract and never changes; the message is for people and may.
+ */
+
+interface ErrorKind {
+  readonly status: number;
+  readonly message: string;
+}
+
+export const errorTable = {
+  VALIDATION_FAILED: { status: 400, message: 'The request is not valid; details names each problem.' },
+  MALFORMED_JSON: { status: 400, message: 'The body is not well-formed JSON.' },
+  MALFORMED_PATCH: { status: 400, message: 'The body is not a valid JSON Patch document (RFC 6902).' },
+  INVALID_CURSOR: {
+    status: 400,
+    message: 'The cursor is not one this service issued for this list with this filter and sort.',
+  },
+  INVALID_IDEMPOTENCY_KEY: {
+    status: 400,
+    message: 'Idempotency-Key must be 1 to 255 visible ASCII characters.',
+  },
+  UNAUTHORIZED: {
+    status: 401,
+    message:
+      'Credentials are missing or not valid. Send "Authorization: Bearer <accessToken>" or "X-API-Key: <key>".',
+  },
+  TOKEN_EXPIRED: {
+    status: 401,
+    message: 'The token has expired. Post the refresh token to /v1/auth/refresh.',
+  },
+  INVALID_CREDENTIALS: { status: 401, message: 'E-mail or password is wrong.' },
+  FORBIDDEN: { status: 403, message: 'These credentials do not permit this operation.' },
+  NOT_FOUND: { status: 404, message: 'There is nothing at this address.' },
+  METHOD_NOT_ALLOWED: {
+    status: 405,
+    message: 'This address does not take this method; Allow lists those it takes.',
+  },
+  NOT_ACCEPTABLE: { status: 406, message: 'None of the media types in Accept can be served here.' },
+  DUPLICATE: { status: 409, message: 'Another resource already has this value.' },
+  PATCH_TEST_FAILED: {
+    status: 409,
+    message: 'A test operation of the patch did not match; nothing was changed.',
+  },
+  PATCH_PATH_NOT_FOUND: { status: 409, message: 'A path of the patch does not exist; nothing was changed.' },
+  IDEMPOTENCY_KEY_IN_USE: {
+    status: 409,
+    message: 'A request with this Idempotency-Key is still running; retry later.',
+  },
+  PRECONDITION_FAILED: {
+    status: 412,
+    message: 'The resource has changed since the version the precondition names; read it again.',
+  },
+  PAYLOAD_TOO_LARGE: { status: 413, message: 'The body is larger than this service accepts.' },
+  UNSUPPORTED_MEDIA_TYPE: { status: 415, message: 'This operation does not take a body of this media type.' },
+  PATCH_RESULT_INVALID: {
+    status: 422,
+    message: 'The patched resource would not be valid; nothing was changed.',
+  },
+  IDEMPOTENCY_KEY_REUSED: {
+    status: 422,
+    message: 'This Idempotency-Key was used before with a different request.',
+  },
+  RATE_LIMITED: { status: 429, message: 'The request quota is used up; Retry-After says when to come back.' },
+  INTERNAL_ERROR: { status: 500, message: 'The service failed; requestId finds the reason in its log.' },
+  DATABASE_UNAVAILABLE: {
+    status: 503,
+    message: 'The database cannot be reached; retry after the time in Retry-After.',
+  },
+  STORAGE_FULL: { status: 507, message: 'The database cannot store more; the write was not made.' },
+  SHUTTING_DOWN: { status: 503, message: 'The service is stopping; retry on another instance.' },
+} as const satisfies Record<string, ErrorKind>;
+
+export type ErrorCode = keyof typeof errorTable;
+
+/** One problem with one field. `pointer` is a JSON Pointer (RFC 6901) into the body, or the parameter's name after `#/`. */
+export interface ErrorDetail {
+  readonly field: string;
+  readonly pointer: string;
+  readonly code: string;
+  readonly message: string;
+}
+
+export interface ErrorOptions {
+  readonly message?: string;
+  readonly details?: readonly ErrorDetail[];
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly cause?: unknown;
+}
+
+/** An error meant for the caller. Anything else that is thrown becomes INTERNAL_ERROR and shows nothing. */
+export class HttpError extends Error {
+  readonly code: ErrorCode;
+  readonly status: number;
+  readonly details: readonly ErrorDetail[] | undefined;
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(code: ErrorCode, options: ErrorOptions = {}) {
+    super(options.message ?? errorTable[code].message, { cause: options.cause });
+    this.name = 'HttpError';
+    this.code = code;
+    this.status = errorTable[code].status;
+    this.details = options.details;
+    this.headers = options.headers ?? {};
+  }
+}
+
+/** A 400 that names one field; `rule` is a stable word such as `minimum` or `required`. */
+export function invalid(field: string, rule: string, message: string): HttpError {
+  return new HttpError('VALIDATION_FAILED', {
+    message: `${field}: ${message}`,
+    details: [{ field, pointer: `#/${field}`, code: rule, message }],
+  });
+}
+
+/** The body of an error in the service's own shape: `{error, message, requestId, details?}`. */
+export function errorBody(error: HttpError, requestId: string): string {
+  return JSON.stringify({
+    error: error.code,
+    message: error.message,
+    requestId,
+    ...(error.details === undefined ? {} : { details: error.details }),
+  });
+}
+
+/** The same error as `application/problem+json` (RFC 9457 §3). */
+export function problemBody(error: HttpError, requestId: string): string {
+  return JSON.stringify({
+    type: 'about:blank',
+    title: errorTable[error.code].message,
+    status: error.status,
+    detail: error.message,
+    instance: `urn:request:${requestId}`,
+    error: error.code,
+    message: error.message,
+    requestId,
+    ...(error.details === undefined ? {} : { details: error.details }),
+  });
+}

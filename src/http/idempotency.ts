@@ -1,0 +1,135 @@
+/**
+ * Idempotency-Key on POST: the answer of the first request is stored in the transaction that did its work,
+ * and given again to every repetition. A crash leaves both or neither.
+ */
+import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
+import type { Clock } from '../ports/clock.ts';
+import { type Database, type Session, StorageError } from '../storage/database.ts';
+import { prepared } from '../storage/prepared.ts';
+import { HttpError } from './errors.ts';
+import type { Reply } from './reply.ts';
+
+const day = 24 * 60 * 60 * 1000;
+
+export interface IdempotentRequest {
+  readonly caller: string;
+  readonly key: string;
+  /** What must be the same for a repetition: method, path and body. */
+  readonly method: string;
+  readonly path: string;
+  readonly body: Uint8Array;
+}
+
+export interface Idempotency {
+  run(request: IdempotentRequest, work: (session: Session) => Promise<Reply>): Promise<Reply>;
+  /** Forgets answers older than 24 hours; gives how many there were. */
+  sweep(): Promise<number>;
+}
+
+/** @throws HttpError 400 when the header is not 1 to 255 visible ASCII characters */
+export function idempotencyKeyOf(headers: Headers): string | undefined {
+  const key = headers.get('idempotency-key');
+  if (key === null) return undefined;
+  if (!/^[\x21-\x7e]{1,255}$/.test(key)) throw new HttpError('INVALID_IDEMPOTENCY_KEY');
+  return key;
+}
+
+/** @param secret the service's secret: stored answers are encrypted with a key derived from it */
+export function idempotency(database: Database, clock: Clock, secret: string): Idempotency {
+  const { build } = database;
+  const seal = sealer(secret);
+  const stored = prepared<
+    { caller: string; key: string },
+    { request_hash: string; answer: string; created_at: number }
+  >(argument =>
+    build
+      .selectFrom('idempotency_keys')
+      .select(['request_hash', 'answer', 'created_at'])
+      .where('caller', '=', argument.caller)
+      .where('key', '=', argument.key),
+  );
+
+  async function replay(
+    session: Session,
+    request: IdempotentRequest,
+    hash: string,
+  ): Promise<Reply | undefined> {
+    const row = await session.first(stored({ caller: request.caller, key: request.key }));
+    if (row === undefined) return undefined;
+    if (row.created_at <= clock.now() - day) {
+      await session.run(
+        build
+          .deleteFrom('idempotency_keys')
+          .where('caller', '=', request.caller)
+          .where('key', '=', request.key)
+          .compile(),
+      );
+      return undefined;
+    }
+    if (row.request_hash !== hash) throw new HttpError('IDEMPOTENCY_KEY_REUSED');
+    // Boundary: only `store` below writes answers, and the seal proves that nobody else has.
+    const reply = JSON.parse(seal.open(row.answer)) as Reply;
+    return { ...reply, headers: { ...reply.headers, 'Idempotency-Replayed': 'true' } };
+  }
+
+  return {
+    async run(request, work) {
+      const hash = requestHash(request);
+      try {
+        return await database.write(
+          async session => {
+            const known = await replay(session, request, hash);
+            if (known !== undefined) return known;
+            const reply = await work(session);
+            const { caller, key } = request;
+            const row = {
+              caller,
+              key,
+              request_hash: hash,
+              answer: seal.close(JSON.stringify(reply)),
+              created_at: clock.now(),
+            };
+            await session.run(build.insertInto('idempotency_keys').values(row).compile());
+            return reply;
+          },
+          { lock: `idempotency ${request.caller} ${request.key}` },
+        );
+      } catch (error) {
+        if (!(error instanceof StorageError && error.kind === 'locked')) throw error;
+        throw new HttpError('IDEMPOTENCY_KEY_IN_USE', { headers: { 'Retry-After': '1' } });
+      }
+    },
+    sweep: () =>
+      database.write(session =>
+        session.run(
+          build
+            .deleteFrom('idempotency_keys')
+            .where('created_at', '<=', clock.now() - day)
+            .compile(),
+        ),
+      ),
+  };
+}
+
+function requestHash({ method, path, body }: IdempotentRequest): string {
+  return new Bun.CryptoHasher('sha256').update(`${method} ${path}\n`).update(body).digest('hex');
+}
+
+/** AES-256-GCM: what is stored can be neither read nor changed without the service's secret. */
+function sealer(secret: string) {
+  const key = Buffer.from(hkdfSync('sha256', secret, '', 'catalog idempotency answers', 32));
+  return {
+    close(text: string): string {
+      const nonce = randomBytes(12);
+      const cipher = createCipheriv('aes-256-gcm', key, nonce);
+      const sealed = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()]);
+      return Buffer.concat([nonce, cipher.getAuthTag(), sealed]).toString('base64');
+    },
+    open(sealed: string): string {
+      const bytes = Buffer.from(sealed, 'base64');
+      const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, 12));
+      decipher.setAuthTag(bytes.subarray(12, 28));
+      return Buffer.concat([decipher.update(bytes.subarray(28)), decipher.final()]).toString('utf8');
+    },
+  };
+}

@@ -1,0 +1,114 @@
+/** Proactive content negotiation (RFC 9110 §12): media types of answers and bodies, and content codings. */
+import { LRUCache } from 'lru-cache';
+import Negotiator from 'negotiator';
+import { HttpError } from './errors.ts';
+
+export const json = 'application/json';
+export const problemJson = 'application/problem+json';
+export const mergePatchJson = 'application/merge-patch+json';
+export const jsonPatch = 'application/json-patch+json';
+
+/** The name that clients may use for JSON of one version, as in `application/vnd.catalog.v1+json`. */
+export const vendorType = (version: string) => `application/vnd.catalog.${version}+json`;
+
+/** Content codings the service can apply, best first. */
+export const codings = ['br', 'zstd', 'gzip', 'deflate'] as const;
+export type Coding = (typeof codings)[number];
+
+export interface Negotiation {
+  /** The first of the offered media types that the client prefers; undefined when it accepts none. */
+  readonly mediaType: string | undefined;
+  /** Whether errors are wanted as application/problem+json: only when Accept names it (RFC 9457 §3). */
+  readonly problem: boolean;
+}
+
+export interface Negotiate {
+  mediaType(accept: string | null, offered: readonly string[]): Negotiation;
+  /** The coding to apply; undefined for none; null when the client refuses every one, and none as well. */
+  coding(acceptEncoding: string | null): Coding | undefined | null;
+}
+
+const rememberedHeaders = 1000;
+
+/** The answers are remembered per header value: clients repeat theirs word for word. */
+export function negotiation(): Negotiate {
+  const mediaTypes = new LRUCache<string, Negotiation>({ max: rememberedHeaders });
+  const encodings = new LRUCache<string, { coding: Coding | undefined | null }>({ max: rememberedHeaders });
+  return {
+    mediaType(accept, offered) {
+      const first = offered[0];
+      if (accept === null || accept === '*/*' || accept === first)
+        return { mediaType: first, problem: false };
+      const key = `${offered.join()} ${accept}`;
+      const known = mediaTypes.get(key);
+      if (known !== undefined) return known;
+      const found = negotiateMediaType(accept, offered);
+      mediaTypes.set(key, found);
+      return found;
+    },
+    coding(acceptEncoding) {
+      if (acceptEncoding === null) return undefined;
+      const known = encodings.get(acceptEncoding);
+      if (known !== undefined) return known.coding;
+      const coding = negotiateCoding(acceptEncoding);
+      encodings.set(acceptEncoding, { coding });
+      return coding;
+    },
+  };
+}
+
+function negotiateMediaType(accept: string, offered: readonly string[]): Negotiation {
+  const negotiator = new Negotiator({ headers: { accept } });
+  const mediaType = negotiator.mediaType([...offered]);
+  const named = accept.toLowerCase().includes(problemJson);
+  return { mediaType, problem: named && negotiator.mediaType([problemJson]) !== undefined };
+}
+
+interface PreferringNegotiator {
+  encodings(available: string[], options: { preferred: string[] }): string[];
+}
+
+function negotiateCoding(acceptEncoding: string): Coding | undefined | null {
+  // Boundary: the published types lack the option that the library documents.
+  const negotiator = new Negotiator({
+    headers: { 'accept-encoding': acceptEncoding },
+  }) as PreferringNegotiator;
+  const offered = [...codings, 'identity'];
+  // With preferences given by us, equal q-values are decided by our order, not the header's.
+  const [preferred] = negotiator.encodings(offered, { preferred: [...codings] });
+  if (preferred === undefined) return null;
+  return codings.find(coding => coding === preferred);
+}
+
+/** The media type of a Content-Type value without its parameters, in lower case. */
+export function essence(contentType: string): string {
+  const end = contentType.indexOf(';');
+  return (end === -1 ? contentType : contentType.slice(0, end)).trim().toLowerCase();
+}
+
+/**
+ * Checks that a body's Content-Type and Content-Encoding are ones the operation takes.
+ * @returns the media type
+ * @throws HttpError 415, with Accept-Patch on PATCH (RFC 5789 §3.1), Accept-Post on POST, Accept otherwise
+ */
+export function bodyType(headers: Headers, method: string, accepted: readonly string[]): string {
+  const refuse = (message: string, extra: Record<string, string> = {}) => {
+    const name = method === 'PATCH' ? 'Accept-Patch' : method === 'POST' ? 'Accept-Post' : 'Accept';
+    return new HttpError('UNSUPPORTED_MEDIA_TYPE', {
+      message,
+      headers: { [name]: accepted.join(', '), ...extra },
+    });
+  };
+  const encoding = headers.get('content-encoding');
+  if (encoding !== null && encoding.trim().toLowerCase() !== 'identity') {
+    throw refuse('The body must be sent without Content-Encoding.', { 'Accept-Encoding': 'identity' });
+  }
+  const contentType = headers.get('content-type');
+  if (contentType === null) throw refuse(`Content-Type is missing; send one of ${accepted.join(', ')}.`);
+  const type = essence(contentType);
+  if (!accepted.includes(type)) throw refuse(`Content-Type is ${type}; send one of ${accepted.join(', ')}.`);
+  const charset = /;\s*charset\s*=\s*"?([^";\s]+)/i.exec(contentType)?.[1];
+  if (charset !== undefined && !/^utf-?8$/i.test(charset))
+    throw refuse('JSON is sent in UTF-8 (RFC 8259 section 8.1).');
+  return type;
+}

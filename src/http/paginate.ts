@@ -1,0 +1,169 @@
+/** Collections on the wire: page parameters, signed cursors, and the envelope `{data, meta, links}`. */
+import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
+import { z } from 'zod';
+import type { Condition, Key, Listed, ListRequest, Order, PageRequest } from '../storage/list.ts';
+import type { RequestUrl } from './endpoint.ts';
+import { HttpError, invalid } from './errors.ts';
+import { integerParameter, prose } from './schema.ts';
+
+const defaultSize = 20;
+const largestSize = 100;
+const lastPage = 1_000_000_000;
+
+/** The parameters that every collection takes. */
+export const pageParameters = {
+  page: integerParameter(1, lastPage)
+    .optional()
+    .describe('Page number, from 1. Not together with cursor or limit.'),
+  perPage: integerParameter(1, largestSize).optional().describe('Items per page; default 20.'),
+  limit: integerParameter(1, largestSize)
+    .optional()
+    .describe('Items per cursor page; default 20. Starts cursor paging.'),
+  cursor: prose(1000)
+    .optional()
+    .describe('Where to go on: nextCursor or prevCursor of another page of the same list.'),
+  count: z.enum(['exact']).optional().describe('With cursor paging: also give the exact total.'),
+};
+
+/** `sort` and `order` for a collection that can be sorted by these names. */
+export function sortParameters<const Names extends readonly [string, ...string[]]>(names: Names) {
+  return {
+    sort: z.enum(names).optional().describe('What to sort by; ties are broken by id. Default: id.'),
+    order: z.enum(['asc', 'desc']).optional().describe('Direction of the sort; default asc.'),
+  };
+}
+
+type PageQuery = z.output<z.ZodObject<typeof pageParameters>>;
+type SortQuery = { sort?: string | undefined; order?: 'asc' | 'desc' | undefined };
+
+/** The envelope's schema for items of one kind. */
+export function collectionOf<Item extends z.ZodType>(item: Item, name: string) {
+  const link = z.url().nullable();
+  return z
+    .object({
+      data: z.array(item).max(largestSize),
+      meta: z.union([
+        z.object({ currentPage: z.int(), perPage: z.int(), total: z.int(), lastPage: z.int() }),
+        z.object({
+          perPage: z.int(),
+          nextCursor: z.string().nullable(),
+          prevCursor: z.string().nullable(),
+          total: z.int().optional(),
+        }),
+      ]),
+      links: z.object({ first: link, last: link, prev: link, next: link }),
+    })
+    .meta({ id: name });
+}
+
+export interface Paginator {
+  /** @throws HttpError 400: parameters that exclude each other, or INVALID_CURSOR */
+  request(
+    query: PageQuery & SortQuery,
+    conditions: readonly Condition[],
+    columns: Readonly<Record<string, string>>,
+    list: string,
+  ): ListRequest;
+  /** @param item the JSON text of one row */
+  envelope<Row>(
+    listed: Listed<Row>,
+    request: ListRequest,
+    list: string,
+    url: RequestUrl,
+    item: (row: Row & { id: number }) => string,
+  ): string;
+}
+
+/** @param secret the service's secret, from which the key that signs cursors is derived */
+export function paginator(secret: string): Paginator {
+  const key = Buffer.from(hkdfSync('sha256', secret, '', 'catalog cursors', 32));
+  const sign = (payload: string, binding: string) =>
+    createHmac('sha256', key).update(`${binding}\n${payload}`).digest().subarray(0, 12);
+
+  /** A cursor holds for one list with one filter and order: they are part of what is signed. */
+  const bindingOf = (list: string, conditions: readonly Condition[], order: Order) =>
+    JSON.stringify([
+      list,
+      order.column,
+      order.descending,
+      conditions.map(c => [c.column, c.operator, c.value]),
+    ]);
+
+  function encode(direction: 'after' | 'before', at: Key, binding: string): string {
+    const payload = JSON.stringify([direction === 'after' ? 1 : 0, at.value, at.id]);
+    return Buffer.concat([sign(payload, binding), Buffer.from(payload)]).toString('base64url');
+  }
+
+  function decode(cursor: string, binding: string): { after: Key } | { before: Key } {
+    const bytes = Buffer.from(cursor, 'base64url');
+    const payload = bytes.subarray(12).toString();
+    const canonical = bytes.toString('base64url') === cursor && bytes.length > 12;
+    if (!canonical || !timingSafeEqual(bytes.subarray(0, 12), sign(payload, binding)))
+      throw new HttpError('INVALID_CURSOR');
+    // Boundary: the signature proves that `encode` has written the payload.
+    const [after, value, id] = JSON.parse(payload) as [number, string | number, number];
+    return after === 1 ? { after: { value, id } } : { before: { value, id } };
+  }
+
+  function pageOf(query: PageQuery, binding: string): PageRequest {
+    if (query.cursor === undefined && query.limit === undefined) {
+      return { kind: 'offset', page: query.page ?? 1, perPage: query.perPage ?? defaultSize };
+    }
+    if (query.page !== undefined)
+      throw invalid('page', 'exclusive', 'must not be given together with cursor or limit');
+    const limit = query.limit ?? query.perPage ?? defaultSize;
+    const at = query.cursor === undefined ? {} : decode(query.cursor, binding);
+    return { kind: 'key', limit, count: query.count === 'exact', ...at };
+  }
+
+  return {
+    request(query, conditions, columns, list) {
+      const column = columns[query.sort ?? 'id'] ?? 'id';
+      const order = { column, descending: query.order === 'desc' };
+      return { conditions, order, page: pageOf(query, bindingOf(list, conditions, order)) };
+    },
+    envelope(listed, { conditions, order, page }, list, url, item) {
+      const data = listed.rows.map(item).join(',');
+      const link = linker(url);
+      if (page.kind === 'offset') {
+        const total = listed.total ?? 0;
+        const last = Math.max(1, Math.ceil(total / page.perPage));
+        const pageLink = (number: number) => link(`page=${number}`);
+        const meta = `{"currentPage":${page.page},"perPage":${page.perPage},"total":${total},"lastPage":${last}}`;
+        const prev = listed.hasPrevious ? pageLink(Math.min(page.page - 1, last)) : 'null';
+        const next = listed.hasNext ? pageLink(page.page + 1) : 'null';
+        return `{"data":[${data}],"meta":${meta},"links":{"first":${pageLink(1)},"last":${pageLink(last)},"prev":${prev},"next":${next}}}`;
+      }
+      const binding = bindingOf(list, conditions, order);
+      const edge = (row: { sort_value: string | number; id: number } | undefined) =>
+        row === undefined ? (page.after ?? page.before) : { value: row.sort_value, id: row.id };
+      const cursorAt = (direction: 'after' | 'before', exists: boolean, at: Key | undefined) =>
+        exists && at !== undefined ? encode(direction, at, binding) : null;
+      const next = cursorAt('after', listed.hasNext, edge(listed.rows.at(-1)));
+      const prev = cursorAt('before', listed.hasPrevious, edge(listed.rows[0]));
+      const size = `limit=${page.limit}`;
+      const cursorLink = (cursor: string | null) =>
+        cursor === null ? 'null' : link(`${size}&cursor=${cursor}`);
+      const total = listed.total === undefined ? '' : `,"total":${listed.total}`;
+      const meta = `{"perPage":${page.limit},"nextCursor":${quoted(next)},"prevCursor":${quoted(prev)}${total}}`;
+      return `{"data":[${data}],"meta":${meta},"links":{"first":${link(size)},"last":null,"prev":${cursorLink(prev)},"next":${cursorLink(next)}}}`;
+    },
+  };
+}
+
+/** Builds a page's URL as JSON text: the request's own parameters, with the page's put in place of theirs. */
+function linker(url: RequestUrl): (pageParameter: string) => string {
+  const kept = url.search
+    .split('&')
+    .filter(part => part !== '' && !/^(page|cursor|limit|api_key)(=|$)/.test(part));
+  // Quoted as a whole: the parameters are the client's own text.
+  const start = JSON.stringify(`${url.base}${url.path}?${kept.map(part => `${part}&`).join('')}`).slice(
+    0,
+    -1,
+  );
+  return pageParameter => `${start}${pageParameter}"`;
+}
+
+function quoted(text: string | null): string {
+  return text === null ? 'null' : `"${text}"`;
+}

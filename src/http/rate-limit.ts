@@ -1,0 +1,79 @@
+/** The request quota: a fixed window per caller, in plain sight on every answer. */
+import type { Clock } from '../ports/clock.ts';
+
+export interface QuotaState {
+  readonly allowed: boolean;
+  /** Requests left in this window. */
+  readonly remaining: number;
+  /** When the window ends, in seconds since the epoch. */
+  readonly reset: number;
+}
+
+export interface Quota {
+  /** Requests per window, and its length in seconds. */
+  readonly limit: number;
+  readonly window: number;
+  /** Counts one request. */
+  charge(subject: string): QuotaState | Promise<QuotaState>;
+  /** Gives a request back that turned out to be free. */
+  refund(subject: string): QuotaState;
+  /** What is left, without counting. */
+  peek(subject: string): QuotaState;
+  /** Callers counted in this window. */
+  subjects(): number;
+}
+
+/** How many callers are counted at most; beyond it those that come first in a window are forgotten first. */
+const subjectLimit = 200_000;
+
+/** A quota for one process: nothing is shared, nothing is waited for. */
+export function memoryQuota(limit: number, window: number, clock: Clock): Quota {
+  let used = new Map<string, number>();
+  let start = 0;
+
+  function turnWindow(): number {
+    const now = Math.floor(clock.now() / 1000);
+    const current = now - (now % window);
+    if (current !== start) {
+      start = current;
+      used = new Map();
+    }
+    return start + window;
+  }
+  const state = (count: number, reset: number, allowed = true): QuotaState => ({
+    allowed,
+    remaining: Math.max(0, limit - count),
+    reset,
+  });
+
+  return {
+    limit,
+    window,
+    charge(subject) {
+      const reset = turnWindow();
+      const count = used.get(subject);
+      if (count === undefined && used.size >= subjectLimit) forgetOldest(used);
+      if (count !== undefined && count >= limit) return state(count, reset, false);
+      used.set(subject, (count ?? 0) + 1);
+      return state((count ?? 0) + 1, reset);
+    },
+    refund(subject) {
+      const reset = turnWindow();
+      const count = Math.max(0, (used.get(subject) ?? 0) - 1);
+      used.set(subject, count);
+      return state(count, reset);
+    },
+    peek(subject) {
+      const reset = turnWindow();
+      return state(used.get(subject) ?? 0, reset);
+    },
+    subjects: () => used.size,
+  };
+}
+
+function forgetOldest(used: Map<string, number>): void {
+  for (const subject of used.keys()) {
+    used.delete(subject);
+    return;
+  }
+}

@@ -1,0 +1,183 @@
+/** Reading requests: their id, address, parameters and body, each with a clear error. */
+import type { z } from 'zod';
+import type { BodySpec, Endpoint, PatchBody, RequestUrl } from './endpoint.ts';
+import { HttpError, invalid } from './errors.ts';
+import { json, jsonPatch, mergePatchJson } from './negotiate.ts';
+import { detailsOf } from './schema.ts';
+
+/** Nesting of arrays and objects in a body, at most. */
+const deepest = 64;
+
+/** The client's X-Request-ID when it is fit to be echoed and logged, else an id of our own. */
+export function requestIdOf(headers: Headers): string {
+  const given = headers.get('x-request-id');
+  return given !== null && /^[\x20-\x7e]{1,255}$/.test(given) ? given : crypto.randomUUID();
+}
+
+/**
+ * @param publicBase BASE_URL; when unset the address the client used
+ * @param trustProxy whether a proxy in front has set X-Forwarded-Proto and -Host
+ */
+export function urlOf(request: Request, publicBase: string | undefined, trustProxy: boolean): RequestUrl {
+  const { url } = request;
+  const pathStart = url.indexOf('/', url.indexOf('//') + 2);
+  const queryStart = url.indexOf('?', pathStart);
+  const path = queryStart === -1 ? url.slice(pathStart) : url.slice(pathStart, queryStart);
+  const search = queryStart === -1 ? '' : url.slice(queryStart + 1);
+  const base =
+    publicBase ?? (trustProxy ? forwardedBase(request.headers) : undefined) ?? url.slice(0, pathStart);
+  return { base, path, search };
+}
+
+function forwardedBase(headers: Headers): string | undefined {
+  const host = headers.get('x-forwarded-host') ?? headers.get('host');
+  const protocol = headers.get('x-forwarded-proto');
+  if (host === null || (protocol !== 'http' && protocol !== 'https')) return undefined;
+  return /^[a-z0-9.:[\]-]+$/i.test(host) ? `${protocol}://${host}` : undefined;
+}
+
+/** The client's address; behind a trusted proxy, the last one that X-Forwarded-For names. IPv6 counts by /64. */
+export function addressOf(socketAddress: string | undefined, headers: Headers, trustProxy: boolean): string {
+  const forwarded = trustProxy ? headers.get('x-forwarded-for')?.split(',').at(-1)?.trim() : undefined;
+  const address = forwarded || socketAddress || 'unknown';
+  if (!address.includes(':')) return address;
+  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
+  return mapped ?? `${address.split(':').slice(0, 4).join(':')}::/64`;
+}
+
+/** The value of a query parameter before anything else is parsed; for `api_key`. */
+export function queryParameter(search: string, name: string): string | undefined {
+  if (!search.includes(name)) return undefined;
+  return new URLSearchParams(search).get(name) ?? undefined;
+}
+
+/** @throws HttpError 400 when the path's parameters break their schema */
+export function parseParams(endpoint: Endpoint, raw: Readonly<Record<string, string>>): unknown {
+  return endpoint.params === undefined ? undefined : check(endpoint.params, raw);
+}
+
+/** @throws HttpError 400 when the query is malformed, repeats a parameter, or breaks the schema */
+export function parseQuery(endpoint: Endpoint, search: string): unknown {
+  if (endpoint.query === undefined) return undefined;
+  if (search === '') return check(endpoint.query, {});
+  if (search.includes('%')) checkEncoding(search);
+  const values: Record<string, string> = {};
+  for (const [name, value] of new URLSearchParams(search)) {
+    if (!Object.hasOwn(endpoint.query.shape, name)) continue;
+    if (Object.hasOwn(values, name)) throw invalid(name, 'repeated', 'must be given once only');
+    values[name] = value;
+  }
+  return check(endpoint.query, values);
+}
+
+function checkEncoding(search: string): void {
+  try {
+    decodeURIComponent(search);
+  } catch {
+    throw invalid(
+      'query',
+      'encoding',
+      'has a % that does not begin an encoded UTF-8 character (RFC 3986 section 2.1)',
+    );
+  }
+}
+
+function check<S extends z.ZodType>(schema: S, value: unknown): z.output<S> {
+  const result = schema.safeParse(value);
+  if (result.success) return result.data;
+  throw validationFailed(result.error);
+}
+
+/** All problems at once; the message names the first, for those who read no details. */
+export function validationFailed(error: z.ZodError): HttpError {
+  const details = detailsOf(error);
+  const first = details[0];
+  const rest = details.length > 1 ? ` (and ${details.length - 1} more, see details)` : '';
+  const message =
+    first === undefined ? 'The request is not valid.' : `${first.field}: ${first.message}${rest}`;
+  return new HttpError('VALIDATION_FAILED', { message, details });
+}
+
+/**
+ * The whole body, as bytes.
+ * @throws HttpError 413 as soon as the body is known to be larger than `limit` bytes
+ */
+export async function readBody(request: Request, limit: number): Promise<Uint8Array> {
+  const tooLarge = () =>
+    new HttpError('PAYLOAD_TOO_LARGE', {
+      message: `The body is larger than ${limit} bytes.`,
+      // What is left of the body will not be read, so the connection cannot be used again.
+      headers: { Connection: 'close' },
+    });
+  const declared = request.headers.get('content-length');
+  if (declared !== null) {
+    if (Number(declared) > limit) throw tooLarge();
+    return request.bytes();
+  }
+  if (request.body === null) return new Uint8Array();
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of request.body) {
+    size += chunk.byteLength;
+    if (size > limit) throw tooLarge();
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+/** @throws HttpError 400 MALFORMED_JSON: not UTF-8, not JSON, or nested too deep */
+export function parseJson(bytes: Uint8Array): unknown {
+  let text: string;
+  try {
+    text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    throw new HttpError('MALFORMED_JSON', { message: 'The body is not valid UTF-8.' });
+  }
+  if (text.trim() === '')
+    throw new HttpError('MALFORMED_JSON', { message: 'The body is empty; JSON is expected.' });
+  if (isDeeperThan(text, deepest)) {
+    throw new HttpError('MALFORMED_JSON', { message: `The body is nested deeper than ${deepest} levels.` });
+  }
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message.replace(/^JSON Parse error: /, '') : 'unknown';
+    throw new HttpError('MALFORMED_JSON', { message: `The body is not well-formed JSON: ${reason}.` });
+  }
+}
+
+/** Looks at brackets outside strings only, before anything recursive sees the text. */
+function isDeeperThan(text: string, limit: number): boolean {
+  let depth = 0;
+  let quoted = false;
+  for (let index = 0; index < text.length; index++) {
+    const code = text.charCodeAt(index);
+    if (quoted) {
+      if (code === 0x5c) index++;
+      else if (code === 0x22) quoted = false;
+    } else if (code === 0x22) quoted = true;
+    else if (code === 0x7b || code === 0x5b) {
+      depth++;
+      if (depth > limit) return true;
+    } else if (code === 0x7d || code === 0x5d) depth--;
+  }
+  return false;
+}
+
+/** The media types a body may have. */
+export function bodyTypes(body: BodySpec): readonly string[] {
+  return body.kind === 'json' ? [json] : [json, mergePatchJson, jsonPatch];
+}
+
+/** @throws HttpError 400 with every problem of the body */
+export function parseBody(body: BodySpec, type: string, value: unknown): unknown {
+  if (body.kind === 'json') return check(body.schema, value);
+  return parsePatch(body.schema, type, value);
+}
+
+/** A merge patch and a patch document are checked by what they make of the resource, not by themselves. */
+function parsePatch(schema: z.ZodObject, type: string, value: unknown): PatchBody<unknown> {
+  if (type === jsonPatch) return { kind: 'operations', patch: value };
+  if (type === mergePatchJson) return { kind: 'merge', patch: value };
+  return { kind: 'partial', changes: check(schema, value) };
+}

@@ -1,0 +1,120 @@
+/** The pieces that schemas of requests and representations are made of. */
+import { z } from 'zod';
+import type { ErrorDetail } from './errors.ts';
+
+/** PostgreSQL cannot store U+0000 and neither can store half a surrogate pair: refuse both everywhere. */
+const storable = (value: string) => !value.includes('\u0000') && value.isWellFormed();
+const notStorable = {
+  error: 'must not contain U+0000 or unpaired surrogates',
+  params: { rule: 'characters' },
+};
+
+/** A string of at most `maximum` characters (code points, as JSON Schema counts), kept as it is sent. */
+export const prose = (maximum: number) =>
+  z
+    .string()
+    .refine(storable, notStorable)
+    .refine(value => value.length <= maximum || [...value].length <= maximum, {
+      error: `must be at most ${maximum} characters long`,
+      params: { rule: 'maxLength' },
+    })
+    .meta({ maxLength: maximum });
+
+/** The same with surrounding whitespace removed; blank is refused. */
+export const text = (maximum: number) =>
+  z
+    .string()
+    .trim()
+    .refine(value => value !== '', { error: 'must not be blank', params: { rule: 'blank' } })
+    .pipe(prose(maximum))
+    .meta({ minLength: 1, maxLength: maximum });
+
+/** An ISO 8601 moment in UTC with milliseconds, as representations carry it. */
+export const timestamp = () => z.iso.datetime({ precision: 3 });
+
+export const identifier = () => z.int().min(1).max(2_147_483_647);
+
+const decimal = /^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/;
+
+/** A number in a query string. */
+export const numberParameter = () =>
+  z.string().regex(decimal, 'must be a number').transform(Number).pipe(z.number());
+
+/** An integer in a query string, within its limits; outside them is an error, never clamped. */
+export const integerParameter = (minimum: number, maximum: number) =>
+  z
+    .string()
+    .regex(/^[+-]?\d+$/, 'must be an integer')
+    .transform(Number)
+    .pipe(z.int().min(minimum).max(maximum));
+
+/** `{id}`: any other integer identifies nothing (404); anything but an integer is not an id (400). */
+export const idParameter = () =>
+  z
+    .string()
+    .regex(/^-?\d+$/, 'must be an integer')
+    .transform(digits => (/^0*[1-9]\d{0,9}$/.test(digits) ? Number(digits) : 0))
+    .transform(id => (id <= 2_147_483_647 ? id : 0))
+    .meta({ override: { type: 'integer', format: 'int32', minimum: 1, maximum: 2_147_483_647 } });
+
+/** Turns the problems Zod found into the service's details: field, pointer, rule and a message for people. */
+export function detailsOf(error: z.ZodError, prefix: readonly string[] = []): ErrorDetail[] {
+  return error.issues.map(issue => {
+    const path = [...prefix, ...issue.path.map(String)];
+    return { field: path.join('.') || 'body', pointer: pointerTo(path), ...ruleOf(issue) };
+  });
+}
+
+/** The JSON Pointer of a path, as a URI fragment (RFC 6901 §6). */
+function pointerTo(path: readonly string[]): string {
+  return `#${path.map(token => `/${token.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('')}`;
+}
+
+/** A stable word for the broken rule (JSON Schema's where it has one) and what the rule asks. */
+function ruleOf(issue: z.core.$ZodIssue): { code: string; message: string } {
+  switch (issue.code) {
+    case 'invalid_type':
+      if (issue.message.endsWith('received undefined')) return { code: 'required', message: 'is required' };
+      return { code: 'type', message: `must be ${articled(issue.expected)}` };
+    case 'too_small':
+    case 'too_big':
+      return limitOf(issue);
+    case 'invalid_format':
+      return {
+        code: issue.format === 'regex' ? 'pattern' : 'format',
+        message: issue.message.replace(/^Invalid (.*)$/, 'must be a valid $1'),
+      };
+    case 'invalid_value':
+      return { code: 'enum', message: `must be one of ${issue.values.map(String).join(', ')}` };
+    case 'custom':
+      return {
+        code: typeof issue.params?.rule === 'string' ? issue.params.rule : 'invalid',
+        message: issue.message,
+      };
+    default:
+      return { code: issue.code, message: issue.message };
+  }
+}
+
+function limitOf(issue: z.core.$ZodIssueTooSmall | z.core.$ZodIssueTooBig): {
+  code: string;
+  message: string;
+} {
+  const small = issue.code === 'too_small';
+  const limit = small ? issue.minimum : issue.maximum;
+  const word = small ? 'min' : 'max';
+  if (issue.origin === 'array')
+    return { code: `${word}Items`, message: `must have ${limit} items or ${small ? 'more' : 'fewer'}` };
+  if (issue.origin === 'string') {
+    return {
+      code: `${word}Length`,
+      message: `must be at ${small ? 'least' : 'most'} ${limit} characters long`,
+    };
+  }
+  return { code: `${word}imum`, message: `must be ${limit} or ${small ? 'more' : 'less'}` };
+}
+
+function articled(type: string): string {
+  if (type === 'int') return 'an integer';
+  return /^[aeio]/.test(type) ? `an ${type}` : `a ${type}`;
+}

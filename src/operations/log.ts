@@ -1,0 +1,66 @@
+/** Structured logs: one JSON object a line on standard output, in batches, with secrets left out. */
+export const logLevels = ['debug', 'info', 'warn', 'error', 'silent'] as const;
+export type LogLevel = (typeof logLevels)[number];
+export type LogFields = Readonly<Record<string, unknown>>;
+
+export interface Log {
+  debug(message: string, fields?: LogFields): void;
+  info(message: string, fields?: LogFields): void;
+  warn(message: string, fields?: LogFields): void;
+  error(message: string, fields?: LogFields): void;
+  /** Appends a line that is complete already: for the request line, which is written a million times. */
+  line(level: LogLevel, text: string): void;
+  isEnabled(level: LogLevel): boolean;
+  /** Writes what waits; called before the process ends. */
+  flush(): void;
+}
+
+const flushAfterMs = 100;
+const flushAtCharacters = 32_768;
+
+/** @param write gets whole lines; standard output by default */
+export function createLog(level: LogLevel, write: (text: string) => void, now: () => number): Log {
+  const threshold = logLevels.indexOf(level);
+  let waiting = '';
+  let timer: ReturnType<typeof setTimeout> | undefined;
+
+  function flush(): void {
+    clearTimeout(timer);
+    timer = undefined;
+    if (waiting === '') return;
+    const text = waiting;
+    waiting = '';
+    write(text);
+  }
+  function append(text: string): void {
+    waiting += `${text}\n`;
+    if (waiting.length >= flushAtCharacters) flush();
+    else timer ??= setTimeout(flush, flushAfterMs);
+  }
+  const isEnabled = (wanted: LogLevel) => logLevels.indexOf(wanted) >= threshold;
+  const at =
+    (wanted: LogLevel) =>
+    (message: string, fields: LogFields = {}) => {
+      if (!isEnabled(wanted)) return;
+      append(JSON.stringify({ time: new Date(now()).toISOString(), level: wanted, message, ...fields }));
+      if (wanted === 'error') flush();
+    };
+  return {
+    debug: at('debug'),
+    info: at('info'),
+    warn: at('warn'),
+    error: at('error'),
+    line: (wanted, text) => {
+      if (isEnabled(wanted)) append(text);
+    },
+    isEnabled,
+    flush,
+  };
+}
+
+/** An error's class, message, stack and causes, for a log line. */
+export function describeError(error: unknown): LogFields {
+  if (!(error instanceof Error)) return { error: String(error) };
+  const cause = error.cause === undefined ? {} : { cause: describeError(error.cause) };
+  return { error: error.name, reason: error.message, stack: error.stack, ...cause };
+}

@@ -1,0 +1,101 @@
+/**
+ * JSON Web Tokens (RFC 7519) signed with HS256. The algorithm is fixed here, never taken from the token.
+ * A token that was verified once is remembered, so that each request costs a look-up and not a signature.
+ */
+import { errors, jwtVerify, SignJWT } from 'jose';
+import { LRUCache } from 'lru-cache';
+import { type Caller, type Role, roles } from '../../http/access.ts';
+import type { ErrorCode } from '../../http/errors.ts';
+import type { Clock } from '../../ports/clock.ts';
+
+/** Lifetimes in seconds. */
+export const accessLifetime = 900;
+export const refreshLifetime = 30 * 24 * 60 * 60;
+export const refreshIdleLifetime = 7 * 24 * 60 * 60;
+
+const rememberedTokens = 10_000;
+
+export interface Tokens {
+  signAccess(user: { readonly id: number; readonly role: string }): Promise<string>;
+  signRefresh(userId: number, sessionId: string): Promise<string>;
+  /** The caller an access token stands for, or why it stands for nobody. */
+  verifyAccess(token: string): Caller | ErrorCode | Promise<Caller | ErrorCode>;
+  /** The session a refresh token belongs to, or why it belongs to none. */
+  verifyRefresh(token: string): Promise<{ readonly sessionId: string } | ErrorCode>;
+}
+
+/** @param secrets the first signs; all verify, so that a secret can be replaced while tokens live */
+export function createTokens(secrets: readonly [string, ...string[]], clock: Clock): Tokens {
+  const [signingKey, ...previous] = secrets.map(secret => new TextEncoder().encode(secret));
+  if (signingKey === undefined) throw new Error('at least one secret is needed');
+  const keys = [signingKey, ...previous];
+  const remembered = new LRUCache<string, { readonly caller: Caller; readonly expiresAt: number }>({
+    max: rememberedTokens,
+  });
+  const seconds = () => Math.floor(clock.now() / 1000);
+
+  const sign = (claims: Record<string, unknown>, lifetime: number) =>
+    new SignJWT(claims)
+      .setProtectedHeader({ alg: 'HS256', typ: 'JWT' })
+      .setIssuedAt(seconds())
+      .setExpirationTime(seconds() + lifetime)
+      .setJti(crypto.randomUUID())
+      .sign(signingKey);
+
+  async function verify(token: string): Promise<Record<string, unknown> | ErrorCode> {
+    for (const key of keys) {
+      try {
+        const options = {
+          algorithms: ['HS256'],
+          requiredClaims: ['exp'],
+          currentDate: new Date(clock.now()),
+        };
+        return (await jwtVerify(token, key, options)).payload;
+      } catch (error) {
+        if (error instanceof errors.JWTExpired) return 'TOKEN_EXPIRED';
+        if (!(error instanceof errors.JWSSignatureVerificationFailed)) return 'UNAUTHORIZED';
+      }
+    }
+    return 'UNAUTHORIZED';
+  }
+
+  async function verifyAccessAnew(token: string): Promise<Caller | ErrorCode> {
+    const claims = await verify(token);
+    if (typeof claims === 'string') return claims;
+    const caller = callerOf(claims);
+    if (caller === undefined) return 'UNAUTHORIZED';
+    remembered.set(token, { caller, expiresAt: Number(claims.exp) });
+    return caller;
+  }
+
+  return {
+    signAccess: user => sign({ userId: String(user.id), role: user.role, use: 'access' }, accessLifetime),
+    signRefresh: (userId, sessionId) =>
+      sign({ userId: String(userId), sessionId, use: 'refresh' }, refreshLifetime),
+    verifyAccess(token) {
+      const known = remembered.get(token);
+      if (known === undefined) return verifyAccessAnew(token);
+      return known.expiresAt > seconds() ? known.caller : 'TOKEN_EXPIRED';
+    },
+    async verifyRefresh(token) {
+      const claims = await verify(token);
+      if (typeof claims === 'string') return claims;
+      const { use, sessionId } = claims;
+      return use === 'refresh' && typeof sessionId === 'string' ? { sessionId } : 'UNAUTHORIZED';
+    },
+  };
+}
+
+/** The caller that claims describe; undefined when they are not those of an access token. */
+function callerOf({ userId, role, use }: Record<string, unknown>): Caller | undefined {
+  const known: Role | undefined = roles.find(name => name === role);
+  if (
+    use === 'refresh' ||
+    known === undefined ||
+    typeof userId !== 'string' ||
+    !/^[1-9]\d{0,9}$/.test(userId)
+  ) {
+    return undefined;
+  }
+  return { kind: 'user', subject: `user:${userId}`, userId: Number(userId), role: known };
+}

@@ -1,0 +1,50 @@
+/** All resources, one line each. */
+import type { Authenticator } from '../http/access.ts';
+import type { Endpoint } from '../http/endpoint.ts';
+import { memoryQuota } from '../http/rate-limit.ts';
+import { authEndpoints } from './auth/endpoints.ts';
+import { passwordCheck } from './auth/passwords.ts';
+import { sessionStore } from './auth/store.ts';
+import type { Tokens } from './auth/tokens.ts';
+import { keyEndpoints } from './keys/endpoints.ts';
+import { keyStore } from './keys/store.ts';
+import { productEndpoints } from './products/endpoints.ts';
+import { productStore } from './products/store.ts';
+import { reviewEndpoints } from './reviews/endpoints.ts';
+import { reviewStore } from './reviews/store.ts';
+import type { Services } from './services.ts';
+import { userEndpoints } from './users/endpoints.ts';
+import { userStore } from './users/store.ts';
+
+/** Failed sign-ins in 15 minutes: per account, and per address. */
+const accountAttempts = 10;
+const addressAttempts = 100;
+const attemptWindow = 900;
+
+export function createResources(
+  services: Services,
+  tokens: Tokens,
+): { endpoints: Endpoint[]; authenticator: Authenticator } {
+  const { database, clock } = services;
+  const users = userStore(database);
+  const products = productStore(database);
+  const keys = keyStore(database, clock);
+  const auth = {
+    users,
+    tokens,
+    sessions: sessionStore(database),
+    passwords: passwordCheck(),
+    accountAttempts: memoryQuota(accountAttempts, attemptWindow, clock),
+    addressAttempts: memoryQuota(addressAttempts, attemptWindow, clock),
+  };
+  return {
+    endpoints: [
+      ...authEndpoints(services, auth),
+      ...userEndpoints(services, users),
+      ...keyEndpoints(services, keys),
+      ...productEndpoints(services, products),
+      ...reviewEndpoints(services, { reviews: reviewStore(database), products, users }),
+    ],
+    authenticator: { bearer: token => tokens.verifyAccess(token), apiKey: key => keys.authenticate(key) },
+  };
+}

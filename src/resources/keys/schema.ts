@@ -1,0 +1,53 @@
+/** THE schema of API keys. */
+import { z } from 'zod';
+import { collectionOf, pageParameters, sortParameters } from '../../http/paginate.ts';
+import { identifier, text, timestamp } from '../../http/schema.ts';
+
+/** What a key may be allowed to do: `<resource>:read` or `<resource>:write`. */
+export const scopes = [
+  'products:read',
+  'products:write',
+  'reviews:read',
+  'reviews:write',
+  'users:read',
+  'users:write',
+  'orders:read',
+  'orders:write',
+  'invoices:read',
+  'invoices:write',
+  'content:read',
+  'content:write',
+  'search:read',
+  'data:read',
+] as const;
+
+const fields = {
+  name: text(100).describe('What the key is for.'),
+  scopes: z.array(z.enum(scopes)).min(1).max(scopes.length),
+};
+
+export const createKey = z
+  .object({ ...fields, expiresAt: z.iso.datetime({ offset: true }).nullish() })
+  .meta({ id: 'CreateApiKey' });
+
+export const apiKey = z
+  .object({
+    id: identifier(),
+    ...fields,
+    prefix: z.string().max(16).describe('The first characters of the key, to recognise it by.'),
+    expiresAt: timestamp().nullable(),
+    lastUsedAt: timestamp().nullable().describe('To the minute.'),
+    createdAt: timestamp(),
+  })
+  .meta({ id: 'ApiKey' });
+
+export const apiKeyWithSecret = apiKey
+  .extend({ key: z.string().max(100).describe('Shown this once only: store it now.') })
+  .meta({ id: 'ApiKeyWithSecret' });
+
+export const apiKeyList = collectionOf(apiKey, 'ApiKeyList');
+export const sortColumns = { id: 'id', name: 'name', createdAt: 'created_at' } as const;
+export const listKeys = z.object({ ...sortParameters(['id', 'name', 'createdAt']), ...pageParameters });
+
+export type ApiKey = z.output<typeof apiKey>;
+export type NewApiKey = z.output<typeof createKey>;

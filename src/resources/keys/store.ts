@@ -1,0 +1,111 @@
+/** The queries of API keys. Only a key's hash is stored; 256 random bits need no slow hash. */
+import { randomBytes } from 'node:crypto';
+import type { Caller } from '../../http/access.ts';
+import type { ErrorCode } from '../../http/errors.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { Database, Session } from '../../storage/database.ts';
+import { type Listed, type ListRequest, lister } from '../../storage/list.ts';
+import { prepared } from '../../storage/prepared.ts';
+import type { ApiKey, NewApiKey } from './schema.ts';
+
+export interface StoredKey {
+  readonly id: number;
+  readonly name: string;
+  readonly prefix: string;
+  readonly scopes: string;
+  readonly created_at: number;
+  readonly expires_at: number | null;
+  readonly last_used_at: number | null;
+}
+
+export interface KeyStore {
+  list(request: ListRequest): Promise<Listed<StoredKey>>;
+  find(session: Session, id: number): Promise<StoredKey | undefined>;
+  /** @returns the stored key and the secret, which is not kept */
+  insert(
+    session: Session,
+    input: NewApiKey,
+    createdBy: number | null,
+    now: number,
+  ): Promise<{ row: StoredKey; key: string }>;
+  /** @returns whether there was such a key */
+  remove(session: Session, id: number): Promise<boolean>;
+  authenticate(key: string): Promise<Caller | ErrorCode>;
+}
+
+const columns = ['id', 'name', 'prefix', 'scopes', 'created_at', 'expires_at', 'last_used_at'] as const;
+/** Last use is written at most this often per key, in milliseconds. */
+const lastUseResolution = 60_000;
+
+const hashOf = (key: string) => new Bun.CryptoHasher('sha256').update(key).digest('hex');
+const momentOf = (milliseconds: number | null) =>
+  milliseconds === null ? null : new Date(milliseconds).toISOString();
+
+export function apiKeyOf(row: StoredKey): ApiKey {
+  return {
+    id: row.id,
+    name: row.name,
+    scopes: JSON.parse(row.scopes),
+    prefix: row.prefix,
+    expiresAt: momentOf(row.expires_at),
+    lastUsedAt: momentOf(row.last_used_at),
+    createdAt: new Date(row.created_at).toISOString(),
+  };
+}
+
+export function keyStore(database: Database, clock: Clock): KeyStore {
+  const { build } = database;
+  const byHash = prepared<{ hash: string }, StoredKey>(argument =>
+    build.selectFrom('api_keys').select(columns).where('key_hash', '=', argument.hash),
+  );
+
+  async function noteUse(row: StoredKey, now: number): Promise<void> {
+    if (row.last_used_at !== null && now - row.last_used_at < lastUseResolution) return;
+    const query = build.updateTable('api_keys').set({ last_used_at: now }).where('id', '=', row.id).compile();
+    await database.write(session => session.run(query));
+  }
+
+  return {
+    list: lister<StoredKey>(database, {
+      table: 'api_keys',
+      columns: columns.filter(column => column !== 'id'),
+    }),
+    find: (session, id) =>
+      session.first(build.selectFrom('api_keys').select(columns).where('id', '=', id).compile()),
+    async insert(session, input, createdBy, now) {
+      const key = `ck_${randomBytes(32).toString('base64url')}`;
+      const values = {
+        name: input.name,
+        prefix: key.slice(0, 9),
+        key_hash: hashOf(key),
+        scopes: JSON.stringify([...new Set(input.scopes)]),
+        created_by: createdBy,
+        created_at: now,
+        expires_at: input.expiresAt == null ? null : Date.parse(input.expiresAt),
+        last_used_at: null,
+      };
+      const row = await session.first(
+        build.insertInto('api_keys').values(values).returning(columns).compile(),
+      );
+      if (row === undefined) throw new Error('INSERT … RETURNING gave no row');
+      return { row, key };
+    },
+    async remove(session, id) {
+      return (await session.run(build.deleteFrom('api_keys').where('id', '=', id).compile())) > 0;
+    },
+    async authenticate(key) {
+      if (!/^ck_[\w-]{43}$/.test(key)) return 'UNAUTHORIZED';
+      // The hash is looked up, so how long the comparison takes tells nothing about the key.
+      const row = await database.read.first(byHash({ hash: hashOf(key) }));
+      const now = clock.now();
+      if (row === undefined || (row.expires_at !== null && row.expires_at <= now)) return 'UNAUTHORIZED';
+      await noteUse(row, now);
+      return {
+        kind: 'key',
+        subject: `key:${row.id}`,
+        keyId: row.id,
+        scopes: new Set(JSON.parse(row.scopes)),
+      };
+    },
+  };
+}

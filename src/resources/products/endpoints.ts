@@ -1,0 +1,197 @@
+/** Products over HTTP. */
+import { z } from 'zod';
+import { allow } from '../../http/access.ts';
+import { type Endpoint, endpoint } from '../../http/endpoint.ts';
+import { HttpError } from '../../http/errors.ts';
+import { patched } from '../../http/patched.ts';
+import { created, noContent, ok } from '../../http/reply.ts';
+import { idParameter } from '../../http/schema.ts';
+import type { Condition } from '../../storage/list.ts';
+import type { Services } from '../services.ts';
+import * as schema from './schema.ts';
+import { type ProductStore, productJson, productOf, type StoredProduct } from './store.ts';
+
+const tag = 'Products';
+const path = '/products';
+const params = z.object({ id: idParameter() });
+const readOnly = ['id', 'createdAt', 'updatedAt'];
+
+export function productEndpoints(
+  { database, clock, config, paginator }: Services,
+  store: ProductStore,
+): Endpoint[] {
+  const found = (row: StoredProduct | undefined, id: number): StoredProduct => {
+    if (row === undefined)
+      throw new HttpError('NOT_FOUND', { message: `There is no product ${id || 'with this id'}.` });
+    return row;
+  };
+  const show = (row: StoredProduct) => ok(productJson(row), { lastModified: row.updated_at });
+
+  return [
+    endpoint({
+      method: 'GET',
+      path,
+      operationId: 'listProducts',
+      summary: 'List products',
+      tag,
+      access: allow.everyone('products:read'),
+      query: schema.listProducts,
+      responses: { 200: { description: 'One page of products.', schema: schema.productList } },
+      errors: ['INVALID_CURSOR'],
+      async handle({ query, url }) {
+        const request = paginator.request(query, conditionsOf(query), schema.sortColumns, 'products');
+        const listed = await store.list(request);
+        return ok(paginator.envelope(listed, request, 'products', url, productJson));
+      },
+    }),
+    endpoint({
+      method: 'POST',
+      path,
+      operationId: 'createProduct',
+      summary: 'Create a product',
+      tag,
+      access: allow.staff('products:write'),
+      body: { kind: 'json', schema: schema.createProduct, example: schema.productBodyExample },
+      responses: { 201: { description: 'The product was created.', schema: schema.product } },
+      errors: ['DUPLICATE'],
+      handle({ body, url, write }) {
+        return write(async session => {
+          const fields = schema.replaceProduct.parse({
+            ...body,
+            currency: body.currency ?? config.DEFAULT_CURRENCY,
+          });
+          const row = await store.insert(session, fields, clock.now());
+          const location = `${url.base}${url.path}/${row.id}`;
+          return created(location, productJson(row), { lastModified: row.updated_at });
+        });
+      },
+    }),
+    endpoint({
+      method: 'PATCH',
+      path,
+      operationId: 'bulkPatchProducts',
+      summary: 'Change many products at once',
+      description: 'All or none. Ids that do not exist are skipped and not counted.',
+      tag,
+      access: allow.staff('products:write'),
+      body: {
+        kind: 'json',
+        schema: schema.bulkPatch,
+        example: { ids: [1, 2, 3], update: { status: 'archived' } },
+      },
+      responses: {
+        200: {
+          description: 'How many products were changed.',
+          schema: schema.bulkResult,
+          example: { updated: 3 },
+        },
+      },
+      errors: ['DUPLICATE'],
+      handle({ body, write }) {
+        return write(async session => {
+          const rows = await store.lockMany(session, body.ids);
+          const changes = rows.map(before => ({
+            before,
+            fields: patched(
+              productOf(before),
+              { kind: 'partial', changes: body.update },
+              schema.replaceProduct,
+              readOnly,
+            ),
+          }));
+          const stored = await store.update(session, changes, clock.now());
+          return ok({ updated: stored.length });
+        });
+      },
+    }),
+    endpoint({
+      method: 'GET',
+      path: `${path}/{id}`,
+      operationId: 'getProduct',
+      summary: 'Read a product',
+      tag,
+      access: allow.everyone('products:read'),
+      params,
+      responses: { 200: { description: 'The product.', schema: schema.product } },
+      errors: ['NOT_FOUND'],
+      async handle({ params: { id } }) {
+        return show(found(await store.find(database.read, id), id));
+      },
+    }),
+    endpoint({
+      method: 'PUT',
+      path: `${path}/{id}`,
+      operationId: 'replaceProduct',
+      summary: 'Replace a product',
+      description: 'Fields that are left out become null, tags empty and status active.',
+      tag,
+      access: allow.staff('products:write'),
+      params,
+      body: { kind: 'json', schema: schema.replaceProduct, example: schema.productBodyExample },
+      responses: { 200: { description: 'The product as it is now.', schema: schema.product } },
+      errors: ['NOT_FOUND', 'DUPLICATE', 'PRECONDITION_FAILED'],
+      handle({ params: { id }, body, precondition, write }) {
+        return write(async session => {
+          const before = found(await store.lock(session, id), id);
+          precondition(productJson(before), before.updated_at);
+          return showOnly(await store.update(session, [{ before, fields: body }], clock.now()));
+        });
+      },
+    }),
+    endpoint({
+      method: 'PATCH',
+      path: `${path}/{id}`,
+      operationId: 'patchProduct',
+      summary: 'Change fields of a product',
+      tag,
+      access: allow.staff('products:write'),
+      params,
+      body: { kind: 'patch', schema: schema.patchProduct, example: { price: 69.9 } },
+      responses: { 200: { description: 'The product as it is now.', schema: schema.product } },
+      errors: ['NOT_FOUND', 'DUPLICATE', 'PRECONDITION_FAILED'],
+      handle({ params: { id }, body, precondition, write }) {
+        return write(async session => {
+          const before = found(await store.lock(session, id), id);
+          precondition(productJson(before), before.updated_at);
+          const fields = patched(productOf(before), body, schema.replaceProduct, readOnly);
+          return showOnly(await store.update(session, [{ before, fields }], clock.now()));
+        });
+      },
+    }),
+    endpoint({
+      method: 'DELETE',
+      path: `${path}/{id}`,
+      operationId: 'deleteProduct',
+      summary: 'Delete a product',
+      tag,
+      access: allow.staff('products:write'),
+      params,
+      responses: { 204: { description: 'The product is gone.' } },
+      errors: ['NOT_FOUND', 'PRECONDITION_FAILED'],
+      handle({ params: { id }, precondition, write }) {
+        return write(async session => {
+          const before = found(await store.lock(session, id), id);
+          precondition(productJson(before), before.updated_at);
+          await store.remove(session, before);
+          return noContent();
+        });
+      },
+    }),
+  ];
+
+  function showOnly([row]: readonly StoredProduct[]) {
+    if (row === undefined) throw new Error('an update of one product gave none');
+    return show(row);
+  }
+}
+
+function conditionsOf(query: z.output<typeof schema.listProducts>): Condition[] {
+  const { category, status, minPrice, maxPrice } = query;
+  const conditions: Condition[] = [];
+  if (category !== undefined) conditions.push({ column: 'category', operator: '=', value: category });
+  if (status !== undefined)
+    conditions.push({ column: 'status', operator: '=', value: status, literal: true });
+  if (minPrice !== undefined) conditions.push({ column: 'price', operator: '>=', value: minPrice });
+  if (maxPrice !== undefined) conditions.push({ column: 'price', operator: '<=', value: maxPrice });
+  return conditions;
+}

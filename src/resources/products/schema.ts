@@ -1,0 +1,121 @@
+/** THE schema of products: representation, create, replace, patch, bulk and list. */
+import { z } from 'zod';
+import { collectionOf, pageParameters, sortParameters } from '../../http/paginate.ts';
+import { identifier, numberParameter, prose, text, timestamp } from '../../http/schema.ts';
+
+export const statuses = ['active', 'archived'] as const;
+
+const name = text(200).describe('Trimmed; not blank.');
+const price = z.number().min(0).describe('In major units of the currency; returned as sent.');
+const currency = z.string().regex(/^[A-Z]{3}$/, 'must be three capital letters (ISO 4217)');
+const status = z.enum(statuses);
+const description = prose(10_000);
+const sku = text(64).describe('Unique among products.');
+const category = text(100);
+const tags = z.array(text(50)).max(50);
+
+const example = {
+  id: 1,
+  name: 'Walnut desk lamp',
+  price: 79.5,
+  currency: 'EUR',
+  status: 'active',
+  description: 'A dimmable lamp with a solid walnut foot.',
+  sku: 'LAMP-0001',
+  category: 'lighting',
+  tags: ['desk', 'wood'],
+  createdAt: '2026-01-15T09:30:00.000Z',
+  updatedAt: '2026-01-15T09:30:00.000Z',
+} as const;
+
+const { id: _id, createdAt: _createdAt, updatedAt: _updatedAt, ...writable } = example;
+export const productExample = example;
+export const productBodyExample = writable;
+
+export const product = z
+  .object({
+    id: identifier(),
+    name,
+    price,
+    currency: currency.nullable(),
+    status,
+    description: description.nullable(),
+    sku: sku.nullable(),
+    category: category.nullable(),
+    tags,
+    createdAt: timestamp(),
+    updatedAt: timestamp(),
+  })
+  .meta({ id: 'Product', example });
+
+/** POST: name and price; `currency` falls back to the service's default. */
+export const createProduct = z
+  .object({
+    name,
+    price,
+    currency: currency.nullish(),
+    status: status.nullish(),
+    description: description.nullish(),
+    sku: sku.nullish(),
+    category: category.nullish(),
+    tags: tags.nullish(),
+  })
+  .meta({ id: 'CreateProduct' });
+
+/** PUT: fields left out become null (tags empty, status active). */
+export const replaceProduct = createProduct
+  .transform(input => ({
+    name: input.name,
+    price: input.price,
+    currency: input.currency ?? null,
+    status: input.status ?? ('active' as const),
+    description: input.description ?? null,
+    sku: input.sku ?? null,
+    category: input.category ?? null,
+    tags: input.tags ?? [],
+  }))
+  .meta({ id: 'ReplaceProduct' });
+
+/** PATCH with application/json: only the fields to change. */
+export const patchProduct = createProduct.partial().meta({ id: 'PatchProduct' });
+
+export const bulkPatch = z
+  .object({
+    ids: z
+      .array(identifier())
+      .min(1)
+      .max(500)
+      .refine(ids => new Set(ids).size === ids.length, {
+        error: 'must not name an id twice',
+        params: { rule: 'uniqueItems' },
+      }),
+    update: patchProduct,
+  })
+  .meta({ id: 'BulkPatchProducts' });
+
+export const bulkResult = z.object({ updated: z.int().min(0).max(500) }).meta({ id: 'BulkResult' });
+
+export const productList = collectionOf(product, 'ProductList');
+
+/** Public names of the sorts → columns. */
+export const sortColumns = {
+  id: 'id',
+  price: 'price',
+  name: 'name',
+  created_at: 'created_at',
+  createdAt: 'created_at',
+} as const;
+
+export const listProducts = z.object({
+  status: status.optional().describe('Only products of this status.'),
+  category: text(100).optional().describe('Only products of this category.'),
+  minPrice: numberParameter().optional().describe('Only products that cost this much or more.'),
+  maxPrice: numberParameter().optional().describe('Only products that cost this much or less.'),
+  ...sortParameters(['id', 'price', 'name', 'created_at', 'createdAt']),
+  ...pageParameters,
+});
+
+/** What a caller may set, complete: every write ends in one of these. */
+export type ProductFields = z.output<typeof replaceProduct>;
+export type ProductPatch = z.output<typeof patchProduct>;
+export type Product = z.output<typeof product>;

@@ -1,0 +1,146 @@
+/**
+ * The queries of products. A row holds its representation as JSON text (`document`), so that reading serves
+ * text as it is; the other columns are what SQL filters, sorts and keeps unique. Both are written here only.
+ */
+import type { Database, Session } from '../../storage/database.ts';
+import { type Condition, type Listed, type ListRequest, lister } from '../../storage/list.ts';
+import { prepared } from '../../storage/prepared.ts';
+import type { ProductsTable } from '../../storage/tables.ts';
+import { collectionVersions, productTotals } from '../../storage/totals.ts';
+import type { Product, ProductFields } from './schema.ts';
+
+/** A product as it is stored. */
+export interface StoredProduct {
+  readonly id: number;
+  readonly document: string;
+  readonly updated_at: number;
+}
+
+export interface ProductStore {
+  find(session: Session, id: number): Promise<StoredProduct | undefined>;
+  /** The same, keeping others from changing it until the transaction ends. */
+  lock(session: Session, id: number): Promise<StoredProduct | undefined>;
+  lockMany(session: Session, ids: readonly number[]): Promise<StoredProduct[]>;
+  list(request: ListRequest): Promise<Listed<StoredProduct>>;
+  /** @throws StorageError `unique` when the sku is taken */
+  insert(session: Session, fields: ProductFields, now: number): Promise<StoredProduct>;
+  /** Writes new fields over products that are locked; gives them as they are then stored. */
+  update(session: Session, changes: readonly ProductChange[], now: number): Promise<StoredProduct[]>;
+  remove(session: Session, before: StoredProduct): Promise<void>;
+}
+
+export interface ProductChange {
+  readonly before: StoredProduct;
+  readonly fields: ProductFields;
+}
+
+const collection = 'products';
+
+/** The representation as JSON text. */
+export function productJson(row: { readonly id: number; readonly document: string }): string {
+  return `{"id":${row.id},${row.document}`;
+}
+
+/** The representation as a value. */
+export function productOf(row: StoredProduct): Product {
+  // Boundary: `document` is written by `rowOf` alone, from fields that the schema has checked.
+  return JSON.parse(productJson(row)) as Product;
+}
+
+export type ProductRow = Omit<ProductsTable, 'id'>;
+
+/** @param now epoch milliseconds; @param createdAt the same for a product that exists already */
+export function rowOf(fields: ProductFields, now: number, createdAt: number = now): ProductRow {
+  const { name, price, currency, status, description, sku, category, tags } = fields;
+  const dates = { createdAt: new Date(createdAt).toISOString(), updatedAt: new Date(now).toISOString() };
+  const members = { name, price, currency, status, description, sku, category, tags, ...dates };
+  const document = JSON.stringify(members).slice(1);
+  return { name, price, status, category, sku, created_at: createdAt, updated_at: now, document };
+}
+
+export function productStore(database: Database): ProductStore {
+  const { build, dialect } = database;
+  const versions = collectionVersions(database);
+  const totals = productTotals(database);
+  const columns = ['id', 'document', 'updated_at'] as const;
+
+  const byId = prepared<{ id: number }, StoredProduct>(argument =>
+    build.selectFrom('products').select(columns).where('id', '=', argument.id),
+  );
+  const byIdForUpdate = prepared<{ id: number }, StoredProduct>(argument =>
+    build.selectFrom('products').select(columns).where('id', '=', argument.id).modifyEnd(dialect.forUpdate),
+  );
+  type Values = { [Column in keyof ProductRow]: ProductRow[Column] };
+  const insertOne = prepared<Values, { id: number }>(argument =>
+    build
+      .insertInto('products')
+      .values({
+        name: argument.name,
+        price: argument.price,
+        status: argument.status,
+        category: argument.category,
+        sku: argument.sku,
+        created_at: argument.created_at,
+        updated_at: argument.updated_at,
+        document: argument.document,
+      })
+      .returning('id'),
+  );
+
+  const conditionsFor = (session: Session, conditions: readonly Condition[]) =>
+    totals.total(session, conditions);
+
+  return {
+    find: (session, id) => session.first(byId({ id })),
+    lock: (session, id) => session.first(byIdForUpdate({ id })),
+    // In order of id, so that two bulk updates never wait for each other crosswise.
+    lockMany: (session, ids) =>
+      session.all(
+        build
+          .selectFrom('products')
+          .select(columns)
+          .where('id', 'in', ids)
+          .orderBy('id')
+          .modifyEnd(dialect.forUpdate)
+          .compile(),
+      ),
+    list: lister<StoredProduct>(database, {
+      table: 'products',
+      columns: ['document', 'updated_at'],
+      collection,
+      keptTotal: conditionsFor,
+    }),
+
+    async insert(session, fields, now) {
+      const row = rowOf(fields, now);
+      await versions.advance(session, collection);
+      const inserted = await session.first(insertOne(row));
+      if (inserted === undefined) throw new Error('INSERT … RETURNING gave no row');
+      await totals.change(session, [{ status: row.status, category: row.category, change: 1 }]);
+      return { id: inserted.id, document: row.document, updated_at: now };
+    },
+
+    async update(session, changes, now) {
+      await versions.advance(session, collection);
+      const stored: StoredProduct[] = [];
+      for (const { before, fields } of changes) {
+        const old = productOf(before);
+        const row = rowOf(fields, now, Date.parse(old.createdAt));
+        await session.run(build.updateTable('products').set(row).where('id', '=', before.id).compile());
+        await totals.change(session, [
+          { status: old.status, category: old.category, change: -1 },
+          { status: row.status, category: row.category, change: 1 },
+        ]);
+        stored.push({ id: before.id, document: row.document, updated_at: now });
+      }
+      return stored;
+    },
+
+    async remove(session, before) {
+      const { status, category } = productOf(before);
+      await versions.advance(session, collection);
+      await session.run(build.deleteFrom('products').where('id', '=', before.id).compile());
+      await totals.change(session, [{ status, category, change: -1 }]);
+    },
+  };
+}

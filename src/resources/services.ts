@@ -1,0 +1,12 @@
+/** What endpoints are given to work with. */
+import type { Config } from '../config.ts';
+import type { Paginator } from '../http/paginate.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { Database } from '../storage/database.ts';
+
+export interface Services {
+  readonly config: Config;
+  readonly clock: Clock;
+  readonly database: Database;
+  readonly paginator: Paginator;
+}

@@ -1,0 +1,78 @@
+/**
+ * What the rest of the service knows of a database: queries are built with Kysely, compiled to text,
+ * and run here. The two implementations are sqlite.ts and postgres.ts; nothing else knows which one runs.
+ */
+import type { CompiledQuery, Kysely, RawBuilder } from 'kysely';
+import type { Tables } from './tables.ts';
+
+export type Builder = Kysely<Tables>;
+
+/** Somewhere a query can be run. */
+export interface Session {
+  /** All rows of a query that returns rows. */
+  all<Row>(query: CompiledQuery<Row>): Promise<Row[]>;
+  /** The first row, or undefined. */
+  first<Row>(query: CompiledQuery<Row>): Promise<Row | undefined>;
+  /** Runs a statement that returns no rows; gives the number of rows it changed. */
+  run(query: CompiledQuery<unknown>): Promise<number>;
+}
+
+export interface WriteOptions {
+  /** Two writes with the same lock never run at once: the second fails with StorageError `locked`. */
+  readonly lock?: string;
+}
+
+export interface Database {
+  readonly dialect: Dialect;
+  /** Builds queries for this database's dialect; runs none. */
+  readonly build: Builder;
+  /** Reads, each statement by itself. */
+  readonly read: Session;
+  /** Runs several reads that see one state of the data. */
+  snapshot<T>(work: (session: Session) => Promise<T>): Promise<T>;
+  /**
+   * Runs one transaction: it is durable when the promise resolves, and left no trace when it rejects.
+   * `work` must wait for nothing but its session: on SQLite it holds the only writer.
+   */
+  write<T>(work: (session: Session) => Promise<T>, options?: WriteOptions): Promise<T>;
+  /** Runs statements one by one under a lock that only one process can hold: for migrations. */
+  exclusively<T>(work: (session: Session) => Promise<T>): Promise<T>;
+  /** Resolves when the database answers; rejects with StorageError `unavailable` when it does not. */
+  ping(): Promise<void>;
+  /** Bytes on disk and waiting in the write-ahead log, where this process can see them. */
+  size(): { readonly bytes: number; readonly walBytes: number } | undefined;
+  close(): Promise<void>;
+}
+
+/** The places where the two databases need different words. */
+export interface Dialect {
+  readonly name: 'sqlite' | 'postgresql';
+  /** Column types by meaning. */
+  readonly types: {
+    readonly id: RawBuilder<unknown>;
+    readonly text: RawBuilder<unknown>;
+    readonly integer: RawBuilder<unknown>;
+    readonly real: RawBuilder<unknown>;
+    readonly moment: RawBuilder<unknown>;
+  };
+  /** Which of a counter's rows this connection adds to, so that concurrent writers do not wait for one row. */
+  readonly slot: RawBuilder<number>;
+  /** Ends a SELECT whose rows the transaction is about to change. */
+  readonly forUpdate: RawBuilder<unknown>;
+}
+
+export type StorageErrorKind = 'unique' | 'unavailable' | 'full' | 'locked';
+
+/** A failure of the database that callers can act on. Any other error passes through unchanged. */
+export class StorageError extends Error {
+  readonly kind: StorageErrorKind;
+  /** For `unique`: the column whose value is taken. */
+  readonly column: string | undefined;
+
+  constructor(kind: StorageErrorKind, message: string, options: { column?: string; cause?: unknown } = {}) {
+    super(message, { cause: options.cause });
+    this.name = 'StorageError';
+    this.kind = kind;
+    this.column = options.column;
+  }
+}

@@ -1,0 +1,7 @@
+/** All migrations, oldest first. A migration that has been released is never changed: add another. */
+import type { Migration } from '../migrate.ts';
+import { accounts } from './0001-accounts.ts';
+import { products } from './0002-products.ts';
+import { reviews } from './0003-reviews.ts';
+
+export const migrations: readonly Migration[] = [accounts, products, reviews];

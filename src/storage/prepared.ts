@@ -1,0 +1,52 @@
+/**
+ * Queries that are built once and run many times. Building and compiling a query with Kysely costs more
+ * than running it; a prepared query is compiled on first use and afterwards only gets its arguments.
+ */
+import { type CompiledQuery, type RawBuilder, sql } from 'kysely';
+
+/** Stands in the compiled parameter list for the argument of the same name. */
+class Placeholder {
+  constructor(readonly name: string) {}
+}
+
+export type Arguments = Readonly<Record<string, unknown>>;
+type Placeholders<A extends Arguments> = { readonly [Name in keyof A]: RawBuilder<A[Name]> };
+
+/**
+ * @param build gets one placeholder per argument and returns the query
+ * @returns a function from arguments to a query that is ready to run
+ */
+export function prepared<A extends Arguments, Row>(
+  build: (argument: Placeholders<A>) => { compile(): CompiledQuery<Row> },
+): (values: A) => CompiledQuery<Row> {
+  let template: CompiledQuery<Row> | undefined;
+  return values => {
+    template ??= build(placeholders<A>()).compile();
+    const parameters = template.parameters.map(parameter =>
+      parameter instanceof Placeholder ? values[parameter.name] : parameter,
+    );
+    return { ...template, parameters };
+  };
+}
+
+/** One prepared query per shape: for queries whose text depends on which filters are given. */
+export function preparedByShape<A extends Arguments, Row>(
+  build: (shape: string, argument: Placeholders<A>) => { compile(): CompiledQuery<Row> },
+): (shape: string, values: A) => CompiledQuery<Row> {
+  const byShape = new Map<string, (values: A) => CompiledQuery<Row>>();
+  return (shape, values) => {
+    let query = byShape.get(shape);
+    if (query === undefined) {
+      query = prepared<A, Row>(argument => build(shape, argument));
+      byShape.set(shape, query);
+    }
+    return query(values);
+  };
+}
+
+function placeholders<A extends Arguments>(): Placeholders<A> {
+  // The proxy answers every name, so the type's promise (one builder per argument) holds by construction.
+  return new Proxy({} as Placeholders<A>, {
+    get: (_, name) => sql`${new Placeholder(String(name))}`,
+  });
+}
