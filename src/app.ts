@@ -106,6 +106,7 @@ export function createApp(options: AppOptions): App {
       get address() {
         return exchange.address();
       },
+      authorization: headers.get('authorization'),
       mediaType,
       precondition: (body, lastModified) => {
         evaluate(headers, method, { etag: entityTag(body), lastModified });

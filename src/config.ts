@@ -76,6 +76,10 @@ export const settings = {
     schema: z.enum(['debug', 'info', 'warn', 'error', 'silent']).default('info'),
     help: 'debug, info, warn, error or silent (info)',
   },
+  METRICS_TOKEN: {
+    schema: z.string().min(16).optional(),
+    help: 'bearer token that /metrics asks for, 16 characters or more; unset: open',
+  },
   STOP_TIMEOUT: {
     schema: integer(0, 600).default(20),
     help: 'seconds that a stop waits for requests in flight (20)',

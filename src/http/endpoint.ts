@@ -47,6 +47,8 @@ export interface Input<Params, Query, Body> {
   readonly url: RequestUrl;
   readonly requestId: string;
   readonly address: string;
+  /** The Authorization header as it was sent. */
+  readonly authorization: string | null;
   /** The media type that was negotiated for the answer. */
   readonly mediaType: string;
   /**

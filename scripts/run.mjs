@@ -1,0 +1,29 @@
+/** What the npm scripts do, one function each: installs the development dependencies first when they are missing. */
+import { spawnSync } from 'node:child_process';
+import { bunBinary, ensureInstalled, root } from './install.mjs';
+
+ensureInstalled('development');
+const bun = bunBinary();
+const bin = name => `node_modules/.bin/${name}`;
+const [task, ...rest] = process.argv.slice(2);
+
+const tasks = {
+  test: () => run(bun, ['test', '--randomize', ...rest]),
+  check: () => run(bin('tsc'), ['--noEmit', '-p', '.']) || run(bin('biome'), ['check', '--error-on-warnings', '.']),
+  format: () => run(bin('biome'), ['check', '--write', '.']),
+  openapi: () => run(bun, ['scripts/openapi.ts', ...rest]),
+  'lint-openapi': () => run(bun, ['scripts/lint-openapi.ts', ...rest]),
+  bench: () => run(bun, ['bench/main.ts', ...rest]),
+};
+
+const chosen = tasks[task];
+if (chosen === undefined) {
+  console.error(`run: there is no task "${task}"; there are ${Object.keys(tasks).join(', ')}`);
+  process.exit(2);
+}
+process.exit(chosen());
+
+/** @returns the exit status */
+function run(command, args) {
+  return spawnSync(command, args, { cwd: root, stdio: 'inherit' }).status ?? 1;
+}

@@ -1,0 +1,26 @@
+import { loadConfig } from '../config.ts';
+import { openDatabase } from '../service.ts';
+import { migrate } from '../storage/migrate.ts';
+import { type Command, parse } from './usage.ts';
+
+export const migrateCommand: Command = {
+  name: 'migrate',
+  summary: 'bring the database up to date',
+  help: `Usage: catalog migrate
+
+Runs the migrations that the database lacks, each once, under a lock, and prints their names. Several
+processes may do so at the same time. serve does it by itself at its start.`,
+
+  async run(args) {
+    parse(args, {});
+    const database = openDatabase(loadConfig(process.env));
+    try {
+      const ran = await migrate(database, Date.now);
+      for (const name of ran) console.log(`migrated ${name}`);
+      if (ran.length === 0) console.log('the database is up to date');
+      return 0;
+    } finally {
+      await database.close();
+    }
+  },
+};

@@ -1,0 +1,33 @@
+/** The command line: finds the command, runs it, and ends with its status. */
+
+import { commands, overview } from './cli/index.ts';
+import { UsageError } from './cli/usage.ts';
+import { ConfigError } from './config.ts';
+
+const [name, ...rest] = process.argv.slice(2);
+
+if (name === undefined || name === '--help' || name === '-h' || name === 'help') {
+  console.log(overview());
+  process.exit(name === undefined ? 2 : 0);
+}
+
+const command = commands.find(candidate => candidate.name === name);
+if (command === undefined) {
+  console.error(`catalog: there is no command "${name}"; catalog --help lists them`);
+  process.exit(2);
+}
+
+if (rest.includes('--help') || rest.includes('-h')) {
+  console.log(command.help);
+  process.exit(0);
+}
+
+try {
+  process.exitCode = await command.run(rest);
+} catch (error) {
+  if (error instanceof ConfigError) console.error(`catalog: setting ${error.message}`);
+  else if (error instanceof UsageError)
+    console.error(`catalog ${name}: ${error.message}\nSee: catalog ${name} --help`);
+  else console.error(`catalog ${name}: ${error instanceof Error ? error.message : error}`);
+  process.exit(error instanceof UsageError ? 2 : 1);
+}

@@ -1,0 +1,207 @@
+/** What operators and tools ask for, beside the versions: index, health, readiness, metrics and the document. */
+import { timingSafeEqual } from 'node:crypto';
+import { z } from 'zod';
+import { allow, unauthorized } from '../http/access.ts';
+import { type Endpoint, endpoint } from '../http/endpoint.ts';
+import { HttpError } from '../http/errors.ts';
+import { json } from '../http/negotiate.ts';
+import { noStore, ok, type Reply } from '../http/reply.ts';
+import type { Database } from '../storage/database.ts';
+import { pendingMigrations } from '../storage/migrate.ts';
+import type { Docs } from './docs.ts';
+import { type MetricsSources, metricsText } from './metrics.ts';
+
+export interface OperationsOptions {
+  readonly database: Database;
+  readonly metrics: MetricsSources;
+  /** When set, /metrics asks for it as a bearer token. */
+  readonly metricsToken: string | undefined;
+  readonly release: string;
+  /** The OpenAPI document as JSON text. */
+  readonly document: () => string;
+  readonly docs: Docs;
+  readonly isStopping: () => boolean;
+}
+
+const tag = 'Operation';
+const metricsType = 'text/plain; version=0.0.4; charset=utf-8';
+const html = 'text/html; charset=utf-8';
+const javascript = 'text/javascript; charset=utf-8';
+const link = z.url();
+
+export function operationEndpoints(options: OperationsOptions): Endpoint[] {
+  const { database, docs } = options;
+  return [
+    endpoint({
+      method: 'GET',
+      path: '/',
+      operationId: 'getIndex',
+      summary: 'Where everything is',
+      tag,
+      access: allow.public,
+      free: true,
+      responses: {
+        200: {
+          description: 'The service and its addresses.',
+          schema: z
+            .object({
+              name: z.string(),
+              release: z.string(),
+              links: z.object({
+                v1: link,
+                products: link,
+                docs: link,
+                openapi: link,
+                health: link,
+                ready: link,
+                metrics: link,
+              }),
+            })
+            .meta({ id: 'Index' }),
+        },
+      },
+      async handle({ url: { base } }) {
+        const links = {
+          v1: `${base}/v1`,
+          products: `${base}/v1/products`,
+          docs: `${base}/docs`,
+          openapi: `${base}/openapi.json`,
+          health: `${base}/health`,
+          ready: `${base}/ready`,
+          metrics: `${base}/metrics`,
+        };
+        return ok({ name: 'Catalog', release: options.release, links });
+      },
+    }),
+    endpoint({
+      method: 'GET',
+      path: '/health',
+      operationId: 'getHealth',
+      summary: 'Whether the process is alive',
+      tag,
+      access: allow.public,
+      free: true,
+      responses: {
+        200: { description: 'It is.', schema: z.object({ status: z.literal('ok') }).meta({ id: 'Health' }) },
+      },
+      async handle() {
+        return ok({ status: 'ok' }, { cacheControl: noStore });
+      },
+    }),
+    endpoint({
+      method: 'GET',
+      path: '/ready',
+      operationId: 'getReadiness',
+      summary: 'Whether requests can be served: the database answers and is migrated',
+      tag,
+      access: allow.public,
+      free: true,
+      responses: {
+        200: {
+          description: 'They can.',
+          schema: z
+            .object({ status: z.literal('ready'), database: z.enum(['sqlite', 'postgresql']) })
+            .meta({ id: 'Readiness' }),
+        },
+      },
+      errors: ['DATABASE_UNAVAILABLE', 'SHUTTING_DOWN'],
+      async handle() {
+        if (options.isStopping()) throw new HttpError('SHUTTING_DOWN', { headers: { 'Retry-After': '5' } });
+        await requireMigrated(database);
+        return ok({ status: 'ready', database: database.dialect.name }, { cacheControl: noStore });
+      },
+    }),
+    endpoint({
+      method: 'GET',
+      path: '/metrics',
+      operationId: 'getMetrics',
+      summary: 'Numbers for Prometheus',
+      description: 'Asks for METRICS_TOKEN as a bearer token when that is set.',
+      tag,
+      access: allow.public,
+      free: true,
+      produces: [metricsType.split(';')[0] ?? '', 'application/openmetrics-text'],
+      responses: { 200: { description: 'Prometheus text format.', mediaType: 'text/plain' } },
+      errors: ['UNAUTHORIZED'],
+      async handle({ authorization }) {
+        requireToken(options.metricsToken, authorization);
+        return text(metricsText(options.metrics), metricsType);
+      },
+    }),
+    endpoint({
+      method: 'GET',
+      path: '/openapi.json',
+      operationId: 'getOpenApiDocument',
+      summary: 'This document',
+      tag,
+      access: allow.public,
+      free: true,
+      produces: [json, 'application/openapi+json', 'application/vnd.oai.openapi+json'],
+      responses: {
+        200: {
+          description: 'OpenAPI 3.1.',
+          schema: z.record(z.string(), z.unknown()).meta({ id: 'OpenApiDocument' }),
+        },
+      },
+      async handle() {
+        return ok(options.document(), { cacheControl: 'public, max-age=300' });
+      },
+    }),
+    endpoint({
+      method: 'GET',
+      path: '/docs',
+      operationId: 'getDocs',
+      summary: 'The documentation, to read and try',
+      tag,
+      access: allow.public,
+      free: true,
+      produces: ['text/html'],
+      responses: { 200: { description: 'A page.', mediaType: 'text/html' } },
+      async handle() {
+        const headers = { 'Content-Security-Policy': docs.contentSecurityPolicy };
+        return { ...text(docs.page, html), headers, cacheControl: 'public, max-age=300', tagged: true };
+      },
+    }),
+    endpoint({
+      method: 'GET',
+      path: '/docs/scalar.js',
+      operationId: 'getDocsScript',
+      summary: 'The script of the documentation page',
+      tag,
+      access: allow.public,
+      free: true,
+      produces: ['text/javascript', 'application/javascript'],
+      responses: { 200: { description: 'A script.', mediaType: 'text/javascript' } },
+      async handle() {
+        return {
+          ...text(await docs.script(), javascript),
+          cacheControl: 'public, max-age=86400',
+          tagged: true,
+        };
+      },
+    }),
+  ];
+}
+
+function text(body: string, mediaType: string): Reply {
+  return { status: 200, body, mediaType, cacheControl: noStore, tagged: false };
+}
+
+async function requireMigrated(database: Database): Promise<void> {
+  await database.ping();
+  const pending = await pendingMigrations(database);
+  if (pending.length > 0) {
+    throw new HttpError('DATABASE_UNAVAILABLE', {
+      message: `The database lacks the migrations ${pending.join(', ')}; run catalog migrate.`,
+      headers: { 'Retry-After': '5' },
+    });
+  }
+}
+
+function requireToken(expected: string | undefined, authorization: string | null): void {
+  if (expected === undefined) return;
+  const digest = (value: string) => new Bun.CryptoHasher('sha256').update(value).digest();
+  // Digests have one length, whatever was sent, and comparing them takes one time.
+  const sent = digest(authorization ?? '');
+  if (!timingSafeEqual(sent, digest(`Bearer ${expected}`))) throw unauthorized(undefined);
+}

@@ -1,0 +1,34 @@
+/** The secret that signs tokens and cursors: from the settings, or made once and kept beside the database. */
+import { randomBytes } from 'node:crypto';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Config, ConfigError } from './config.ts';
+
+const fileName = 'jwt-secret';
+
+/**
+ * @returns the signing secret first, then those whose tokens are still accepted
+ * @throws ConfigError when the stored secret cannot be read or made
+ */
+export function loadSecrets(config: Config): [string, ...string[]] {
+  return [config.JWT_SECRET ?? storedSecret(config.DATA_DIR), ...config.JWT_PREVIOUS_SECRETS];
+}
+
+function storedSecret(folder: string): string {
+  const file = join(folder, fileName);
+  try {
+    mkdirSync(folder, { recursive: true });
+    // `wx`: of several processes that start at once, one makes the file and the others read it.
+    writeFileSync(file, randomBytes(48).toString('base64url'), { flag: 'wx', mode: 0o600 });
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) {
+      throw new ConfigError(
+        `DATA_DIR: cannot write ${file}: ${error instanceof Error ? error.message : error}`,
+      );
+    }
+  }
+  const secret = readFileSync(file, 'utf8').trim();
+  if (secret.length < 32)
+    throw new ConfigError(`DATA_DIR: ${file} holds no usable secret; remove it to have one made`);
+  return secret;
+}

@@ -1,0 +1,145 @@
+/** The whole service in one process: everything is made here, handed to what needs it, and closed again. */
+import { join } from 'node:path';
+import { version as release } from '../package.json';
+import { type App, createApp } from './app.ts';
+import type { Config } from './config.ts';
+import { idempotency as createIdempotency } from './http/idempotency.ts';
+import type { Version } from './http/lifecycle.ts';
+import { openApiDocument } from './http/openapi.ts';
+import { paginator as createPaginator } from './http/paginate.ts';
+import { memoryQuota, type Quota } from './http/rate-limit.ts';
+import { createDocs } from './operations/docs.ts';
+import { operationEndpoints } from './operations/endpoints.ts';
+import { describeError, type Log } from './operations/log.ts';
+import { observer as createObserver } from './operations/observe.ts';
+import type { Clock } from './ports/clock.ts';
+import { sessionStore } from './resources/auth/store.ts';
+import { createTokens } from './resources/auth/tokens.ts';
+import { createResources } from './resources/index.ts';
+import { loadSecrets } from './secrets.ts';
+import type { Database } from './storage/database.ts';
+import { openPostgres } from './storage/postgres.ts';
+import { openSqlite } from './storage/sqlite.ts';
+
+const sweepEveryMs = 10 * 60 * 1000;
+/** Seconds without a byte after which a connection is closed: what ends half-open and stalled requests. */
+const idleTimeout = 30;
+
+export interface ServiceOptions {
+  readonly config: Config;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly database: Database;
+}
+
+export interface Service {
+  /** Where it listens, as in `http://127.0.0.1:3000`. */
+  readonly address: string;
+  /** Stops taking requests, finishes those in flight (STOP_TIMEOUT at most), and lets go of everything but the database. */
+  stop(): Promise<void>;
+}
+
+/** The database that the settings name. */
+export function openDatabase(config: Config): Database {
+  return config.DATABASE_URL === undefined
+    ? openSqlite(join(config.DATA_DIR, 'catalog.db'))
+    : openPostgres(config.DATABASE_URL, config.DATABASE_POOL);
+}
+
+export function startService({ config, clock, log, database }: ServiceOptions): Service {
+  const secrets = loadSecrets(config);
+  const quota = createQuota(config, clock);
+  const observer = createObserver(log, clock);
+  const idempotency = createIdempotency(database, clock, secrets[0]);
+  const version: Version = {
+    name: 'v1',
+    deprecatedSince: config.DEPRECATED_V1,
+    sunsetAt: config.SUNSET_V1,
+    successor: config.SUCCESSOR_V1,
+  };
+  const services = { config, clock, database, paginator: createPaginator(secrets[0]) };
+  const resources = createResources(services, createTokens(secrets, clock));
+  let stopping = false;
+  const document = lazy(() =>
+    JSON.stringify(
+      openApiDocument({ resources: resources.endpoints, operations, version: version.name, release }),
+    ),
+  );
+  const operations = operationEndpoints({
+    database,
+    release,
+    document,
+    metrics: { observer, database, quota, release, pending: () => server.pendingRequests },
+    metricsToken: config.METRICS_TOKEN,
+    docs: createDocs(),
+    isStopping: () => stopping,
+  });
+  const app = createApp({
+    config,
+    clock,
+    database,
+    quota,
+    idempotency,
+    observer,
+    version,
+    authenticator: resources.authenticator,
+    resources: resources.endpoints,
+    operations,
+  });
+  const server = listen(app, config);
+  const sweeper = setInterval(
+    () => sweep().catch(error => log.warn('sweep failed', describeError(error))),
+    sweepEveryMs,
+  );
+
+  /** Forgets what has expired: sessions and idempotent answers. */
+  async function sweep(): Promise<void> {
+    const sessions = await database.write(session => sessionStore(database).sweep(session, clock.now()));
+    const answers = await idempotency.sweep();
+    log.debug('swept', { sessions, answers });
+  }
+
+  return {
+    address: `http://${config.HOST.includes(':') ? `[${config.HOST}]` : config.HOST}:${server.port}`,
+    async stop() {
+      stopping = true;
+      clearInterval(sweeper);
+      const drained = server.stop();
+      const timeout = Bun.sleep(config.STOP_TIMEOUT * 1000).then(() => 'timeout' as const);
+      if ((await Promise.race([drained, timeout])) === 'timeout') {
+        log.warn('stop: requests in flight did not finish in time', { pending: server.pendingRequests });
+        await server.stop(true);
+      }
+    },
+  };
+}
+
+function createQuota(config: Config, clock: Clock): Quota {
+  return memoryQuota(config.RATE_LIMIT, config.RATE_WINDOW, clock);
+}
+
+function listen(app: App, config: Config) {
+  return Bun.serve({
+    port: config.PORT,
+    hostname: config.HOST,
+    idleTimeout,
+    // Bun's own 413 has no body; request.ts applies BODY_LIMIT and says so.
+    maxRequestBodySize: Number.MAX_SAFE_INTEGER,
+    routes: app.routes,
+    fetch: app.fallback,
+    // Nothing inside throws past `serve`; should Bun itself fail, the answer still has the service's shape.
+    error: () =>
+      Response.json(
+        { error: 'INTERNAL_ERROR', message: 'The service failed.', requestId: crypto.randomUUID() },
+        { status: 500 },
+      ),
+  });
+}
+
+function lazy<T>(make: () => T): () => T {
+  let made: { readonly value: T } | undefined;
+  return () => {
+    made ??= { value: make() };
+    return made.value;
+  };
+}

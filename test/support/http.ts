@@ -1,0 +1,48 @@
+/** One request, and what came back. */
+import type { Role } from '../../src/http/access.ts';
+import type { TestService } from './service.ts';
+
+export interface Call {
+  readonly method?: string;
+  /** With the version's prefix: `/v1/products`. */
+  readonly path: string;
+  /** Whose access token is sent; none when not given. */
+  readonly as?: Role;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Sent as JSON, with its Content-Type, unless it is text or bytes. */
+  readonly body?: unknown;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  /** The body as JSON; undefined when it is not JSON. */
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into bodies of every shape, and assert what they find
+  readonly body: any;
+}
+
+export async function call(service: Pick<TestService, 'url' | 'tokens'>, request: Call): Promise<Answer> {
+  const { body } = request;
+  const isRaw = typeof body === 'string' || body instanceof Uint8Array;
+  const headers = new Headers({ 'Accept-Encoding': 'identity', ...request.headers });
+  if (request.as !== undefined) headers.set('Authorization', `Bearer ${service.tokens[request.as]}`);
+  if (body !== undefined && !isRaw && !headers.has('Content-Type'))
+    headers.set('Content-Type', 'application/json');
+  const response = await fetch(`${service.url}${request.path}`, {
+    method: request.method ?? 'GET',
+    headers,
+    redirect: 'manual',
+    ...(body === undefined ? {} : { body: isRaw ? body : JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  return { status: response.status, headers: response.headers, text, body: parsed(text) };
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,147 @@
+/** The whole service on a real port with a real database, a clock that tests move, and three people to be. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { loadConfig } from '../../src/config.ts';
+import type { Role } from '../../src/http/access.ts';
+import { createLog } from '../../src/operations/log.ts';
+import { hashPassword } from '../../src/resources/auth/passwords.ts';
+import { userStore } from '../../src/resources/users/store.ts';
+import { openDatabase, type Service, startService } from '../../src/service.ts';
+import type { Database } from '../../src/storage/database.ts';
+import { migrate } from '../../src/storage/migrate.ts';
+import { createDatabase } from './postgres.ts';
+
+export type DatabaseKind = 'sqlite' | 'postgresql';
+/** Every scenario runs on each of these. */
+export const databaseKinds: readonly DatabaseKind[] = ['sqlite', 'postgresql'];
+
+export const password = 'correct horse battery';
+const passwordHash = hashPassword(password);
+
+export interface TestClock {
+  now(): number;
+  /** Moves the time on; nothing has to wait for it. */
+  advance(milliseconds: number): void;
+}
+
+export interface TestService {
+  readonly kind: DatabaseKind;
+  /** Without a slash at its end. */
+  readonly url: string;
+  readonly clock: TestClock;
+  readonly database: Database;
+  /** Access tokens of a user of each role. */
+  readonly tokens: Readonly<Record<Role, string>>;
+  /** Parsed log lines so far. */
+  log(): Record<string, unknown>[];
+  /** Another process's worth of the service on the same database. */
+  replica(settings?: Readonly<Record<string, string>>): Promise<TestService>;
+  stop(): Promise<void>;
+}
+
+/** Signs in over HTTP. */
+export async function signIn(url: string, email: string, secret = password): Promise<string> {
+  const response = await fetch(`${url}/v1/auth/login`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify({ email, password: secret }),
+  });
+  if (response.status !== 200)
+    throw new Error(`sign-in answered ${response.status}: ${await response.text()}`);
+  return ((await response.json()) as { accessToken: string }).accessToken;
+}
+
+export const emailOf = (role: Role) => `${role}@test.example`;
+
+/** @param settings environment variables over the tests' defaults (a quota too large to be met by accident) */
+export async function startTestService(
+  kind: DatabaseKind,
+  settings: Readonly<Record<string, string>> = {},
+): Promise<TestService> {
+  const folder = mkdtempSync(join(tmpdir(), 'catalog-test-'));
+  const environment = {
+    PORT: '0',
+    HOST: '127.0.0.1',
+    DATA_DIR: folder,
+    RATE_LIMIT: '1000000',
+    LOG_LEVEL: 'info',
+    JWT_SECRET: 'a secret for tests, long enough for HS256',
+    ...(kind === 'postgresql' ? { DATABASE_URL: await createDatabase() } : {}),
+    ...settings,
+  };
+  let time = Date.UTC(2026, 0, 15, 9, 30);
+  const clock = { now: () => time, advance: (milliseconds: number) => void (time += milliseconds) };
+  const started = await start(kind, environment, clock, true);
+  return {
+    ...started,
+    async stop() {
+      await started.stop();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+async function start(
+  kind: DatabaseKind,
+  environment: Readonly<Record<string, string>>,
+  clock: TestClock,
+  first: boolean,
+): Promise<TestService> {
+  const config = loadConfig(environment);
+  let written = '';
+  const log = createLog(config.LOG_LEVEL, text => void (written += text), clock.now);
+  const database = openDatabase(config);
+  if (first) {
+    await migrate(database, clock.now);
+    await addUsers(database, clock);
+  }
+  const service: Service = startService({ config, clock, log, database });
+  const url = service.address;
+  const replicas: TestService[] = [];
+  return {
+    kind,
+    url,
+    clock,
+    database,
+    tokens: {
+      admin: await signIn(url, emailOf('admin')),
+      editor: await signIn(url, emailOf('editor')),
+      user: await signIn(url, emailOf('user')),
+    },
+    log() {
+      log.flush();
+      return written
+        .split('\n')
+        .filter(line => line !== '')
+        .map(line => JSON.parse(line));
+    },
+    async replica(settings = {}) {
+      const replica = await start(kind, { ...environment, ...settings }, clock, false);
+      replicas.push(replica);
+      return replica;
+    },
+    async stop() {
+      for (const replica of replicas) await replica.stop();
+      await service.stop();
+      await database.close();
+    },
+  };
+}
+
+async function addUsers(database: Database, clock: TestClock): Promise<void> {
+  const users = userStore(database);
+  const hash = await passwordHash;
+  await database.write(async session => {
+    for (const role of ['admin', 'editor', 'user'] as const) {
+      const user = {
+        name: `Test ${role}`,
+        email: emailOf(role),
+        role,
+        passwordHash: hash,
+        verifiedAt: clock.now(),
+      };
+      await users.insert(session, user, clock.now());
+    }
+  });
+}
