@@ -7,7 +7,8 @@ import { idempotency as createIdempotency } from './http/idempotency.ts';
 import type { Version } from './http/lifecycle.ts';
 import { openApiDocument } from './http/openapi.ts';
 import { paginator as createPaginator } from './http/paginate.ts';
-import { memoryQuota, type Quota } from './http/rate-limit.ts';
+import { memoryQuota, type QuotaFactory } from './http/rate-limit.ts';
+import { sharedQuota } from './http/rate-limit-shared.ts';
 import { createDocs } from './operations/docs.ts';
 import { operationEndpoints } from './operations/endpoints.ts';
 import { describeError, type Log } from './operations/log.ts';
@@ -48,7 +49,8 @@ export function openDatabase(config: Config): Database {
 
 export function startService({ config, clock, log, database }: ServiceOptions): Service {
   const secrets = loadSecrets(config);
-  const quota = createQuota(config, clock);
+  const createQuota = quotaFactory(config, clock, database);
+  const quota = createQuota('requests', config.RATE_LIMIT, config.RATE_WINDOW);
   const observer = createObserver(log, clock);
   const idempotency = createIdempotency(database, clock, secrets[0]);
   const version: Version = {
@@ -58,7 +60,7 @@ export function startService({ config, clock, log, database }: ServiceOptions): 
     successor: config.SUCCESSOR_V1,
   };
   const services = { config, clock, database, paginator: createPaginator(secrets[0]) };
-  const resources = createResources(services, createTokens(secrets, clock));
+  const resources = createResources(services, createTokens(secrets, clock), createQuota);
   let stopping = false;
   const document = lazy(() =>
     JSON.stringify(
@@ -92,11 +94,12 @@ export function startService({ config, clock, log, database }: ServiceOptions): 
     sweepEveryMs,
   );
 
-  /** Forgets what has expired: sessions and idempotent answers. */
+  /** Forgets what has expired: sessions, idempotent answers and quota windows. */
   async function sweep(): Promise<void> {
     const sessions = await database.write(session => sessionStore(database).sweep(session, clock.now()));
     const answers = await idempotency.sweep();
-    log.debug('swept', { sessions, answers });
+    const counters = await quota.sweep();
+    log.debug('swept', { sessions, answers, counters });
   }
 
   return {
@@ -114,8 +117,12 @@ export function startService({ config, clock, log, database }: ServiceOptions): 
   };
 }
 
-function createQuota(config: Config, clock: Clock): Quota {
-  return memoryQuota(config.RATE_LIMIT, config.RATE_WINDOW, clock);
+/** One process counts in memory; replicas count together, in the database they share. */
+function quotaFactory(config: Config, clock: Clock, database: Database): QuotaFactory {
+  return (name, limit, window) =>
+    config.DATABASE_URL === undefined
+      ? memoryQuota(limit, window, clock)
+      : sharedQuota({ name, limit, window, clock, database });
 }
 
 function listen(app: App, config: Config) {

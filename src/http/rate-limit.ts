@@ -21,7 +21,12 @@ export interface Quota {
   peek(subject: string): QuotaState;
   /** Callers counted in this window. */
   subjects(): number;
+  /** Forgets windows that are long over; gives how many counters there were. */
+  sweep(): Promise<number>;
 }
+
+/** Makes quotas of the kind that the database calls for; `name` tells their counters apart. */
+export type QuotaFactory = (name: string, limit: number, window: number) => Quota;
 
 /** How many callers are counted at most; beyond it those that come first in a window are forgotten first. */
 const subjectLimit = 200_000;
@@ -68,6 +73,8 @@ export function memoryQuota(limit: number, window: number, clock: Clock): Quota 
       return state(used.get(subject) ?? 0, reset);
     },
     subjects: () => used.size,
+    // The window that is over was dropped as a whole.
+    sweep: async () => 0,
   };
 }
 

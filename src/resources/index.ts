@@ -1,7 +1,7 @@
 /** All resources, one line each. */
 import type { Authenticator } from '../http/access.ts';
 import type { Endpoint } from '../http/endpoint.ts';
-import { memoryQuota } from '../http/rate-limit.ts';
+import type { QuotaFactory } from '../http/rate-limit.ts';
 import { authEndpoints } from './auth/endpoints.ts';
 import { passwordCheck } from './auth/passwords.ts';
 import { sessionStore } from './auth/store.ts';
@@ -24,6 +24,7 @@ const attemptWindow = 900;
 export function createResources(
   services: Services,
   tokens: Tokens,
+  createQuota: QuotaFactory,
 ): { endpoints: Endpoint[]; authenticator: Authenticator } {
   const { database, clock } = services;
   const users = userStore(database);
@@ -34,8 +35,8 @@ export function createResources(
     tokens,
     sessions: sessionStore(database),
     passwords: passwordCheck(),
-    accountAttempts: memoryQuota(accountAttempts, attemptWindow, clock),
-    addressAttempts: memoryQuota(addressAttempts, attemptWindow, clock),
+    accountAttempts: createQuota('sign-in account', accountAttempts, attemptWindow),
+    addressAttempts: createQuota('sign-in address', addressAttempts, attemptWindow),
   };
   return {
     endpoints: [

@@ -72,7 +72,7 @@ export async function startTestService(
   };
   let time = Date.UTC(2026, 0, 15, 9, 30);
   const clock = { now: () => time, advance: (milliseconds: number) => void (time += milliseconds) };
-  const started = await start(kind, environment, clock, true);
+  const started = await start(kind, environment, clock, undefined);
   return {
     ...started,
     async stop() {
@@ -86,29 +86,31 @@ async function start(
   kind: DatabaseKind,
   environment: Readonly<Record<string, string>>,
   clock: TestClock,
-  first: boolean,
+  /** Those of the first replica; without them this is the first. */
+  known: TestService['tokens'] | undefined,
 ): Promise<TestService> {
   const config = loadConfig(environment);
   let written = '';
   const log = createLog(config.LOG_LEVEL, text => void (written += text), clock.now);
   const database = openDatabase(config);
-  if (first) {
+  if (known === undefined) {
     await migrate(database, clock.now);
     await addUsers(database, clock);
   }
   const service: Service = startService({ config, clock, log, database });
   const url = service.address;
+  const tokens = known ?? {
+    admin: await signIn(url, emailOf('admin')),
+    editor: await signIn(url, emailOf('editor')),
+    user: await signIn(url, emailOf('user')),
+  };
   const replicas: TestService[] = [];
   return {
     kind,
     url,
     clock,
     database,
-    tokens: {
-      admin: await signIn(url, emailOf('admin')),
-      editor: await signIn(url, emailOf('editor')),
-      user: await signIn(url, emailOf('user')),
-    },
+    tokens,
     log() {
       log.flush();
       return written
@@ -117,7 +119,7 @@ async function start(
         .map(line => JSON.parse(line));
     },
     async replica(settings = {}) {
-      const replica = await start(kind, { ...environment, ...settings }, clock, false);
+      const replica = await start(kind, { ...environment, ...settings }, clock, tokens);
       replicas.push(replica);
       return replica;
     },

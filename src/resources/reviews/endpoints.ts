@@ -67,8 +67,28 @@ export function reviewEndpoints(
           const author = caller.kind === 'user' ? await users.find(session, caller.userId) : undefined;
           if (author === undefined) throw unauthorized('UNAUTHORIZED');
           const review = reviewOf(await reviews.insert(session, id, author, body, clock.now()));
-          return created(`${url.base}/v1/reviews/${review.id}`, review);
+          const collection = url.path.replace(/\/products\/[^/]+\/reviews$/, '/reviews');
+          return created(`${url.base}${collection}/${review.id}`, review, {
+            lastModified: Date.parse(review.updatedAt),
+          });
         });
+      },
+    }),
+    endpoint({
+      method: 'GET',
+      path: '/reviews/{id}',
+      operationId: 'getReview',
+      summary: 'Read a review',
+      tag,
+      access: allow.everyone('reviews:read'),
+      params,
+      responses: { 200: { description: 'The review.', schema: schema.review } },
+      errors: ['NOT_FOUND'],
+      async handle({ params: { id } }) {
+        const row = await reviews.find(database.read, id);
+        if (row === undefined)
+          throw new HttpError('NOT_FOUND', { message: `There is no review ${id || 'with this id'}.` });
+        return ok(reviewOf(row), { lastModified: row.updated_at });
       },
     }),
   ];

@@ -16,6 +16,7 @@ export interface StoredReview {
 
 export interface ReviewStore {
   list(request: ListRequest): Promise<Listed<StoredReview>>;
+  find(session: Session, id: number): Promise<StoredReview | undefined>;
   /** @throws StorageError `unique` when the author has reviewed the product already */
   insert(
     session: Session,
@@ -52,6 +53,14 @@ export function reviewStore(database: Database): ReviewStore {
   const { build } = database;
   return {
     list: lister<StoredReview>(database, { table: 'reviews', columns }),
+    find: (session, id) =>
+      session.first(
+        build
+          .selectFrom('reviews')
+          .select(['id', ...columns])
+          .where('id', '=', id)
+          .compile(),
+      ),
     async insert(session, productId, author, input, now) {
       const values = {
         product_id: productId,
