@@ -52,7 +52,7 @@ export function startService({ config, clock, log, database }: ServiceOptions): 
   const createQuota = quotaFactory(config, clock, database);
   const quota = createQuota('requests', config.RATE_LIMIT, config.RATE_WINDOW);
   const observer = createObserver(log, clock);
-  const idempotency = createIdempotency(database, clock, secrets[0]);
+  const idempotency = createIdempotency(database, clock, secrets);
   const version: Version = {
     name: 'v1',
     deprecatedSince: config.DEPRECATED_V1,

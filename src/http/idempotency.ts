@@ -34,10 +34,14 @@ export function idempotencyKeyOf(headers: Headers): string | undefined {
   return key;
 }
 
-/** @param secret the service's secret: stored answers are encrypted with a key derived from it */
-export function idempotency(database: Database, clock: Clock, secret: string): Idempotency {
+/** @param secrets stored answers are encrypted with a key derived from the first; all are tried to read them */
+export function idempotency(
+  database: Database,
+  clock: Clock,
+  secrets: readonly [string, ...string[]],
+): Idempotency {
   const { build } = database;
-  const seal = sealer(secret);
+  const { open, close } = keyring(secrets);
   const stored = prepared<
     { caller: string; key: string },
     { request_hash: string; answer: string; created_at: number }
@@ -68,7 +72,7 @@ export function idempotency(database: Database, clock: Clock, secret: string): I
     }
     if (row.request_hash !== hash) throw new HttpError('IDEMPOTENCY_KEY_REUSED');
     // Boundary: only `store` below writes answers, and the seal proves that nobody else has.
-    const reply = JSON.parse(seal.open(row.answer)) as Reply;
+    const reply = JSON.parse(open(row.answer)) as Reply;
     return { ...reply, headers: { ...reply.headers, 'Idempotency-Replayed': 'true' } };
   }
 
@@ -86,7 +90,7 @@ export function idempotency(database: Database, clock: Clock, secret: string): I
               caller,
               key,
               request_hash: hash,
-              answer: seal.close(JSON.stringify(reply)),
+              answer: close(JSON.stringify(reply)),
               created_at: clock.now(),
             };
             await session.run(build.insertInto('idempotency_keys').values(row).compile());
@@ -113,6 +117,28 @@ export function idempotency(database: Database, clock: Clock, secret: string): I
 
 function requestHash({ method, path, body }: IdempotentRequest): string {
   return new Bun.CryptoHasher('sha256').update(`${method} ${path}\n`).update(body).digest('hex');
+}
+
+/** Seals with the first secret's key; opens with whichever key fits. */
+function keyring(secrets: readonly [string, ...string[]]) {
+  const [newest, ...previous] = secrets;
+  const current = sealer(newest);
+  const all = [current, ...previous.map(sealer)];
+  return {
+    close: current.close,
+    open(sealed: string): string {
+      for (const { open } of all) {
+        try {
+          return open(sealed);
+        } catch {
+          // Sealed under another secret: the next may fit.
+        }
+      }
+      throw new HttpError('IDEMPOTENCY_KEY_REUSED', {
+        message: 'The answer stored for this Idempotency-Key cannot be read any more; use a new key.',
+      });
+    },
+  };
 }
 
 /** AES-256-GCM: what is stored can be neither read nor changed without the service's secret. */

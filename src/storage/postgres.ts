@@ -10,6 +10,8 @@ import { type Database, type Dialect, type Session, StorageError, type WriteOpti
 
 const attempts = 4;
 const slots = 32;
+/** Milliseconds after which PostgreSQL gives a statement up: no request waits for ever. */
+const statementTimeout = 30_000;
 /** Any constant will do: it names the lock under which one process at a time migrates. */
 const migrationLock = 7_305_411_987;
 
@@ -35,15 +37,27 @@ interface Runner {
 
 /** @param url `postgres://user:password@host:port/database`; @param poolSize connections at most */
 export function openPostgres(url: string, poolSize: number): Database {
-  const pool = new SQL(url, { max: poolSize, idleTimeout: 60, connectionTimeout: 5, prepare: true });
+  const pool = new SQL(url, {
+    max: poolSize,
+    idleTimeout: 60,
+    connectionTimeout: 5,
+    prepare: true,
+    connection: { application_name: 'catalog', statement_timeout: statementTimeout },
+  });
   const build = postgresBuilder();
 
   async function transaction<T>(mode: string, work: (session: Session) => Promise<T>): Promise<T> {
     for (let attempt = 1; ; attempt++) {
+      let begun = false;
       try {
-        return await pool.begin(mode, tx => work(session(tx)));
+        return await pool.begin(mode, tx => {
+          begun = true;
+          return work(session(tx));
+        });
       } catch (error) {
-        if (attempt >= attempts || !isRetryable(error)) throw translate(error);
+        // A pooled connection that died while idle fails at BEGIN: nothing was done, so nothing is done twice.
+        const again = isRetryable(error) || (!begun && isLost(error));
+        if (attempt >= attempts || !again) throw translate(error);
       }
     }
   }
@@ -69,6 +83,7 @@ export function openPostgres(url: string, poolSize: number): Database {
 
     exclusively: work =>
       transaction('read write', async tx => {
+        await tx.run(sql`set local statement_timeout = 0`.compile(build));
         await tx.all(sql`select pg_advisory_xact_lock(${sql.lit(migrationLock)})`.compile(build));
         return work(tx);
       }),
@@ -123,6 +138,13 @@ function stateOf(error: unknown): string | undefined {
 function isRetryable(error: unknown): boolean {
   const state = stateOf(error);
   return state === '40001' || state === '40P01';
+}
+
+/** Whether the database cannot be reached, is stopping, has no connection left, or takes no writes just now. */
+function isLost(error: unknown): boolean {
+  if (!(error instanceof SQL.PostgresError)) return false;
+  const state = stateOf(error) ?? '';
+  return error.code.startsWith('ERR_POSTGRES_CONNECTION') || /^(08|57|53)/.test(state) || state === '25006';
 }
 
 function translate(error: unknown): unknown {
