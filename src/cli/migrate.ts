@@ -1,3 +1,4 @@
+/** `catalog migrate`: for those who bring the database up to date before they start new replicas. */
 import { loadConfig } from '../config.ts';
 import { openDatabase } from '../service.ts';
 import { migrate } from '../storage/migrate.ts';

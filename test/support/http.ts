@@ -1,5 +1,6 @@
-/** One request, and what came back. */
+/** One request, and what came back, checked against the document the service publishes. */
 import type { Role } from '../../src/http/access.ts';
+import { contractAt } from './contract.ts';
 import type { TestService } from './service.ts';
 
 export interface Call {
@@ -22,6 +23,7 @@ export interface Answer {
   readonly body: any;
 }
 
+/** @throws Error when the answer is not one that the OpenAPI document declares for this operation */
 export async function call(service: Pick<TestService, 'url' | 'tokens'>, request: Call): Promise<Answer> {
   const { body } = request;
   const isRaw = typeof body === 'string' || body instanceof Uint8Array;
@@ -29,13 +31,23 @@ export async function call(service: Pick<TestService, 'url' | 'tokens'>, request
   if (request.as !== undefined) headers.set('Authorization', `Bearer ${service.tokens[request.as]}`);
   if (body !== undefined && !isRaw && !headers.has('Content-Type'))
     headers.set('Content-Type', 'application/json');
+  const method = request.method ?? 'GET';
   const response = await fetch(`${service.url}${request.path}`, {
-    method: request.method ?? 'GET',
+    method,
     headers,
     redirect: 'manual',
     ...(body === undefined ? {} : { body: isRaw ? body : JSON.stringify(body) }),
   });
   const text = await response.text();
+  const requestId = headers.get('X-Request-ID');
+  const observed = {
+    method,
+    path: request.path,
+    requestId,
+    status: response.status,
+    headers: response.headers,
+  };
+  (await contractAt(service.url)).check({ ...observed, text });
   return { status: response.status, headers: response.headers, text, body: parsed(text) };
 }
 

@@ -1,0 +1,77 @@
+/** A made-up catalog: N products, the same in every run, written in bulk in the store's own row format. */
+import type { ProductFields } from '../src/resources/products/schema.ts';
+import { productOf, type ProductRow, rowOf } from '../src/resources/products/store.ts';
+import type { Database } from '../src/storage/database.ts';
+import { collectionVersions, productTotals, type TotalChange } from '../src/storage/totals.ts';
+import { random } from './random.ts';
+
+export const categories = [
+  'bath', 'bedroom', 'books', 'cameras', 'cycling', 'decoration', 'garden', 'games', 'kitchen', 'lighting',
+  'music', 'office', 'outdoor', 'pets', 'phones', 'shoes', 'sports', 'storage', 'tools', 'toys',
+] as const;
+
+const materials = ['walnut', 'oak', 'steel', 'linen', 'glass', 'cotton', 'copper', 'ceramic'] as const;
+const things = ['lamp', 'chair', 'shelf', 'bag', 'clock', 'table', 'bottle', 'frame', 'cover', 'stand'] as const;
+const firstDay = Date.UTC(2024, 0, 1);
+const minuteMs = 60_000;
+/** PostgreSQL takes 65,535 parameters in a statement, SQLite 32,766. */
+const rowsPerStatement = 1000;
+const rowsPerTransaction = 50_000;
+
+export interface MadeProduct {
+  readonly fields: ProductFields;
+  readonly createdAt: number;
+}
+
+/** The product with this number, from 1: 20 categories, prices with cents, one in twenty archived. */
+export function productNumber(number: number): MadeProduct {
+  const { integer, pick } = random(number * 7919);
+  const material = pick(materials);
+  const thing = pick(things);
+  const fields: ProductFields = {
+    name: `${material} ${thing} ${integer(1, 99_999)}`,
+    price: integer(100, 100_000) / 100,
+    currency: 'EUR',
+    status: integer(1, 20) === 1 ? 'archived' : 'active',
+    description: `A ${thing} made of ${material}, model ${integer(1, 999)}, for daily use at home and on the way.`,
+    sku: `SKU-${String(number).padStart(8, '0')}`,
+    category: pick(categories),
+    tags: [material, thing],
+  };
+  return { fields, createdAt: firstDay + integer(0, 1_000_000) * minuteMs };
+}
+
+/** Fills an empty, migrated database; ids are 1 to `count`. */
+export async function fill(database: Database, count: number): Promise<void> {
+  for (let first = 1; first <= count; first += rowsPerTransaction) {
+    await fillFrom(database, first, Math.min(count, first + rowsPerTransaction - 1));
+  }
+  // What autovacuum would do by itself within minutes.
+  if (database.dialect.name === 'postgresql') {
+    await database.read.all({ ...database.build.selectFrom('products').select('id').compile(), sql: 'vacuum analyze' });
+  }
+}
+
+async function fillFrom(database: Database, first: number, last: number): Promise<void> {
+  await database.write(async session => {
+    await collectionVersions(database).advance(session, 'products');
+    const changes: TotalChange[] = [];
+    for (let start = first; start <= last; start += rowsPerStatement) {
+      const rows: ProductRow[] = [];
+      for (let number = start; number < start + rowsPerStatement && number <= last; number++) {
+        const { fields, createdAt } = productNumber(number);
+        rows.push(rowOf(fields, createdAt, createdAt));
+        changes.push({ status: fields.status, category: fields.category, change: 1 });
+      }
+      await session.run(database.build.insertInto('products').values(rows).compile());
+    }
+    await productTotals(database).change(session, changes);
+  });
+}
+
+/** The product as the service shows it; the body that the bare servers send. */
+export function representation(number: number): string {
+  const { fields, createdAt } = productNumber(number);
+  const { document } = rowOf(fields, createdAt, createdAt);
+  return JSON.stringify(productOf({ id: number, document, updated_at: createdAt }));
+}

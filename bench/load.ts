@@ -1,0 +1,111 @@
+/**
+ * A closed loop of requests over raw keep-alive TCP connections: each connection sends a request when the
+ * answer to its last one is complete. Request bytes are made before they are needed and answers are only
+ * looked at as far as their status and length, so that the generator is cheaper than any server it loads.
+ */
+import type { Socket } from 'bun';
+
+export interface Load {
+  readonly port: number;
+  /** The bytes of the request with this number; called once for each request that is sent. */
+  readonly request: (index: number) => Uint8Array;
+  /** What every answer must have; any other ends the run. */
+  readonly status: number;
+  readonly connections: number;
+  readonly milliseconds: number;
+}
+
+export interface LoadResult {
+  readonly requests: number;
+  readonly seconds: number;
+}
+
+/** How long answers may be late before the run fails. */
+const graceMs = 20_000;
+const noBytes: Buffer = Buffer.alloc(0);
+const headEnd = '\r\n\r\n';
+
+/** What has arrived of the answer a connection waits for. */
+interface Waiting {
+  head: Buffer;
+  /** Bytes of the body still to come; undefined while the head is incomplete. */
+  missing: number | undefined;
+}
+
+/** Sends requests until the time is up, then waits for the answers under way. */
+export async function runLoad(load: Load): Promise<LoadResult> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  let sent = 0;
+  let answered = 0;
+  let open = load.connections;
+  const start = performance.now();
+
+  function send(socket: Socket<Waiting>): void {
+    const bytes = load.request(sent++);
+    if (socket.write(bytes) !== bytes.length) reject(new Error('A request did not fit the socket buffer.'));
+  }
+  function complete(socket: Socket<Waiting>): void {
+    answered++;
+    if (performance.now() - start < load.milliseconds) return send(socket);
+    socket.end();
+    if (--open === 0) resolve();
+  }
+  const handler = {
+    data(socket: Socket<Waiting>, chunk: Buffer) {
+      try {
+        if (receive(socket.data, chunk, load.status)) complete(socket);
+      } catch (error) {
+        reject(error);
+      }
+    },
+    error: (_: Socket<Waiting>, error: Error) => reject(error),
+    close: () => {
+      if (open > 0) reject(new Error(`The server closed a connection after ${answered} answers.`));
+    },
+  };
+  const connect = async () => {
+    const data: Waiting = { head: noBytes, missing: undefined };
+    send(await Bun.connect({ hostname: '127.0.0.1', port: load.port, data, socket: handler }));
+  };
+  const watchdog = setTimeout(
+    () => reject(new Error(`Answers are overdue (${sent} sent, ${answered} answered).`)),
+    load.milliseconds + graceMs,
+  );
+  try {
+    await Promise.all(Array.from({ length: load.connections }, connect));
+    await promise;
+  } finally {
+    clearTimeout(watchdog);
+  }
+  return { requests: answered, seconds: (performance.now() - start) / 1000 };
+}
+
+/** @returns whether the answer is complete; @throws Error when it is not the expected one */
+function receive(waiting: Waiting, chunk: Buffer, status: number): boolean {
+  if (waiting.missing !== undefined) {
+    waiting.missing -= chunk.length;
+  } else {
+    const bytes = waiting.head.length === 0 ? chunk : Buffer.concat([waiting.head, chunk]);
+    const end = bytes.indexOf(headEnd);
+    if (end === -1) {
+      waiting.head = Buffer.from(bytes);
+      return false;
+    }
+    const head = bytes.latin1Slice(0, end);
+    const got = Number(head.slice(9, 12));
+    if (got !== status) throw new Error(`Answer ${got}, expected ${status}: ${bytes.toString().slice(0, 600)}`);
+    waiting.head = noBytes;
+    waiting.missing = end + headEnd.length + bodyLength(head, got) - bytes.length;
+  }
+  if (waiting.missing < 0) throw new Error('The server sent more than the answer.');
+  if (waiting.missing > 0) return false;
+  waiting.missing = undefined;
+  return true;
+}
+
+function bodyLength(head: string, status: number): number {
+  if (status === 204 || status === 304) return 0;
+  const length = /\r\ncontent-length: (\d+)/i.exec(head)?.[1];
+  if (length === undefined) throw new Error(`An answer without Content-Length: ${head}`);
+  return Number(length);
+}

@@ -1,0 +1,96 @@
+/** The import rules of ARCHITECTURE.md, and the rules of style that a machine can check. */
+import { expect, test } from 'bun:test';
+import { dirname, join, normalize } from 'node:path';
+import { Glob } from 'bun';
+
+const root = join(import.meta.dir, '..');
+const files = [...new Glob('src/**/*.ts').scanSync({ cwd: root })].sort();
+
+interface Import {
+  readonly from: string;
+  readonly to: string;
+  readonly typeOnly: boolean;
+}
+
+async function importsOf(file: string): Promise<Import[]> {
+  const text = await Bun.file(join(root, file)).text();
+  const found = text.matchAll(/^(?:import|export)\s+(type\s+)?[^'"]*?from\s+'(\.[^']+)'/gm);
+  return [...found].map(([, type, path]) => ({
+    from: file,
+    to: normalize(join(dirname(file), path ?? '')),
+    typeOnly: type !== undefined,
+  }));
+}
+
+const imports = (await Promise.all(files.map(importsOf))).flat();
+const within = (folder: string) => (path: string) => path.startsWith(`src/${folder}/`);
+
+/** The text without comments and quoted strings. */
+async function codeOf(file: string): Promise<string> {
+  const text = await Bun.file(join(root, file)).text();
+  return text.replaceAll(/\/\*[\s\S]*?\*\/|\/\/.*$|'(?:[^'\\\n]|\\.)*'/gm, '');
+}
+
+test('the rules below look at imports that exist', () => {
+  expect(imports.length).toBeGreaterThan(100);
+});
+
+test('http/ and storage/ import nothing from resources/', () => {
+  const inner = (path: string) => within('http')(path) || within('storage')(path);
+  expect(imports.filter(({ from, to }) => inner(from) && within('resources')(to))).toEqual([]);
+});
+
+test('storage/ imports nothing from http/', () => {
+  expect(imports.filter(({ from, to }) => within('storage')(from) && within('http')(to))).toEqual([]);
+});
+
+test('a store sees HTTP only as types', () => {
+  const stores = imports.filter(({ from }) => within('resources')(from) && from.endsWith('/store.ts'));
+  expect(stores.filter(({ to, typeOnly }) => within('http')(to) && !typeOnly)).toEqual([]);
+});
+
+test('a resource never imports the endpoints of another', () => {
+  const broken = imports.filter(
+    ({ from, to }) => within('resources')(from) && from !== 'src/resources/index.ts' && to.endsWith('/endpoints.ts'),
+  );
+  expect(broken).toEqual([]);
+});
+
+test('only app.ts, service.ts and the command line see everything', () => {
+  const outer = ['src/app.ts', 'src/service.ts', 'src/main.ts'];
+  const broken = imports.filter(({ from, to }) => outer.includes(to) && !outer.includes(from) && !within('cli')(from));
+  expect(broken).toEqual([]);
+});
+
+test('process.env is read by the command line only', async () => {
+  const readers: string[] = [];
+  for (const file of files) {
+    const code = await codeOf(file);
+    if (/process\.env|Bun\.env|import\.meta\.env/.test(code)) readers.push(file);
+  }
+  expect(readers.filter(file => !within('cli')(file))).toEqual([]);
+});
+
+test('every file begins by saying what it is for, and stays readable', async () => {
+  const broken: string[] = [];
+  for (const file of files) {
+    const text = await Bun.file(join(root, file)).text();
+    if (!/^(\/\*\*|import )/.test(text) || !text.includes('/**')) broken.push(`${file}: no docstring`);
+    const lines = text.split('\n').length;
+    if (lines > 310) broken.push(`${file}: ${lines} lines`);
+  }
+  expect(broken).toEqual([]);
+});
+
+test('nothing silences the compiler or keeps state in a module', async () => {
+  const broken: string[] = [];
+  for (const file of files) {
+    const text = await Bun.file(join(root, file)).text();
+    const code = await codeOf(file);
+    if (/@ts-(ignore|expect-error|nocheck)/.test(text) || /\bas any\b|: any\b/.test(code)) {
+      broken.push(`${file}: type check silenced`);
+    }
+    if (/^(export )?(let|var) /m.test(code)) broken.push(`${file}: state in the module`);
+  }
+  expect(broken).toEqual([]);
+});

@@ -1,0 +1,240 @@
+/** Every operation of the published document, against the rules that hold for all of them. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { writesNothing } from './support/contents.ts';
+import { contractAt, methodsOfHttp, type Operation } from './support/contract.ts';
+import { call } from './support/http.ts';
+import { databaseKinds, startTestService, type TestService } from './support/service.ts';
+import { type Walk, walkOf } from './support/walk.ts';
+
+/** Read before the tests are named: the operations are the scenarios. */
+const operations = await (async () => {
+  const service = await startTestService('sqlite');
+  const contract = await contractAt(service.url);
+  await service.stop();
+  return contract.operations;
+})();
+const paths = [...Map.groupBy(operations, ({ path }) => path)].map(([path, declared]) => ({
+  path,
+  declared,
+}));
+const nameOf = ({ method, path }: Operation) => `${method} ${path}`;
+const named = (chosen: readonly Operation[]) =>
+  chosen.map(operation => [nameOf(operation), operation] as const);
+const guarded = operations.filter(({ isPublic }) => !isPublic);
+const withBody = operations.filter(({ body }) => body !== undefined);
+const conditional = operations.filter(({ method, responses }) => method === 'GET' && '304' in responses);
+
+test('the document declares what the generic scenarios need', () => {
+  expect(operations.length).toBeGreaterThan(20);
+  for (const operation of operations) {
+    const { method, path, responses, isPublic, roles, scope } = operation;
+    const declared = Object.keys(responses);
+    const hasParameters = path.includes('{');
+    const expected = [
+      ...(isPublic ? [] : ['401', '403']),
+      ...(hasParameters ? ['400', '404'] : []),
+      ...(operation.body === undefined ? [] : ['400', '413', '415']),
+      ...(method === 'GET' && path.startsWith('/v1/') ? ['304'] : []),
+    ];
+    expect({ operation: nameOf(operation), declared }).toEqual({
+      operation: nameOf(operation),
+      declared: expect.arrayContaining(expected),
+    });
+    expect({
+      operation: nameOf(operation),
+      admits: isPublic || roles.length > 0 || scope !== undefined,
+    }).toEqual({ operation: nameOf(operation), admits: true });
+  }
+  expect(new Set(operations.map(({ operationId }) => operationId)).size).toBe(operations.length);
+});
+
+describe.each([...databaseKinds])('the contract on %s', kind => {
+  let service: TestService;
+  let walk: Walk;
+  beforeAll(async () => {
+    service = await startTestService(kind);
+    walk = await walkOf(service, operations);
+  });
+  afterAll(() => service.stop());
+
+  test.each(named(operations))('%s: succeeds with its example', async (_, operation) => {
+    const answer = await walk.send(operation, await walk.existingPath(operation));
+    expect({ status: answer.status, text: answer.status < 300 ? '' : answer.text }).toEqual({
+      status: expect.toSatisfy((status: number) => status >= 200 && status < 300),
+      text: '',
+    });
+    if (answer.status === 201) expect(answer.headers.get('Location')).toStartWith(`${service.url}/v1/`);
+  });
+
+  test.each(named(guarded))(
+    '%s: 401 without credentials and with ones that are not valid',
+    async (_, operation) => {
+      const path = await walk.existingPath(operation);
+      const anonymous = { headers: { Authorization: '' } };
+      const garbage = { headers: { Authorization: 'Bearer garbage.not.token' } };
+      await writesNothing(service, async () => {
+        const without = await unauthenticated(operation, path, {});
+        expect(without.status).toBe(401);
+        expect(without.body.error).toBe('UNAUTHORIZED');
+        expect(without.headers.get('WWW-Authenticate')).toBe('Bearer realm="catalog"');
+        for (const headers of [anonymous.headers, garbage.headers, { 'X-API-Key': `ck_${'A'.repeat(43)}` }]) {
+          const refused = await unauthenticated(operation, path, headers);
+          expect(refused.status).toBe(401);
+          expect(refused.headers.get('WWW-Authenticate')).toContain('error="invalid_token"');
+        }
+        const problem = await unauthenticated(operation, path, {
+          Accept: 'application/json, application/problem+json',
+        });
+        expect(problem.headers.get('Content-Type')).toBe('application/problem+json');
+        expect(problem.body).toMatchObject({ type: 'about:blank', status: 401, error: 'UNAUTHORIZED' });
+        expect(problem.body.detail).toBe(problem.body.message);
+      });
+    },
+  );
+
+  function unauthenticated(operation: Operation, path: string, headers: Record<string, string>) {
+    const content = operation.body === undefined ? {} : { 'Content-Type': 'application/json' };
+    return call(service, {
+      method: operation.method,
+      path,
+      headers: { ...content, ...headers },
+      ...(operation.body === undefined ? {} : { body: '{}' }),
+    });
+  }
+
+  test.each(named(guarded))('%s: 403 for those who may not', async (_, operation) => {
+    const path = await walk.existingPath(operation);
+    await writesNothing(service, async () => {
+      for (const as of (['admin', 'editor', 'user'] as const).filter(
+        role => !operation.roles.includes(role),
+      )) {
+        const refused = await walk.send(operation, path, { as, headers: {} });
+        expect([as, refused.status, refused.body.error]).toEqual([as, 403, 'FORBIDDEN']);
+      }
+      const { method, body } = operation;
+      const refused = await call(service, {
+        method,
+        path,
+        headers: { 'X-API-Key': walk.refusedKey(operation), 'Content-Type': 'application/json' },
+        ...(body === undefined ? {} : { body: '{}' }),
+      });
+      expect([refused.status, refused.body.error]).toEqual([403, 'FORBIDDEN']);
+    });
+  });
+
+  const withParameters = operations.filter(({ path }) => path.includes('{'));
+  test.each(named(withParameters))('%s: 404 for what does not exist', async (_, operation) => {
+    const answer = await writesNothing(service, () => walk.send(operation, walk.missingPath(operation)));
+    expect([answer.status, answer.body?.error]).toEqual([404, 'NOT_FOUND']);
+  });
+
+  test.each(paths.map(({ path, declared }) => [path, declared] as const))(
+    '%s: 405 with Allow for methods that are not declared, CORS for OPTIONS',
+    async (path, declared) => {
+      const own = declared.map(({ method }) => method);
+      const allow = [...own, ...(own.includes('GET') ? ['HEAD'] : []), 'OPTIONS'].join(', ');
+      const target = path.replaceAll(/\{\w+\}/g, '1');
+      await writesNothing(service, async () => {
+        for (const method of methodsOfHttp.filter(method => !own.includes(method))) {
+          const refused = await call(service, { method, path: target, as: 'admin' });
+          expect([method, refused.status, refused.headers.get('Allow')]).toEqual([method, 405, allow]);
+          expect(refused.body.error).toBe('METHOD_NOT_ALLOWED');
+        }
+      });
+      const headers = { Origin: 'https://shop.example', 'Access-Control-Request-Method': own[0] ?? 'GET' };
+      const preflight = await call(service, { method: 'OPTIONS', path: target, headers });
+      const cors = [...preflight.headers].filter(([name]) => name.startsWith('access-control-a'));
+      expect(preflight.status).toBe(204);
+      expect(Object.fromEntries(cors)).toEqual({
+        'access-control-allow-origin': 'https://shop.example',
+        'access-control-allow-methods': 'GET, POST, PUT, PATCH, DELETE, OPTIONS',
+        'access-control-allow-headers': 'Authorization, Content-Type, X-Request-ID',
+        'access-control-allow-credentials': 'true',
+      });
+      expect(preflight.headers.get('Access-Control-Max-Age')).toBe('86400');
+      expect(preflight.headers.get('Allow')).toBe(allow);
+    },
+  );
+
+  test.each(named(operations))('%s: 406 when no acceptable type can be served', async (_, operation) => {
+    const path = await walk.existingPath(operation);
+    await writesNothing(service, async () => {
+      const refused = await walk.send(operation, path, { headers: { Accept: 'image/png' } });
+      expect([refused.status, refused.body?.error]).toEqual([406, 'NOT_ACCEPTABLE']);
+    });
+  });
+
+  test.each(named(withBody))(
+    '%s: 415 for another media type, 400 for malformed JSON',
+    async (_, operation) => {
+      const path = await walk.existingPath(operation);
+      const accepted = Object.keys(operation.body ?? {});
+      const advice =
+        operation.method === 'PATCH'
+          ? 'Accept-Patch'
+          : operation.method === 'POST'
+            ? 'Accept-Post'
+            : 'Accept';
+      await writesNothing(service, async () => {
+        const unsupported = await walk.send(operation, path, { headers: { 'Content-Type': 'text/plain' } });
+        expect([unsupported.status, unsupported.body.error]).toEqual([415, 'UNSUPPORTED_MEDIA_TYPE']);
+        expect(unsupported.headers.get(advice)).toBe(accepted.join(', '));
+        for (const type of accepted.filter(type => type.endsWith('json'))) {
+          const malformed = await walk.send(operation, path, {
+            body: '{"a":',
+            headers: { 'Content-Type': type },
+          });
+          expect([type, malformed.status, malformed.body.error]).toEqual([type, 400, 'MALFORMED_JSON']);
+        }
+      });
+    },
+  );
+
+  test.each(named(conditional))(
+    '%s: 304 for the ETag, with every header but those of a body',
+    async (_, operation) => {
+      const path = await walk.existingPath(operation);
+      const first = await walk.send(operation, path);
+      const etag = first.headers.get('ETag') ?? 'none';
+      const headers = { 'If-None-Match': etag, 'X-Request-ID': 'poll-1', Origin: 'https://shop.example' };
+      const second = await walk.send(operation, path, { headers });
+      expect([second.status, second.text]).toEqual([304, '']);
+      expect(second.headers.get('ETag')).toBe(etag);
+      expect(second.headers.get('X-Request-ID')).toBe('poll-1');
+      expect(second.headers.get('Content-Type')).toBeNull();
+      expect(second.headers.get('Cache-Control')).toBe(first.headers.get('Cache-Control'));
+      expect(second.headers.get('Vary')).toBe(first.headers.get('Vary'));
+      expect(second.headers.get('Access-Control-Allow-Origin')).toBe('https://shop.example');
+      const other = await walk.send(operation, path, { headers: { 'If-None-Match': '"another"' } });
+      expect(other.status).toBe(200);
+    },
+  );
+
+  test.each(named(operations.filter(({ method }) => method === 'GET')))(
+    '%s: HEAD equals GET',
+    async (_, operation) => {
+      const path = await walk.existingPath(operation);
+      const headers = { 'X-Request-ID': 'head-or-get' };
+      const get = await walk.send(operation, path, { headers });
+      const head = await walk.send(operation, path, { method: 'HEAD', headers });
+      expect(head.status).toBe(200);
+      expect(lasting(head.headers)).toEqual(lasting(get.headers));
+      // What is not tagged differs from one moment to the next, and so may its length.
+      if (get.headers.has('ETag'))
+        expect(head.headers.get('Content-Length')).toBe(get.headers.get('Content-Length'));
+    },
+  );
+});
+
+/** Without the headers that differ between any two answers. */
+function lasting(headers: Headers): Record<string, string> {
+  const varying = [
+    'date',
+    'server-timing',
+    'ratelimit',
+    'x-ratelimit-remaining',
+    'x-ratelimit-reset',
+    'content-length',
+  ];
+  return Object.fromEntries([...headers].filter(([name]) => !varying.includes(name)));
+}

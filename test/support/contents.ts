@@ -1,0 +1,35 @@
+/** Everything a database holds, so that a test can say that nothing was written. */
+import { expect } from 'bun:test';
+import { sql } from 'kysely';
+import type { TestService } from './service.ts';
+
+/** Counting requests is not a write that a refused request must not make. */
+const bookkeeping = ['quotas'];
+
+/** Every row of every table, as sorted JSON lines. */
+export async function contentsOf({
+  database,
+  kind,
+}: Pick<TestService, 'database' | 'kind'>): Promise<string[]> {
+  const catalog =
+    kind === 'sqlite'
+      ? sql<{
+          name: string;
+        }>`select name from sqlite_master where type = 'table' and name not like 'sqlite_%'`
+      : sql<{ name: string }>`select tablename as name from pg_tables where schemaname = 'public'`;
+  const lines: string[] = [];
+  for (const { name } of await database.read.all(catalog.compile(database.build))) {
+    if (bookkeeping.includes(name)) continue;
+    const rows = await database.read.all(sql`select * from ${sql.table(name)}`.compile(database.build));
+    lines.push(...rows.map(row => `${name} ${JSON.stringify(row)}`));
+  }
+  return lines.sort();
+}
+
+/** Runs `work` and asserts that the database holds afterwards what it held before. */
+export async function writesNothing<T>(service: TestService, work: () => Promise<T>): Promise<T> {
+  const before = await contentsOf(service);
+  const result = await work();
+  expect(await contentsOf(service)).toEqual(before);
+  return result;
+}

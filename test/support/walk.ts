@@ -1,0 +1,140 @@
+/** Turns a declared operation into requests: real resources for its path, the document's examples for its body. */
+import type { Role } from '../../src/http/access.ts';
+import { type Operation, realBodies } from './contract.ts';
+import { type Answer, type Call, call } from './http.ts';
+import { emailOf, password, type TestService } from './service.ts';
+
+export interface Walk {
+  /** The operation's path with every parameter standing for a resource that exists. */
+  existingPath(operation: Operation): Promise<string>;
+  /** The same with ids that stand for nothing. */
+  missingPath(operation: Operation): string;
+  /** Credentials that the operation admits. */
+  credentials(operation: Operation): Pick<Call, 'as' | 'headers'>;
+  /** An API key that the operation does not admit. */
+  refusedKey(operation: Operation): string;
+  /** Sends the operation with a body it takes; values that must be unique are varied until they are. */
+  send(operation: Operation, path: string, request?: Partial<Call>): Promise<Answer>;
+}
+
+const missingId = '2147483647';
+
+/** Made once per service: one API key for each scope that the document names. */
+export async function walkOf(service: TestService, operations: readonly Operation[]): Promise<Walk> {
+  const keys = new Map<string, string>();
+  for (const scope of new Set([
+    ...operations.flatMap(({ scope }) => scope ?? []),
+    'products:read',
+    'data:read',
+  ])) {
+    const body = { name: `Only ${scope}`, scopes: [scope] };
+    const made = await call(service, { method: 'POST', path: '/v1/keys', as: 'admin', body });
+    keys.set(scope, made.body.key);
+    // The first use is noted in the database; later ones within the minute are not.
+    await call(service, { path: '/v1/me', headers: { 'X-API-Key': made.body.key } });
+  }
+  const login = { email: emailOf('user'), password };
+  const session = await call(service, { method: 'POST', path: '/v1/auth/login', body: login });
+  let variation = 0;
+
+  const actorOf = ({ roles }: Operation): Role | undefined => (roles.includes('admin') ? 'admin' : roles[0]);
+  const credentials = (operation: Operation): Pick<Call, 'as' | 'headers'> => {
+    if (operation.isPublic) return {};
+    const as = actorOf(operation);
+    if (as !== undefined) return { as };
+    return { headers: { 'X-API-Key': keys.get(operation.scope ?? '') ?? '' } };
+  };
+
+  async function send(operation: Operation, path: string, request: Partial<Call> = {}): Promise<Answer> {
+    let body = bodyOf(operation, session.body.refreshToken);
+    const { as, headers } = { ...credentials(operation), ...request };
+    for (let attempt = 0; ; attempt++) {
+      const sent = {
+        method: operation.method,
+        path: `${path}${requiredQuery(operation)}`,
+        ...(body === undefined ? {} : { body }),
+        ...request,
+        ...(as === undefined ? {} : { as }),
+        headers: { ...credentials(operation).headers, ...headers },
+      };
+      const answer = await call(service, sent);
+      const field = answer.body?.error === 'DUPLICATE' ? answer.body.details?.[0]?.field : undefined;
+      if (attempt === 3 || !isObject(body) || typeof body[field] !== 'string') return answer;
+      body = { ...body, [field]: varied(body[field], ++variation) };
+    }
+  }
+
+  /** Makes a resource of the collection at `template`, which stands at `path` with real ids in it. */
+  async function make(template: string, path: string): Promise<string> {
+    const own = operations.find(({ method, path: declared }) => method === 'POST' && declared === template);
+    const lastSegment = template.slice(template.lastIndexOf('/'));
+    const elsewhere = operations.find(
+      ({ method, path: declared }) => method === 'POST' && declared.endsWith(`}${lastSegment}`),
+    );
+    const creator = own ?? elsewhere;
+    if (creator === undefined) return firstOf(template, path);
+    const made = await send(creator, own === undefined ? await existingPath(creator) : path);
+    if (made.status !== 201) throw new Error(`POST ${creator.path} answered ${made.status}: ${made.text}`);
+    return String((made.body.data ?? made.body).id);
+  }
+
+  /** For collections that nobody posts to: whatever the list begins with. */
+  async function firstOf(template: string, path: string): Promise<string> {
+    const list = operations.find(({ method, path: declared }) => method === 'GET' && declared === template);
+    if (list === undefined) throw new Error(`The document has no way to make or find what is in ${template}`);
+    const listed = await send(list, path);
+    const id = listed.body?.data?.[0]?.id;
+    if (id === undefined) throw new Error(`${template} is empty, and nothing is declared that fills it`);
+    return String(id);
+  }
+
+  async function existingPath(operation: Operation): Promise<string> {
+    let template = '';
+    let path = '';
+    for (const segment of operation.path.split('/').slice(1)) {
+      path += /^\{\w+\}$/.test(segment) ? `/${await make(template, path)}` : `/${segment}`;
+      template += `/${segment}`;
+    }
+    return path;
+  }
+
+  return {
+    existingPath,
+    missingPath: ({ path }) => path.replaceAll(/\{\w+\}/g, missingId),
+    credentials,
+    refusedKey: ({ scope }) => keys.get(scope === 'data:read' ? 'products:read' : 'data:read') ?? '',
+    send,
+  };
+}
+
+/** The operation's example body, or the one that fits this run's accounts. */
+export function bodyOf(operation: Operation, refreshToken = 'none'): unknown {
+  const real = realBodies[operation.operationId];
+  if (real !== undefined) return real(refreshToken, password);
+  const content = operation.body?.['application/json'];
+  if (content === undefined) return undefined;
+  const named = Object.values(content.examples ?? {})[0] as { value?: unknown } | undefined;
+  const schema = content.schema as { example?: unknown; examples?: unknown[] } | undefined;
+  const example = content.example ?? named?.value ?? schema?.example ?? schema?.examples?.[0];
+  if (example === undefined) throw new Error(`${operation.operationId} declares no example of its body`);
+  return example;
+}
+
+function requiredQuery(operation: Operation): string {
+  const required = operation.parameters.filter(parameter => parameter.in === 'query' && parameter.required);
+  const values = required.map(({ name, example, schema }) => {
+    const examples = (schema?.examples ?? schema?.enum ?? []) as unknown[];
+    const value = example ?? schema?.example ?? schema?.default ?? examples[0];
+    if (value === undefined) throw new Error(`${operation.operationId}: ${name} has no example`);
+    return `${name}=${encodeURIComponent(String(value))}`;
+  });
+  return values.length === 0 ? '' : `?${values.join('&')}`;
+}
+
+function varied(value: string, variation: number): string {
+  return value.includes('@') ? `v${variation}.${value}` : `${value}-${variation}`;
+}
+
+function isObject(value: unknown): value is Record<string, string> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
