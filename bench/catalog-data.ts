@@ -1,17 +1,47 @@
 /** A made-up catalog: N products, the same in every run, written in bulk in the store's own row format. */
+import { sql } from 'kysely';
 import type { ProductFields } from '../src/resources/products/schema.ts';
-import { productOf, type ProductRow, rowOf } from '../src/resources/products/store.ts';
+import { type ProductRow, productOf, rowOf } from '../src/resources/products/store.ts';
 import type { Database } from '../src/storage/database.ts';
 import { collectionVersions, productTotals, type TotalChange } from '../src/storage/totals.ts';
 import { random } from './random.ts';
 
 export const categories = [
-  'bath', 'bedroom', 'books', 'cameras', 'cycling', 'decoration', 'garden', 'games', 'kitchen', 'lighting',
-  'music', 'office', 'outdoor', 'pets', 'phones', 'shoes', 'sports', 'storage', 'tools', 'toys',
+  'bath',
+  'bedroom',
+  'books',
+  'cameras',
+  'cycling',
+  'decoration',
+  'garden',
+  'games',
+  'kitchen',
+  'lighting',
+  'music',
+  'office',
+  'outdoor',
+  'pets',
+  'phones',
+  'shoes',
+  'sports',
+  'storage',
+  'tools',
+  'toys',
 ] as const;
 
 const materials = ['walnut', 'oak', 'steel', 'linen', 'glass', 'cotton', 'copper', 'ceramic'] as const;
-const things = ['lamp', 'chair', 'shelf', 'bag', 'clock', 'table', 'bottle', 'frame', 'cover', 'stand'] as const;
+const things = [
+  'lamp',
+  'chair',
+  'shelf',
+  'bag',
+  'clock',
+  'table',
+  'bottle',
+  'frame',
+  'cover',
+  'stand',
+] as const;
 const firstDay = Date.UTC(2024, 0, 1);
 const minuteMs = 60_000;
 /** PostgreSQL takes 65,535 parameters in a statement, SQLite 32,766. */
@@ -48,7 +78,7 @@ export async function fill(database: Database, count: number): Promise<void> {
   }
   // What autovacuum would do by itself within minutes.
   if (database.dialect.name === 'postgresql') {
-    await database.read.all({ ...database.build.selectFrom('products').select('id').compile(), sql: 'vacuum analyze' });
+    await database.read.all(sql`vacuum analyze`.compile(database.build));
   }
 }
 

@@ -30,6 +30,8 @@ interface Waiting {
   head: Buffer;
   /** Bytes of the body still to come; undefined while the head is incomplete. */
   missing: number | undefined;
+  /** Whether it has no more to send, so that its end is no failure. */
+  done: boolean;
 }
 
 /** Sends requests until the time is up, then waits for the answers under way. */
@@ -46,7 +48,11 @@ export async function runLoad(load: Load): Promise<LoadResult> {
   }
   function complete(socket: Socket<Waiting>): void {
     answered++;
-    if (performance.now() - start < load.milliseconds) return send(socket);
+    if (performance.now() - start < load.milliseconds) {
+      send(socket);
+      return;
+    }
+    socket.data.done = true;
     socket.end();
     if (--open === 0) resolve();
   }
@@ -59,12 +65,12 @@ export async function runLoad(load: Load): Promise<LoadResult> {
       }
     },
     error: (_: Socket<Waiting>, error: Error) => reject(error),
-    close: () => {
-      if (open > 0) reject(new Error(`The server closed a connection after ${answered} answers.`));
+    close(socket: Socket<Waiting>) {
+      if (!socket.data.done) reject(new Error(`The server closed a connection after ${answered} answers.`));
     },
   };
   const connect = async () => {
-    const data: Waiting = { head: noBytes, missing: undefined };
+    const data: Waiting = { head: noBytes, missing: undefined, done: false };
     send(await Bun.connect({ hostname: '127.0.0.1', port: load.port, data, socket: handler }));
   };
   const watchdog = setTimeout(
@@ -91,9 +97,10 @@ function receive(waiting: Waiting, chunk: Buffer, status: number): boolean {
       waiting.head = Buffer.from(bytes);
       return false;
     }
-    const head = bytes.latin1Slice(0, end);
+    const head = bytes.toString('latin1', 0, end);
     const got = Number(head.slice(9, 12));
-    if (got !== status) throw new Error(`Answer ${got}, expected ${status}: ${bytes.toString().slice(0, 600)}`);
+    if (got !== status)
+      throw new Error(`Answer ${got}, expected ${status}: ${bytes.toString().slice(0, 600)}`);
     waiting.head = noBytes;
     waiting.missing = end + headEnd.length + bodyLength(head, got) - bytes.length;
   }

@@ -30,9 +30,7 @@ export function cpuSecondsOfTree(root: number): number {
       grown = true;
     }
   }
-  return all
-    .filter(({ pid }) => members.has(pid))
-    .reduce((sum, { own, reaped }) => sum + own + reaped, 0);
+  return all.filter(({ pid }) => members.has(pid)).reduce((sum, { own, reaped }) => sum + own + reaped, 0);
 }
 
 /** Resident memory in MiB. */
@@ -56,7 +54,10 @@ function fromProc(pid: number): ProcessTimes | undefined {
     return undefined;
   }
   // The name, in brackets, may hold spaces; the fields after it start with number 3 (proc(5)).
-  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ').map(Number);
+  const fields = text
+    .slice(text.lastIndexOf(')') + 2)
+    .split(' ')
+    .map(Number);
   const seconds = (first: number) => ((fields[first - 3] ?? 0) + (fields[first - 2] ?? 0)) / ticksPerSecond;
   return { pid, parent: fields[1] ?? 0, own: seconds(14), reaped: seconds(16) };
 }
@@ -65,7 +66,9 @@ function fromPs(selection: readonly string[]): ProcessTimes[] {
   const lines = ps(['-o', 'pid=,ppid=,time=', ...selection]).split('\n');
   return lines.flatMap(line => {
     const [pid, parent, time] = line.trim().split(/\s+/);
-    return time === undefined ? [] : { pid: Number(pid), parent: Number(parent), own: parseTime(time), reaped: 0 };
+    return time === undefined
+      ? []
+      : { pid: Number(pid), parent: Number(parent), own: parseTime(time), reaped: 0 };
   });
 }
 

@@ -20,6 +20,8 @@ export const shipped = {
   HOST: '127.0.0.1',
   LOG_LEVEL: 'info',
   RATE_LIMIT: '1000000000',
+  // The generator's own idle connections would otherwise hold up each stop.
+  STOP_TIMEOUT: '0',
   JWT_SECRET: 'a secret for measurements, long enough for HS256',
   ADMIN_EMAIL: admin.email,
   ADMIN_PASSWORD: admin.password,
@@ -56,6 +58,9 @@ async function start(
     stdout: 'ignore',
     stderr: openSync(errors, 'w'),
   });
+  // A run that is broken off leaves no server behind.
+  const kill = () => child.kill();
+  process.once('exit', kill);
   await ready(`http://127.0.0.1:${port}${health}`, () => child.exitCode, errors);
   return {
     port,
@@ -63,6 +68,7 @@ async function start(
     async stop() {
       child.kill('SIGTERM');
       await child.exited;
+      process.off('exit', kill);
     },
   };
 }
@@ -99,7 +105,9 @@ export function freePort(): Promise<number> {
     const probe = createServer().listen(0, '127.0.0.1', () => {
       const address = probe.address();
       probe.close(() =>
-        typeof address === 'object' && address !== null ? resolve(address.port) : reject(new Error('no port')),
+        typeof address === 'object' && address !== null
+          ? resolve(address.port)
+          : reject(new Error('no port')),
       );
     });
   });

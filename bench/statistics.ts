@@ -25,7 +25,9 @@ export function thousands(value: number): string {
 
 /** The first row is the header; columns after the first are aligned to the right. */
 export function markdownTable(rows: readonly (readonly string[])[]): string {
-  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map(row => [...(row[column] ?? '')].length)));
+  const widths = (rows[0] ?? []).map((_, column) =>
+    Math.max(...rows.map(row => [...(row[column] ?? '')].length)),
+  );
   const line = (cells: readonly string[]) =>
     `| ${cells.map((cell, column) => (column === 0 ? cell.padEnd(widths[column] ?? 0) : cell.padStart(widths[column] ?? 0))).join(' | ')} |`;
   const rule = `| ${widths.map((width, column) => (column === 0 ? '-'.repeat(width) : `${'-'.repeat(width - 1)}:`)).join(' | ')} |`;

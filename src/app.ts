@@ -8,22 +8,21 @@ import type { BunRequest, Server } from 'bun';
 import type { Config } from './config.ts';
 import { type Authenticator, admit, identify } from './http/access.ts';
 import { compressor } from './http/compress.ts';
-import { entityTag, evaluate } from './http/conditional.ts';
 import { cors as corsFor } from './http/cors.ts';
-import type { Endpoint, Input } from './http/endpoint.ts';
+import type { Endpoint } from './http/endpoint.ts';
 import { HttpError } from './http/errors.ts';
-import { Exchange } from './http/exchange.ts';
+import { Exchange, type Surroundings } from './http/exchange.ts';
 import { type Idempotency, idempotencyKeyOf } from './http/idempotency.ts';
 import type { Version } from './http/lifecycle.ts';
 import { bodyType, json, negotiation, vendorType } from './http/negotiate.ts';
-import type { Quota } from './http/rate-limit.ts';
+import type { Quota, QuotaState } from './http/rate-limit.ts';
 import type { Reply } from './http/reply.ts';
 import * as requests from './http/request.ts';
 import { responder } from './http/respond.ts';
 import { bunPattern, pick, type Route, routesOf } from './http/router.ts';
 import type { Observer } from './operations/observe.ts';
 import type { Clock } from './ports/clock.ts';
-import type { Database } from './storage/database.ts';
+import type { Database, Session } from './storage/database.ts';
 
 export interface AppOptions {
   readonly config: Config;
@@ -49,8 +48,6 @@ export interface App {
   readonly fallback: (request: Request, server: Server<undefined>) => Promise<Response>;
 }
 
-const noBody = new Uint8Array();
-
 export function createApp(options: AppOptions): App {
   const { config, quota, observer, idempotency, database, version } = options;
   const negotiate = negotiation();
@@ -67,11 +64,16 @@ export function createApp(options: AppOptions): App {
 
     // Quota: 429. It is charged to whoever calls, so that has to be known first.
     const keyParameter = requests.queryParameter(exchange.url.search, 'api_key');
-    const caller = await identify(headers, keyParameter, exchange.address, options.authenticator);
+    const identified = identify(headers, keyParameter, () => exchange.address, options.authenticator);
+    const caller = identified instanceof Promise ? await identified : identified;
     exchange.caller = caller;
     const endpoint = route?.endpoints.get(method === 'HEAD' ? 'GET' : method);
     exchange.endpoint = endpoint;
-    if (endpoint?.free !== true) await charge(exchange, caller.subject);
+    if (endpoint?.free !== true) {
+      const charged = quota.charge(caller.subject);
+      exchange.quota = charged instanceof Promise ? await charged : charged;
+      if (!exchange.quota.allowed) throw quotaUsedUp(exchange.quota);
+    }
 
     // Route: 404, 405.
     pick(route, method);
@@ -85,58 +87,36 @@ export function createApp(options: AppOptions): App {
       throw new HttpError('NOT_ACCEPTABLE', { message: `Accept must allow one of ${offered.join(', ')}.` });
     }
     exchange.mediaType = mediaType;
-    const contentType =
-      endpoint.body === undefined ? json : bodyType(headers, method, requests.bodyTypes(endpoint.body));
+    const { body } = endpoint;
+    const contentType = body === undefined ? json : bodyType(headers, method, requests.bodyTypes(body));
 
     // Access: 401, 403.
     admit(caller, endpoint.access);
 
     // Parse: 400, 413.
-    const bytes = endpoint.body === undefined ? noBody : await requests.readBody(request, config.BODY_LIMIT);
-    const input: Input<unknown, unknown, unknown> = {
-      params: requests.parseParams(endpoint, params),
-      query: requests.parseQuery(endpoint, exchange.url.search),
-      body:
-        endpoint.body === undefined
-          ? undefined
-          : requests.parseBody(endpoint.body, contentType, requests.parseJson(bytes)),
-      caller,
-      url: exchange.url,
-      requestId: exchange.requestId,
-      get address() {
-        return exchange.address();
-      },
-      authorization: headers.get('authorization'),
-      mediaType,
-      precondition: (body, lastModified) => {
-        evaluate(headers, method, { etag: entityTag(body), lastModified });
-      },
-      write: work => write(exchange, endpoint, bytes, work),
-    };
+    exchange.params = requests.parseParams(params);
+    exchange.query = requests.parseQuery(endpoint, exchange.url.search);
+    if (body !== undefined) {
+      exchange.bytes = await requests.readBody(request, config.BODY_LIMIT);
+      exchange.body = requests.parseBody(body, contentType, requests.parseJson(exchange.bytes));
+    }
 
     // Precondition: 412. Handler: 404, 409, 422.
-    return endpoint.handle(input);
+    return endpoint.handle(exchange);
   }
 
-  function write(
-    exchange: Exchange,
-    endpoint: Endpoint,
-    body: Uint8Array,
-    work: Parameters<Input<0, 0, 0>['write']>[0],
-  ) {
-    const honoured = endpoint.method === 'POST' && endpoint.idempotent !== false;
-    const key = honoured ? idempotencyKeyOf(exchange.request.headers) : undefined;
+  /** The one transaction of a request; a repeated POST gets the answer that the first one has stored. */
+  function write(exchange: Exchange, work: (session: Session) => Promise<Reply>): Promise<Reply> {
+    const { endpoint, request, method, url, bytes, caller } = exchange;
+    const honoured = method === 'POST' && endpoint?.idempotent !== false;
+    const key = honoured ? idempotencyKeyOf(request.headers) : undefined;
     if (key === undefined) return database.write(work);
-    const caller = exchange.caller?.subject ?? '';
-    return idempotency.run({ caller, key, method: exchange.method, path: exchange.url.path, body }, work);
+    return idempotency.run({ caller: caller.subject, key, method, path: url.path, body: bytes }, work);
   }
 
-  async function charge(exchange: Exchange, subject: string): Promise<void> {
-    const state = quota.charge(subject);
-    exchange.quota = state instanceof Promise ? await state : state;
-    if (exchange.quota.allowed) return;
-    const seconds = Math.max(1, exchange.quota.reset - Math.floor(options.clock.now() / 1000));
-    throw new HttpError('RATE_LIMITED', {
+  function quotaUsedUp({ reset }: QuotaState): HttpError {
+    const seconds = Math.max(1, reset - Math.floor(options.clock.now() / 1000));
+    return new HttpError('RATE_LIMITED', {
       message: `All ${quota.limit} requests of this window are used; retry in ${seconds} seconds.`,
       headers: { 'Retry-After': String(seconds) },
     });
@@ -158,15 +138,14 @@ export function createApp(options: AppOptions): App {
     route: Route | undefined,
     params: Readonly<Record<string, string>>,
     request: Request,
-    server: Server<undefined>,
+    surroundings: Surroundings,
   ): Promise<Response> {
     const url = requests.urlOf(request, config.BASE_URL, config.TRUST_PROXY);
-    const address = () =>
-      requests.addressOf(server.requestIP(request)?.address, request.headers, config.TRUST_PROXY);
-    const exchange = new Exchange(request, route, requests.requestIdOf(request.headers), url, address);
+    const exchange = new Exchange(request, route, requests.requestIdOf(request.headers), url, surroundings);
     let response: Response;
     try {
-      response = await respond.respond(exchange, await answer(exchange, params));
+      const sent = respond.respond(exchange, await answer(exchange, params));
+      response = sent instanceof Promise ? await sent : sent;
     } catch (error) {
       response = await respond.respond(exchange, respond.failure(exchange, error));
     }
@@ -174,10 +153,22 @@ export function createApp(options: AppOptions): App {
     return response;
   }
 
+  /** The same for all requests of one server. */
+  let surroundings: Surroundings | undefined;
+  const surroundingsOf = (server: Server<undefined>): Surroundings => {
+    surroundings ??= {
+      addressOf: request =>
+        requests.addressOf(server.requestIP(request)?.address, request.headers, config.TRUST_PROXY),
+      write,
+    };
+    return surroundings;
+  };
+
   const routes: Record<string, Handler> = {};
   const all = [...routesOf(options.resources, version), ...routesOf(options.operations, undefined)];
   for (const route of all) {
-    routes[bunPattern(route.path)] = (request, server) => serve(route, request.params, request, server);
+    routes[bunPattern(route.path)] = (request, server) =>
+      serve(route, request.params, request, surroundingsOf(server));
   }
-  return { routes, fallback: (request, server) => serve(undefined, {}, request, server) };
+  return { routes, fallback: (request, server) => serve(undefined, {}, request, surroundingsOf(server)) };
 }

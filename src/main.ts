@@ -1,5 +1,6 @@
 /** The command line: finds the command, runs it, and ends with its status. */
 
+import { version } from '../package.json';
 import { commands, overview } from './cli/index.ts';
 import { UsageError } from './cli/usage.ts';
 import { ConfigError } from './config.ts';
@@ -9,6 +10,11 @@ const [name, ...rest] = process.argv.slice(2);
 if (name === undefined || name === '--help' || name === '-h' || name === 'help') {
   console.log(overview());
   process.exit(name === undefined ? 2 : 0);
+}
+
+if (name === '--version' || name === '-v') {
+  console.log(version);
+  process.exit(0);
 }
 
 const command = commands.find(candidate => candidate.name === name);
@@ -27,7 +33,7 @@ try {
 } catch (error) {
   if (error instanceof ConfigError) console.error(`catalog: setting ${error.message}`);
   else if (error instanceof UsageError)
-    console.error(`catalog ${name}: ${error.message}\nSee: catalog ${name} --help`);
+    console.error(`catalog ${name}: ${error.message}; see catalog ${name} --help`);
   else console.error(`catalog ${name}: ${error instanceof Error ? error.message : error}`);
   process.exit(error instanceof UsageError ? 2 : 1);
 }

@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { version as release } from '../package.json';
 import { type App, createApp } from './app.ts';
-import type { Config } from './config.ts';
+import { type Config, loadConfig } from './config.ts';
 import { idempotency as createIdempotency } from './http/idempotency.ts';
 import type { Version } from './http/lifecycle.ts';
 import { openApiDocument } from './http/openapi.ts';
@@ -12,7 +12,7 @@ import { sharedQuota } from './http/rate-limit-shared.ts';
 import { createDocs } from './operations/docs.ts';
 import { operationEndpoints } from './operations/endpoints.ts';
 import { describeError, type Log } from './operations/log.ts';
-import { observer as createObserver } from './operations/observe.ts';
+import { observer as createObserver, type Observer } from './operations/observe.ts';
 import type { Clock } from './ports/clock.ts';
 import { sessionStore } from './resources/auth/store.ts';
 import { createTokens } from './resources/auth/tokens.ts';
@@ -115,6 +115,29 @@ export function startService({ config, clock, log, database }: ServiceOptions): 
       }
     },
   };
+}
+
+/** The interface's description (openapi.json), made without serving: nothing is read from settings or disk. */
+export async function createDocument(): Promise<Record<string, unknown>> {
+  const config = loadConfig({});
+  const clock = { now: () => 0 };
+  const secret = 'signs nothing: no endpoint is run here';
+  const database = openSqlite(':memory:');
+  const createQuota: QuotaFactory = (_, limit, window) => memoryQuota(limit, window, clock);
+  const services = { config, clock, database, paginator: createPaginator(secret) };
+  const observer: Observer = { served: () => undefined, numbers: () => [] };
+  const resources = createResources(services, createTokens([secret], clock), createQuota).endpoints;
+  const operations = operationEndpoints({
+    database,
+    release,
+    document: () => '',
+    metrics: { observer, database, quota: createQuota('', 1, 1), release, pending: () => 0 },
+    metricsToken: undefined,
+    docs: createDocs(),
+    isStopping: () => false,
+  });
+  await database.close();
+  return openApiDocument({ resources, operations, version: 'v1', release });
 }
 
 /** One process counts in memory; replicas count together, in the database they share. */

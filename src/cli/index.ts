@@ -1,10 +1,23 @@
 /** All subcommands, one line each. */
 import { settings } from '../config.ts';
+import { backupCommand } from './backup.ts';
+import { exportCommand } from './export.ts';
+import { importCommand } from './import.ts';
+import { keysCommand } from './keys.ts';
 import { migrateCommand } from './migrate.ts';
 import { serveCommand } from './serve.ts';
 import type { Command } from './usage.ts';
+import { usersCommand } from './users.ts';
 
-export const commands: readonly Command[] = [serveCommand, migrateCommand];
+export const commands: readonly Command[] = [
+  serveCommand,
+  migrateCommand,
+  importCommand,
+  exportCommand,
+  usersCommand,
+  keysCommand,
+  backupCommand,
+];
 
 /** What `catalog --help` prints. */
 export function overview(): string {
@@ -19,7 +32,7 @@ export function overview(): string {
     'Commands:',
     ...lines,
     '',
-    'catalog COMMAND --help tells more about one.',
+    'catalog COMMAND --help tells more about one; catalog --version prints the version.',
     '',
     'Settings (environment variables; default in brackets):',
     ...environment,

@@ -2,6 +2,7 @@
 import { loadConfig } from '../config.ts';
 import { openDatabase } from '../service.ts';
 import { migrate } from '../storage/migrate.ts';
+import { restoreIndexesOf } from './database.ts';
 import { type Command, parse } from './usage.ts';
 
 export const migrateCommand: Command = {
@@ -14,7 +15,9 @@ processes may do so at the same time. serve does it by itself at its start.`,
 
   async run(args) {
     parse(args, {});
-    const database = openDatabase(loadConfig(process.env));
+    const config = loadConfig(process.env);
+    restoreIndexesOf(config);
+    const database = openDatabase(config);
     try {
       const ran = await migrate(database, Date.now);
       for (const name of ran) console.log(`migrated ${name}`);

@@ -1,8 +1,7 @@
 /** `catalog serve`: from nothing to a running service, and back when it is told to stop. */
 import { randomBytes } from 'node:crypto';
-import { writeSync } from 'node:fs';
 import { type Config, loadConfig } from '../config.ts';
-import { createLog, type Log } from '../operations/log.ts';
+import { createLog, standardOutput } from '../operations/log.ts';
 import { systemClock } from '../ports/clock.ts';
 import { hashPassword } from '../resources/auth/passwords.ts';
 import { replaceProduct } from '../resources/products/schema.ts';
@@ -11,6 +10,7 @@ import { userStore } from '../resources/users/store.ts';
 import { openDatabase, startService } from '../service.ts';
 import type { Database } from '../storage/database.ts';
 import { migrate } from '../storage/migrate.ts';
+import { restoreIndexesOf } from './database.ts';
 import { type Command, parse } from './usage.ts';
 
 export const serveCommand: Command = {
@@ -32,7 +32,9 @@ catalog --help lists the settings.`,
       values.port === undefined ? process.env : { ...process.env, PORT: values.port },
     );
     const clock = systemClock;
-    const log = createLog(config.LOG_LEVEL, text => void writeSync(1, text), clock.now);
+    const output = standardOutput();
+    const log = createLog(config.LOG_LEVEL, output.write, clock.now);
+    restoreIndexesOf(config);
     const database = openDatabase(config);
     try {
       const ran = await migrate(database, clock.now);
@@ -50,6 +52,7 @@ catalog --help lists the settings.`,
     } finally {
       await database.close();
       log.flush();
+      await output.finish();
     }
     return 0;
   },

@@ -1,5 +1,7 @@
 /** What a subcommand is, and how its arguments are read. */
 import { type ParseArgsConfig, parseArgs } from 'node:util';
+import type { z } from 'zod';
+import { detailsOf } from '../http/schema.ts';
 
 /** A command line that cannot be understood; exits 2. */
 export class UsageError extends Error {}
@@ -14,7 +16,7 @@ export interface Command {
   run(args: string[]): Promise<number>;
 }
 
-/** node:util's parseArgs, strict, with its complaint as a UsageError. */
+/** node:util's parseArgs, strict, with the first sentence of its complaint as a UsageError. */
 export function parse<T extends NonNullable<ParseArgsConfig['options']>>(
   args: string[],
   options: T,
@@ -23,6 +25,53 @@ export function parse<T extends NonNullable<ParseArgsConfig['options']>>(
   try {
     return parseArgs({ args, options, strict: true, allowPositionals: positionals });
   } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : String(error));
+    const message = error instanceof Error ? error.message : String(error);
+    throw new UsageError(message.split(/\.\s|\n/)[0]?.replace(/^[A-Z]/, first => first.toLowerCase()));
   }
+}
+
+/** The value of an option that the command cannot do without. */
+export function required(value: string | undefined, option: string): string {
+  if (value === undefined || value.trim() === '') throw new UsageError(`${option} is missing`);
+  return value;
+}
+
+/** The value of an option that counts something. */
+export function countOption(
+  value: string | undefined,
+  option: string,
+  minimum: number,
+  maximum: number,
+): number | undefined {
+  if (value === undefined) return undefined;
+  const count = /^\d{1,15}$/.test(value) ? Number(value) : Number.NaN;
+  if (count >= minimum && count <= maximum) return count;
+  throw new UsageError(`${option} takes an integer from ${minimum} to ${maximum}, not "${value}"`);
+}
+
+/** The value of an option that is one of a few words. */
+export function choiceOption<Choice extends string>(
+  value: string | undefined,
+  option: string,
+  choices: readonly Choice[],
+): Choice | undefined {
+  if (value === undefined) return undefined;
+  const choice = choices.find(candidate => candidate === value);
+  if (choice === undefined) throw new UsageError(`${option} is one of ${choices.join(', ')}, not "${value}"`);
+  return choice;
+}
+
+/** The one positional argument of a command. */
+export function onePositional(positionals: readonly string[], name: string): string {
+  const [value, extra] = positionals;
+  if (value === undefined) throw new UsageError(`${name} is missing`);
+  if (extra !== undefined) throw new UsageError(`there is no place for the argument "${extra}"`);
+  return value;
+}
+
+/** What a schema makes of a value of the command line; its first complaint as a UsageError. */
+export function checked<Output>(schema: z.ZodType<Output>, value: unknown, option: string): Output {
+  const result = schema.safeParse(value);
+  if (result.success) return result.data;
+  throw new UsageError(`${option} ${detailsOf(result.error)[0]?.message ?? 'is not valid'}`);
 }

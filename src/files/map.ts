@@ -72,7 +72,8 @@ export function mapRecord(
   return mapped;
 }
 
-function pick(record: Readonly<Record<string, unknown>>, column: string): unknown {
+/** The value of a column, found as `mapRecord` finds it; undefined when there is no such column. */
+export function pick(record: Readonly<Record<string, unknown>>, column: string): unknown {
   if (Object.hasOwn(record, column)) return record[column];
   const key = sameName(record, column);
   if (key !== undefined) return record[key];

@@ -8,9 +8,15 @@ export interface Validators {
   readonly lastModified?: number | undefined;
 }
 
-/** A strong entity tag: 128 bits of the SHA-256 of the uncompressed body. */
+/**
+ * A strong entity tag: 128 bits of XXH3 over the uncompressed body, the same on every replica. Tags tell
+ * versions of one resource apart and prove nothing, so the hash need not be a cryptographic one
+ * (docs/decisions/0007).
+ */
 export function entityTag(body: string | Uint8Array): string {
-  return `"${Bun.CryptoHasher.hash('sha256', body, 'hex').slice(0, 32)}"`;
+  const high = Bun.hash.xxHash3(body, 0n);
+  const low = Bun.hash.xxHash3(body, 1n);
+  return `"${high.toString(16)}.${low.toString(16)}"`;
 }
 
 /** An HTTP date (RFC 9110 §5.6.7). */

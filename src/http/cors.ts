@@ -31,7 +31,7 @@ const exposed = [
 
 export interface Cors {
   /** Adds the headers with which a browser hands an answer to a page of this origin. */
-  allowOrigin(headers: Headers, origin: string | null): void;
+  allowOrigin(headers: Headers, origin: string): void;
   /** The headers of a preflight's answer. */
   preflight(request: Request): Record<string, string>;
 }
@@ -42,7 +42,7 @@ export function cors(origins: readonly string[] | undefined): Cors {
     origin !== 'null' && (origins === undefined || origins.includes(origin));
   return {
     allowOrigin(headers, origin) {
-      if (origin === null || !isAllowed(origin)) return;
+      if (!isAllowed(origin)) return;
       headers.set('Access-Control-Allow-Origin', origin);
       headers.set('Access-Control-Allow-Credentials', 'true');
       headers.set('Access-Control-Expose-Headers', exposed);

@@ -36,6 +36,8 @@ export interface ResponseSpec {
   /** Headers beyond those that every answer has: name → description. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly mediaType?: string;
+  /** Has an entity tag though it has no schema: a page or a script. */
+  readonly tagged?: true;
 }
 
 export interface Input<Params, Query, Body> {

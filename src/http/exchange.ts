@@ -1,36 +1,90 @@
-/** One request on its way through the layers: what each of them has found out so far. */
-import type { Caller } from './access.ts';
-import type { Endpoint, RequestUrl } from './endpoint.ts';
+/** One request on its way through the layers: what each has found out so far, and the input of the handler. */
+import type { Session } from '../storage/database.ts';
+import type { Anonymous, Caller } from './access.ts';
+import { entityTag, evaluate } from './conditional.ts';
+import type { Endpoint, Input, RequestUrl } from './endpoint.ts';
+import { json } from './negotiate.ts';
 import type { QuotaState } from './rate-limit.ts';
+import type { Reply } from './reply.ts';
 import type { Route } from './router.ts';
 
-export class Exchange {
-  readonly started = Bun.nanoseconds();
+/** What an exchange needs of the application around it. */
+export interface Surroundings {
+  /** The client's address. */
+  addressOf(request: Request): string;
+  /** Runs the request's transaction. */
+  write(exchange: Exchange, work: (session: Session) => Promise<Reply>): Promise<Reply>;
+}
+
+/** Who calls before anybody has asked. */
+const nobody: Anonymous = { kind: 'anonymous', subject: 'nobody', problem: undefined };
+const noBytes = new Uint8Array();
+
+export class Exchange implements Input<unknown, unknown, unknown> {
   readonly method: string;
   readonly origin: string | null;
-  endpoint: Endpoint | undefined;
-  caller: Caller | undefined;
-  quota: QuotaState | undefined;
+  endpoint: Endpoint | undefined = undefined;
+  caller: Caller = nobody;
+  quota: QuotaState | undefined = undefined;
   /** The media type negotiated for a success. */
-  mediaType = 'application/json';
+  mediaType = json;
   /** Whether errors are wanted as application/problem+json. */
   problem = false;
+  params: unknown = undefined;
+  query: unknown = undefined;
+  body: unknown = undefined;
+  /** The body as it was sent. */
+  bytes: Uint8Array = noBytes;
   /** What went wrong, for the log: only for errors that are not meant for the caller. */
-  failure: unknown;
+  failure: unknown = undefined;
+  private readonly started = Bun.nanoseconds();
+  private microseconds: number | undefined = undefined;
 
   constructor(
     readonly request: Request,
     readonly route: Route | undefined,
     readonly requestId: string,
     readonly url: RequestUrl,
-    readonly address: () => string,
+    private readonly surroundings: Surroundings,
   ) {
     this.method = request.method;
     this.origin = request.headers.get('origin');
   }
 
-  /** Milliseconds since the request came in. */
+  get address(): string {
+    return this.surroundings.addressOf(this.request);
+  }
+
+  get authorization(): string | null {
+    return this.request.headers.get('authorization');
+  }
+
+  // Functions rather than methods, so that a handler may take them apart; made only when one does.
+  get precondition(): (body: string, lastModified?: number) => void {
+    return (body, lastModified) => {
+      evaluate(this.request.headers, this.method, { etag: entityTag(body), lastModified });
+    };
+  }
+
+  get write(): (work: (session: Session) => Promise<Reply>) => Promise<Reply> {
+    return work => this.surroundings.write(this, work);
+  }
+
+  /** Whose quota counts: the caller's, or the address's as long as nobody has been identified. */
+  get subject(): string {
+    return this.caller === nobody ? `ip:${this.address}` : this.caller.subject;
+  }
+
+  /** Whole microseconds from the request's arrival to the first time this was asked. */
   elapsed(): number {
-    return (Bun.nanoseconds() - this.started) / 1_000_000;
+    this.microseconds ??= Math.round((Bun.nanoseconds() - this.started) / 1000);
+    return this.microseconds;
+  }
+
+  /** The same as milliseconds with three decimals, for Server-Timing and the log. */
+  elapsedText(): string {
+    const elapsed = this.elapsed();
+    const rest = elapsed % 1000;
+    return `${(elapsed - rest) / 1000}.${rest < 10 ? '00' : rest < 100 ? '0' : ''}${rest}`;
   }
 }

@@ -57,7 +57,9 @@ export function negotiation(): Negotiate {
   };
 }
 
-function negotiateMediaType(accept: string, offered: readonly string[]): Negotiation {
+function negotiateMediaType(header: string, offered: readonly string[]): Negotiation {
+  // Many clients ask for JSON "in UTF-8", which is all it can be in (RFC 8259 §8.1): that narrows nothing.
+  const accept = header.replaceAll(/;\s*charset\s*=\s*"?utf-8"?/gi, '');
   const negotiator = new Negotiator({ headers: { accept } });
   const mediaType = negotiator.mediaType([...offered]);
   const named = accept.toLowerCase().includes(problemJson);

@@ -1,5 +1,13 @@
 /** Endpoints → OpenAPI 3.1: the document says what the code does because it is made from the same schemas. */
 import type { Endpoint } from './endpoint.ts';
+import type { ErrorCode } from './errors.ts';
+import { errorResponse, errorsOf, isConditional, responseName, statusesOf } from './openapi-errors.ts';
+import { headers, headersOf } from './openapi-headers.ts';
+import { pathItem } from './openapi-operations.ts';
+import { parameters } from './openapi-parameters.ts';
+import { createSchemas, type SchemaObject, type Schemas } from './openapi-schemas.ts';
+import { description, summary, tagTexts, title } from './openapi-text.ts';
+import { routesOf } from './router.ts';
 
 export interface DocumentOptions {
   /** Endpoints below the version's prefix. */
@@ -11,6 +19,105 @@ export interface DocumentOptions {
   readonly release: string;
 }
 
-export function openApiDocument(_options: DocumentOptions): Record<string, unknown> {
-  return { openapi: '3.1.0' };
+/** The same document for the same endpoints, member by member in the same order. */
+export function openApiDocument({
+  resources,
+  operations,
+  version,
+  release,
+}: DocumentOptions): Record<string, unknown> {
+  const schemas = createSchemas();
+  const routes = [...routesOf(resources, { name: version }), ...routesOf(operations, undefined)];
+  const paths = Object.fromEntries(routes.map(route => [route.path, pathItem(route, schemas)]));
+  const endpoints = [...resources, ...operations];
+  const responses = sharedResponses(endpoints, schemas);
+  return {
+    openapi: '3.1.0',
+    info: {
+      title,
+      summary,
+      description,
+      version: release,
+      contact: { name: 'The Catalog authors' },
+      license: { name: 'MIT', identifier: 'MIT' },
+    },
+    servers: [
+      {
+        url: '/',
+        description: 'The service that serves this document, in production or elsewhere.',
+        'x-internal': false,
+      },
+    ],
+    security: [{ bearerAuth: [] }],
+    tags: tagsOf(endpoints),
+    paths,
+    components: {
+      securitySchemes,
+      parameters: used(parameters, 'parameters', paths),
+      headers: used(headers, 'headers', [paths, responses]),
+      responses,
+      schemas: schemas.components(),
+    },
+  };
+}
+
+const securitySchemes = {
+  bearerAuth: {
+    type: 'http',
+    scheme: 'bearer',
+    bearerFormat: 'JWT',
+    description:
+      'The access token of `/v1/auth/login`: a JWT, signed with HS256 and checked as RFC8725 asks for.',
+  },
+  apiKeyHeader: {
+    type: 'apiKey',
+    in: 'header',
+    name: 'X-API-Key',
+    description: 'An API key whose scopes include the one the operation names.',
+  },
+  apiKeyQuery: {
+    type: 'apiKey',
+    in: 'query',
+    name: 'api_key',
+    description: 'The same in the query string. Discouraged: servers and proxies log query strings.',
+  },
+};
+
+function tagsOf(endpoints: readonly Endpoint[]): SchemaObject[] {
+  return [...Map.groupBy(endpoints, ({ tag }) => tag)].map(([name, members]) => ({
+    name,
+    description: tagTexts[name] ?? members.map(member => `${member.summary}.`).join(' '),
+  }));
+}
+
+/** The responses that operations refer to, by name. */
+function sharedResponses(endpoints: readonly Endpoint[], schemas: Schemas): Record<string, SchemaObject> {
+  const codes: ErrorCode[] = ['INTERNAL_ERROR', ...endpoints.flatMap(errorsOf)];
+  const errors = statusesOf(codes).map(status => [responseName(status), errorResponse(status, schemas)]);
+  const notModified = {
+    description: 'Nothing has changed: what the client has is current. Costs no quota.',
+    headers: headersOf(['ETag', 'Last-Modified']),
+  };
+  const preflight = {
+    description: 'What this address takes, and what browsers may send to it.',
+    headers: headersOf([
+      'Allow',
+      'Access-Control-Allow-Methods',
+      'Access-Control-Allow-Headers',
+      'Access-Control-Max-Age',
+    ]),
+  };
+  return {
+    ...(endpoints.some(isConditional) ? { NotModified: notModified } : {}),
+    Preflight: preflight,
+    ...Object.fromEntries(errors),
+  };
+}
+
+/** The components of a kind that the document refers to: one that nothing uses would only mislead. */
+function used(components: Readonly<Record<string, object>>, kind: string, document: unknown): SchemaObject {
+  const text = JSON.stringify(document);
+  return Object.fromEntries(
+    Object.entries(components).filter(([name]) => text.includes(`"#/components/${kind}/${name}"`)),
+  );
 }

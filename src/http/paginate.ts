@@ -9,6 +9,8 @@ import { integerParameter, prose } from './schema.ts';
 const defaultSize = 20;
 const largestSize = 100;
 const lastPage = 1_000_000_000;
+/** A cursor holds a sort value: 200 characters of six bytes each (`\u0001`), in base64. */
+const longestCursor = 2000;
 
 /** The parameters that every collection takes. */
 export const pageParameters = {
@@ -19,7 +21,7 @@ export const pageParameters = {
   limit: integerParameter(1, largestSize)
     .optional()
     .describe('Items per cursor page; default 20. Starts cursor paging.'),
-  cursor: prose(1000)
+  cursor: prose(longestCursor)
     .optional()
     .describe('Where to go on: nextCursor or prevCursor of another page of the same list.'),
   count: z.enum(['exact']).optional().describe('With cursor paging: also give the exact total.'),
@@ -135,8 +137,13 @@ export function paginator(secret: string): Paginator {
         return `{"data":[${data}],"meta":${meta},"links":{"first":${pageLink(1)},"last":${pageLink(last)},"prev":${prev},"next":${next}}}`;
       }
       const binding = bindingOf(list, conditions, order);
+      // An empty page was reached from a row that the way back must not skip: it starts one id past that row.
+      const step = order.descending ? -1 : 1;
+      const beside = (at: Key | undefined, by: number) => at && { value: at.value, id: at.id + by };
       const edge = (row: { sort_value: string | number; id: number } | undefined) =>
-        row === undefined ? (page.after ?? page.before) : { value: row.sort_value, id: row.id };
+        row === undefined
+          ? (beside(page.after, step) ?? beside(page.before, -step))
+          : { value: row.sort_value, id: row.id };
       const cursorAt = (direction: 'after' | 'before', exists: boolean, at: Key | undefined) =>
         exists && at !== undefined ? encode(direction, at, binding) : null;
       const next = cursorAt('after', listed.hasNext, edge(listed.rows.at(-1)));
@@ -151,9 +158,13 @@ export function paginator(secret: string): Paginator {
   };
 }
 
+/** What clients send though a URI may not hold it (RFC 3986 §3.4). */
+const notInQuery = /[^\w.~!$'()*+,;=:@/?%&-]/g;
+
 /** Builds a page's URL as JSON text: the request's own parameters, with the page's put in place of theirs. */
 function linker(url: RequestUrl): (pageParameter: string) => string {
   const kept = url.search
+    .replace(notInQuery, encodeURIComponent)
     .split('&')
     .filter(part => part !== '' && !/^(page|cursor|limit|api_key)(=|$)/.test(part));
   // Quoted as a whole: the parameters are the client's own text.

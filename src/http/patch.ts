@@ -282,5 +282,5 @@ function refusal(code: ErrorCode, place: Place, rule: string, reason: string): H
 
 /** A problem with the part of the patch at `field`, such as `2/path`; '' is the patch itself. */
 function detail(field: string, code: string, message: string): ErrorDetail {
-  return { field, pointer: field === '' ? '#' : `#/${field}`, code, message };
+  return { field: field || 'body', pointer: field === '' ? '#' : `#/${field}`, code, message };
 }

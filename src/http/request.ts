@@ -39,7 +39,8 @@ function forwardedBase(headers: Headers): string | undefined {
 /** The client's address; behind a trusted proxy, the last one that X-Forwarded-For names. IPv6 counts by /64. */
 export function addressOf(socketAddress: string | undefined, headers: Headers, trustProxy: boolean): string {
   const forwarded = trustProxy ? headers.get('x-forwarded-for')?.split(',').at(-1)?.trim() : undefined;
-  const address = forwarded || socketAddress || 'unknown';
+  const address =
+    forwarded !== undefined && /^[\da-f.:]+$/i.test(forwarded) ? forwarded : (socketAddress ?? 'unknown');
   if (!address.includes(':')) return address;
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
   return mapped ?? `${address.split(':').slice(0, 4).join(':')}::/64`;
@@ -51,9 +52,22 @@ export function queryParameter(search: string, name: string): string | undefined
   return new URLSearchParams(search).get(name) ?? undefined;
 }
 
-/** @throws HttpError 400 when the path's parameters break their schema */
-export function parseParams(endpoint: Endpoint, raw: Readonly<Record<string, string>>): unknown {
-  return endpoint.params === undefined ? undefined : check(endpoint.params, raw);
+const largestId = 2_147_483_647;
+
+/**
+ * The path's parameters, which are ids all of them. An integer that cannot be an id identifies nothing: it
+ * becomes 0, which no row has, and so a 404.
+ * @throws HttpError 400 when one is not an integer
+ */
+export function parseParams(raw: Readonly<Record<string, string>>): Record<string, number> {
+  const ids: Record<string, number> = {};
+  for (const name in raw) {
+    const text = raw[name] ?? '';
+    if (!/^-?\d+$/.test(text)) throw invalid(name, 'type', 'must be an integer');
+    const id = Number(text);
+    ids[name] = id >= 1 && id <= largestId ? id : 0;
+  }
+  return ids;
 }
 
 /** @throws HttpError 400 when the query is malformed, repeats a parameter, or breaks the schema */

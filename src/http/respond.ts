@@ -6,15 +6,16 @@ import { entityTag, evaluate, httpDate } from './conditional.ts';
 import type { Cors } from './cors.ts';
 import { errorBody, HttpError, problemBody } from './errors.ts';
 import type { Exchange } from './exchange.ts';
-import { lifecycleHeaders } from './lifecycle.ts';
-import { json, type Negotiate, problemJson } from './negotiate.ts';
+import { lifecycleHeaders, type Version } from './lifecycle.ts';
+import { type Coding, json, type Negotiate, problemJson } from './negotiate.ts';
 import type { Quota, QuotaState } from './rate-limit.ts';
 import { noStore, type Reply } from './reply.ts';
 
 export interface Responder {
   /** Turns anything thrown into the reply that the caller gets. */
   failure(exchange: Exchange, thrown: unknown): Reply;
-  respond(exchange: Exchange, reply: Reply): Promise<Response>;
+  /** A promise only when something has to be waited for: most answers need no turn of the event loop. */
+  respond(exchange: Exchange, reply: Reply): Response | Promise<Response>;
 }
 
 export interface ResponderOptions {
@@ -26,14 +27,24 @@ export interface ResponderOptions {
 }
 
 export function responder({ clock, cors, quota, negotiate, compressor }: ResponderOptions): Responder {
-  const templates = new Map<string, Headers>();
+  const templates = new Map<Version | undefined, Map<string, Map<string, Headers>>>();
   const policy = `"default";q=${quota.limit};w=${quota.window}`;
 
   /** The headers that are the same for all answers of one kind; copying them is cheaper than setting them. */
-  function template(reply: Reply, exchange: Exchange): Headers {
-    const mediaType = reply.body === null ? '' : reply.mediaType;
-    const key = `${mediaType} ${reply.cacheControl} ${exchange.route?.version?.name}`;
-    let headers = templates.get(key);
+  function template(reply: Reply, hasBody: boolean, version: Version | undefined): Headers {
+    const mediaType = hasBody ? reply.mediaType : '';
+    // Looked up by the parts: they are constants, whose hashes are known, and no key has to be built.
+    let ofVersion = templates.get(version);
+    if (ofVersion === undefined) {
+      ofVersion = new Map();
+      templates.set(version, ofVersion);
+    }
+    let ofType = ofVersion.get(mediaType);
+    if (ofType === undefined) {
+      ofType = new Map();
+      ofVersion.set(mediaType, ofType);
+    }
+    let headers = ofType.get(reply.cacheControl);
     if (headers === undefined) {
       headers = new Headers({
         'Cache-Control': reply.cacheControl,
@@ -43,9 +54,9 @@ export function responder({ clock, cors, quota, negotiate, compressor }: Respond
         'X-RateLimit-Window': String(quota.window),
         'RateLimit-Policy': policy,
         ...(mediaType === '' ? {} : { 'Content-Type': mediaType }),
-        ...(exchange.route?.version === undefined ? {} : lifecycleHeaders(exchange.route.version)),
+        ...(version === undefined ? {} : lifecycleHeaders(version)),
       });
-      templates.set(key, headers);
+      ofType.set(reply.cacheControl, headers);
     }
     return new Headers(headers);
   }
@@ -59,8 +70,7 @@ export function responder({ clock, cors, quota, negotiate, compressor }: Respond
 
   /** 304 costs the caller nothing, so that polling is cheap for both sides. */
   function refund(exchange: Exchange): void {
-    const { caller, endpoint } = exchange;
-    if (caller !== undefined && endpoint?.free !== true) exchange.quota = quota.refund(caller.subject);
+    if (exchange.endpoint?.free !== true) exchange.quota = quota.refund(exchange.subject);
   }
 
   return {
@@ -78,59 +88,67 @@ export function responder({ clock, cors, quota, negotiate, compressor }: Respond
       };
     },
 
-    async respond(exchange, reply) {
-      const { request, method } = exchange;
-      let { status, body } = reply;
-      const headers = template(reply, exchange);
-      if (reply.tagged && body !== null) {
-        const etag = entityTag(body);
-        let shown = etag;
-        const unchanged =
-          status === 200 && method !== 'POST' && (method === 'GET' || method === 'HEAD')
-            ? evaluate(request.headers, method, { etag, lastModified: reply.lastModified })
-            : false;
-        if (unchanged) {
-          status = 304;
-          body = null;
-          headers.delete('Content-Type');
-          refund(exchange);
-        } else {
-          const coded = await encode(request, body, etag);
-          if (coded !== undefined) {
-            body = coded.bytes;
-            shown = codedTag(etag, coded.coding);
-            headers.set('Content-Encoding', coded.coding);
-          }
-        }
-        headers.set('ETag', shown);
-        if (reply.lastModified !== undefined) headers.set('Last-Modified', httpDate(reply.lastModified));
-      } else if (body !== null) {
-        const coded = await encode(request, body, undefined);
-        if (coded !== undefined) {
-          body = coded.bytes;
-          headers.set('Content-Encoding', coded.coding);
-        }
+    respond(exchange, reply) {
+      const { body, status } = reply;
+      if (body === null) return finish(exchange, reply, { status, body });
+      const etag = reply.tagged ? entityTag(body) : undefined;
+      if (etag !== undefined && status === 200 && isUnchanged(exchange, etag, reply.lastModified)) {
+        refund(exchange);
+        return finish(exchange, reply, { status: 304, body: null, etag });
       }
-      if (reply.headers !== undefined) {
-        for (const name in reply.headers) headers.set(name, reply.headers[name] ?? '');
-      }
-      headers.set('X-Request-ID', exchange.requestId);
-      setQuota(headers, exchange.quota ?? quota.peek(exchange.caller?.subject ?? `ip:${exchange.address()}`));
-      cors.allowOrigin(headers, exchange.origin);
-      headers.set('Server-Timing', `total;dur=${exchange.elapsed().toFixed(3)}`);
-      // Bun dates every answer but those to HEAD.
-      if (method === 'HEAD') headers.set('Date', httpDate(clock.now()));
-      return new Response(body, { status, headers });
+      const coding = codingFor(exchange.request, body);
+      if (coding === undefined) return finish(exchange, reply, { status, body, etag });
+      return compressor.compress(body, coding, etag).then(bytes =>
+        finish(exchange, reply, {
+          status,
+          body: bytes,
+          coding,
+          etag: etag === undefined ? undefined : codedTag(etag, coding),
+        }),
+      );
     },
   };
 
-  async function encode(request: Request, body: string | Uint8Array, etag: string | undefined) {
-    const accepted = request.headers.get('accept-encoding');
-    if (accepted === null) return undefined;
-    const coding = negotiate.coding(accepted);
-    if (coding === undefined || coding === null || body.length < smallestCompressed) return undefined;
-    return { coding, bytes: await compressor.compress(body, coding, etag) };
+  function isUnchanged(
+    { request, method }: Exchange,
+    etag: string,
+    lastModified: number | undefined,
+  ): boolean {
+    return (
+      (method === 'GET' || method === 'HEAD') && evaluate(request.headers, method, { etag, lastModified })
+    );
   }
+
+  /** The coding to apply; undefined for none: not wanted, not acceptable, or not worth it. */
+  function codingFor(request: Request, body: string | Uint8Array): Coding | undefined {
+    const accepted = request.headers.get('accept-encoding');
+    if (accepted === null || body.length < smallestCompressed) return undefined;
+    return negotiate.coding(accepted) ?? undefined;
+  }
+
+  function finish(exchange: Exchange, reply: Reply, sent: Sent): Response {
+    const headers = template(reply, sent.body !== null, exchange.route?.version);
+    if (sent.etag !== undefined) headers.set('ETag', sent.etag);
+    if (sent.coding !== undefined) headers.set('Content-Encoding', sent.coding);
+    if (reply.lastModified !== undefined) headers.set('Last-Modified', httpDate(reply.lastModified));
+    for (const name in reply.headers) headers.set(name, reply.headers[name] ?? '');
+    headers.set('X-Request-ID', exchange.requestId);
+    setQuota(headers, exchange.quota ?? quota.peek(exchange.subject));
+    if (exchange.origin !== null) cors.allowOrigin(headers, exchange.origin);
+    headers.set('Server-Timing', `total;dur=${exchange.elapsedText()}`);
+    // Bun dates every answer but those to HEAD.
+    if (exchange.method === 'HEAD') headers.set('Date', httpDate(clock.now()));
+    return new Response(sent.body, { status: sent.status, headers });
+  }
+}
+
+/** What of a reply goes out, after conditions and codings have been applied. */
+interface Sent {
+  readonly status: number;
+  readonly body: string | Uint8Array<ArrayBuffer> | null;
+  /** As it is shown: with the coding's suffix. */
+  readonly etag?: string | undefined;
+  readonly coding?: Coding;
 }
 
 /** What a failure of the database means to the caller. */

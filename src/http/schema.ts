@@ -18,7 +18,7 @@ export const prose = (maximum: number) =>
       error: `must be at most ${maximum} characters long`,
       params: { rule: 'maxLength' },
     })
-    .meta({ maxLength: maximum });
+    .meta({ maxLength: maximum, pattern: '^[^\\u0000]*$' });
 
 /** The same with surrounding whitespace removed; blank is refused. */
 export const text = (maximum: number) =>
@@ -27,7 +27,7 @@ export const text = (maximum: number) =>
     .trim()
     .refine(value => value !== '', { error: 'must not be blank', params: { rule: 'blank' } })
     .pipe(prose(maximum))
-    .meta({ minLength: 1, maxLength: maximum });
+    .meta({ minLength: 1, maxLength: maximum, pattern: '\\S' });
 
 /** An ISO 8601 moment in UTC with milliseconds, as representations carry it. */
 export const timestamp = () => z.iso.datetime({ precision: 3 });
@@ -36,26 +36,29 @@ export const identifier = () => z.int().min(1).max(2_147_483_647);
 
 const decimal = /^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/;
 
-/** A number in a query string. */
-export const numberParameter = () =>
-  z.string().regex(decimal, 'must be a number').transform(Number).pipe(z.number());
+/** What the document also says of a parameter. */
+interface Documented {
+  readonly default?: number;
+  readonly examples?: readonly number[];
+}
+
+/** A number in a query string. `override` is what the document says in place of the text's own schema. */
+export const numberParameter = (documented: Documented = {}) =>
+  z
+    .string()
+    .regex(decimal, 'must be a number')
+    .transform(Number)
+    .pipe(z.number())
+    .meta({ override: { type: 'number', ...documented } });
 
 /** An integer in a query string, within its limits; outside them is an error, never clamped. */
-export const integerParameter = (minimum: number, maximum: number) =>
+export const integerParameter = (minimum: number, maximum: number, documented: Documented = {}) =>
   z
     .string()
     .regex(/^[+-]?\d+$/, 'must be an integer')
     .transform(Number)
-    .pipe(z.int().min(minimum).max(maximum));
-
-/** `{id}`: any other integer identifies nothing (404); anything but an integer is not an id (400). */
-export const idParameter = () =>
-  z
-    .string()
-    .regex(/^-?\d+$/, 'must be an integer')
-    .transform(digits => (/^0*[1-9]\d{0,9}$/.test(digits) ? Number(digits) : 0))
-    .transform(id => (id <= 2_147_483_647 ? id : 0))
-    .meta({ override: { type: 'integer', format: 'int32', minimum: 1, maximum: 2_147_483_647 } });
+    .pipe(z.int().min(minimum).max(maximum))
+    .meta({ override: { type: 'integer', minimum, maximum, ...documented } });
 
 /** Turns the problems Zod found into the service's details: field, pointer, rule and a message for people. */
 export function detailsOf(error: z.ZodError, prefix: readonly string[] = []): ErrorDetail[] {

@@ -7,6 +7,16 @@ export interface Docs {
   script(): Promise<string>;
 }
 
+/** Nothing that leads away from this service: no fonts, proxies, accounts or assistants of others. */
+const configuration = {
+  withDefaultFonts: false,
+  telemetry: false,
+  hideClientButton: true,
+  showDeveloperTools: 'never',
+  agent: { disabled: true },
+  mcp: { disabled: true },
+};
+
 const page = `<!doctype html>
 <html lang="en">
 <head>
@@ -15,7 +25,7 @@ const page = `<!doctype html>
 <title>Catalog API</title>
 </head>
 <body>
-<script id="api-reference" data-url="/openapi.json" data-configuration='{"withDefaultFonts":false,"telemetry":false,"hideClientButton":true}'></script>
+<script id="api-reference" data-url="/openapi.json" data-configuration='${JSON.stringify(configuration)}'></script>
 <script src="/docs/scalar.js"></script>
 </body>
 </html>

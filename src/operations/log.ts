@@ -64,3 +64,39 @@ export function describeError(error: unknown): LogFields {
   const cause = error.cause === undefined ? {} : { cause: describeError(error.cause) };
   return { error: error.name, reason: error.message, stack: error.stack, ...cause };
 }
+
+/** Text the reader of standard output has not taken yet, in characters, beyond which lines are dropped. */
+const waitingLimit = 8 * 1024 * 1024;
+
+export interface LogOutput {
+  write(text: string): void;
+  /** Resolves when everything written so far has been handed over. */
+  finish(): Promise<void>;
+}
+
+/** Standard output without waiting: a reader that has stopped reading costs log lines, never requests. */
+export function standardOutput(): LogOutput {
+  const sink = Bun.stdout.writer();
+  let waiting = 0;
+  let dropped = 0;
+  let handedOver = Promise.resolve();
+  return {
+    write(text) {
+      if (waiting > waitingLimit) {
+        dropped++;
+        return;
+      }
+      const note =
+        dropped === 0 ? '' : `{"level":"warn","message":"log lines were dropped","batches":${dropped}}\n`;
+      dropped = 0;
+      sink.write(note + text);
+      const flushed = sink.flush();
+      if (typeof flushed === 'number') return;
+      waiting += text.length;
+      handedOver = flushed.then(() => {
+        waiting -= text.length;
+      });
+    },
+    finish: () => handedOver,
+  };
+}

@@ -23,55 +23,69 @@ export interface Observer {
   numbers(): Iterable<RouteNumbers>;
 }
 
-export function observer(log: Log, clock: Clock): Observer {
-  const byRoute = new Map<string, RouteNumbers>();
+/** Stands for every path that no endpoint has. */
+const unknownRoute = '(unknown)';
+const statuses = 1000;
 
-  function count(exchange: Exchange, status: number, milliseconds: number): void {
-    const path = exchange.route?.path ?? '(unknown)';
+export function observer(log: Log, clock: Clock): Observer {
+  // By route and then by status and method, without building a key: this runs for every request.
+  const byRoute = new Map<string, Map<number, RouteNumbers>>();
+
+  function numbersOf(exchange: Exchange, status: number): RouteNumbers {
+    const path = exchange.route?.path ?? unknownRoute;
     // A method that no endpoint has is the client's own text: it must not become a label.
     const method =
       exchange.endpoint === undefined && exchange.method !== 'OPTIONS' ? '(other)' : exchange.method;
-    const key = `${method} ${status} ${path}`;
-    let numbers = byRoute.get(key);
-    if (numbers === undefined) {
-      numbers = {
-        method,
-        path,
-        status,
-        count: 0,
-        seconds: 0,
-        buckets: new Array(latencyBounds.length + 1).fill(0),
-      };
-      byRoute.set(key, numbers);
+    let byStatus = byRoute.get(path);
+    if (byStatus === undefined) {
+      byStatus = new Map();
+      byRoute.set(path, byStatus);
     }
-    const seconds = milliseconds / 1000;
-    numbers.count++;
-    numbers.seconds += seconds;
-    let bucket = 0;
-    while (bucket < latencyBounds.length && seconds > (latencyBounds[bucket] ?? 0)) bucket++;
-    numbers.buckets[bucket] = (numbers.buckets[bucket] ?? 0) + 1;
+    const key = methodCode(method) * statuses + status;
+    let numbers = byStatus.get(key);
+    if (numbers === undefined) {
+      const buckets: number[] = new Array(latencyBounds.length + 1).fill(0);
+      numbers = { method, path, status, count: 0, seconds: 0, buckets };
+      byStatus.set(key, numbers);
+    }
+    return numbers;
   }
 
   return {
     served(exchange, status) {
-      const milliseconds = exchange.elapsed();
-      count(exchange, status, milliseconds);
+      const seconds = exchange.elapsed() / 1_000_000;
+      const numbers = numbersOf(exchange, status);
+      numbers.count++;
+      numbers.seconds += seconds;
+      let bucket = 0;
+      while (bucket < latencyBounds.length && seconds > (latencyBounds[bucket] ?? 0)) bucket++;
+      numbers.buckets[bucket] = (numbers.buckets[bucket] ?? 0) + 1;
       if (exchange.failure !== undefined) {
         log.error('request failed', { requestId: exchange.requestId, ...describeError(exchange.failure) });
       }
-      if (log.isEnabled('info')) log.line('info', requestLine(exchange, status, milliseconds, clock.now()));
+      if (log.isEnabled('info')) log.line('info', requestLine(exchange, status, clock.now()));
     },
-    numbers: () => byRoute.values(),
+    *numbers() {
+      for (const byStatus of byRoute.values()) yield* byStatus.values();
+    },
   };
 }
 
+const methodNames = ['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 'DELETE'];
+const methodCode = (method: string) => methodNames.indexOf(method) + 1;
+
 /** Written by hand rather than by JSON.stringify: it is the one line that every request pays for. */
-function requestLine(exchange: Exchange, status: number, milliseconds: number, now: number): string {
+function requestLine(exchange: Exchange, status: number, now: number): string {
   const { url, method, requestId, caller } = exchange;
-  const target = JSON.stringify(redacted(url.search === '' ? url.path : `${url.path}?${url.search}`));
-  const who = caller?.subject ?? 'none';
+  const target = url.search === '' ? url.path : redacted(`${url.path}?${url.search}`);
   const level = status >= 500 ? 'error' : 'info';
-  return `{"time":"${new Date(now).toISOString()}","level":"${level}","message":"request","method":${JSON.stringify(method)},"target":${target},"status":${status},"ms":${milliseconds.toFixed(3)},"caller":${JSON.stringify(who)},"requestId":${JSON.stringify(requestId)}}`;
+  const who = caller.subject;
+  return `{"time":"${new Date(now).toISOString()}","level":"${level}","message":"request","method":"${method}","target":${quoted(target)},"status":${status},"ms":${exchange.elapsedText()},"caller":${quoted(who)},"requestId":${quoted(requestId)}}`;
+}
+
+/** The text as JSON. None of those logged here can hold control characters; most have nothing to escape. */
+function quoted(text: string): string {
+  return /["\\]/.test(text) ? JSON.stringify(text) : `"${text}"`;
 }
 
 /** Query strings are logged, so credentials in them are not. */

@@ -19,14 +19,28 @@ type Placeholders<A extends Arguments> = { readonly [Name in keyof A]: RawBuilde
 export function prepared<A extends Arguments, Row>(
   build: (argument: Placeholders<A>) => { compile(): CompiledQuery<Row> },
 ): (values: A) => CompiledQuery<Row> {
-  let template: CompiledQuery<Row> | undefined;
+  let template:
+    | { readonly compiled: CompiledQuery<Row>; readonly names: readonly (string | undefined)[] }
+    | undefined;
   return values => {
-    template ??= build(placeholders<A>()).compile();
-    const parameters = template.parameters.map(parameter =>
-      parameter instanceof Placeholder ? values[parameter.name] : parameter,
-    );
-    return { ...template, parameters };
+    template ??= compiledOnce(build(placeholders<A>()).compile());
+    const { compiled, names } = template;
+    const parameters: unknown[] = new Array(names.length);
+    for (let index = 0; index < names.length; index++) {
+      const name = names[index];
+      parameters[index] = name === undefined ? compiled.parameters[index] : values[name];
+    }
+    // Written out rather than spread: this runs for every query.
+    return { sql: compiled.sql, parameters, query: compiled.query, queryId: compiled.queryId };
   };
+}
+
+/** The compiled query, and for each parameter the argument it takes; undefined where it is a constant. */
+function compiledOnce<Row>(compiled: CompiledQuery<Row>) {
+  const names = compiled.parameters.map(parameter =>
+    parameter instanceof Placeholder ? parameter.name : undefined,
+  );
+  return { compiled, names };
 }
 
 /** One prepared query per shape: for queries whose text depends on which filters are given. */

@@ -34,6 +34,8 @@ export interface Operation {
   readonly isPublic: boolean;
   /** Roles whose tokens are admitted. */
   readonly roles: readonly Role[];
+  /** The codes of its errors. */
+  readonly errors: readonly string[];
   /** The scope that admits an API key. */
   readonly scope: string | undefined;
 }
@@ -85,9 +87,11 @@ export function contractOf(document: Json): Contract {
   };
   const operations = operationsOf(document, resolved);
   const validate = validatorOf(document);
-  const errorSchema = operations
-    .map(({ responses }) => responses['406']?.content?.['application/json']?.schema)
-    .find(schema => schema !== undefined);
+  // For what no operation is there to answer: unknown addresses and methods.
+  const errorContent: Content = {
+    'application/json': { schema: { $ref: '#/components/schemas/Error' } },
+    'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } },
+  };
   const byPath = Map.groupBy(operations, operation => operation.path);
   const patterns = [...byPath.keys()]
     // Without parameters first: `/v1/orders/latest` before `/v1/orders/{id}`.
@@ -113,7 +117,6 @@ export function contractOf(document: Json): Contract {
   return {
     operations,
     check(observed) {
-      if (document.paths === undefined) return;
       const { method, status, text } = observed;
       const pathname = observed.path.split('?')[0] ?? '';
       const what = `${method} ${pathname} → ${status}`;
@@ -130,17 +133,12 @@ export function contractOf(document: Json): Contract {
         const expected = path === '' ? 404 : 405;
         if (status !== expected && status !== 429)
           throw new Error(`${what}: no such operation is declared; expected ${expected}`);
-        if (method !== 'HEAD')
-          checkBody(
-            observed,
-            {
-              'application/json': { ...(errorSchema && { schema: errorSchema }) },
-              'application/problem+json': {},
-            },
-            what,
-          );
+        if (method !== 'HEAD') checkBody(observed, errorContent, what);
         return;
       }
+      const code = status >= 400 && text !== '' ? (JSON.parse(text) as { error: string }).error : undefined;
+      if (code !== undefined && !operation.errors.includes(code))
+        throw new Error(`${what}: ${code} is not declared; x-errors are ${operation.errors.join(', ')}`);
       const response = operation.responses[String(status)];
       if (response === undefined) {
         throw new Error(
@@ -171,6 +169,7 @@ function operationsOf(document: Json, resolved: <T>(value: unknown) => T): Opera
           responses: Object.fromEntries(responses),
           isPublic: Array.isArray(declared.security) && declared.security.length === 0,
           roles: (declared['x-roles'] ?? []) as Role[],
+          errors: (declared['x-errors'] ?? []) as string[],
           scope: declared['x-scope'] as string | undefined,
         };
       }),

@@ -42,7 +42,7 @@ export async function call(service: Pick<TestService, 'url' | 'tokens'>, request
   const requestId = headers.get('X-Request-ID');
   const observed = {
     method,
-    path: request.path,
+    path: new URL(`${service.url}${request.path}`).pathname,
     requestId,
     status: response.status,
     headers: response.headers,

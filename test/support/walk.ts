@@ -33,8 +33,11 @@ export async function walkOf(service: TestService, operations: readonly Operatio
     // The first use is noted in the database; later ones within the minute are not.
     await call(service, { path: '/v1/me', headers: { 'X-API-Key': made.body.key } });
   }
-  const login = { email: emailOf('user'), password };
-  const session = await call(service, { method: 'POST', path: '/v1/auth/login', body: login });
+  const login = { method: 'POST', path: '/v1/auth/login', body: { email: emailOf('user'), password } };
+  // A session of its own for each operation on sessions: signing out ends it.
+  const refreshTokens = new Map<string, string>();
+  for (const { operationId } of operations.filter(({ operationId }) => operationId in realBodies))
+    refreshTokens.set(operationId, (await call(service, login)).body.refreshToken);
   let variation = 0;
 
   const actorOf = ({ roles }: Operation): Role | undefined => (roles.includes('admin') ? 'admin' : roles[0]);
@@ -46,7 +49,7 @@ export async function walkOf(service: TestService, operations: readonly Operatio
   };
 
   async function send(operation: Operation, path: string, request: Partial<Call> = {}): Promise<Answer> {
-    let body = bodyOf(operation, session.body.refreshToken);
+    let body = bodyOf(operation, refreshTokens.get(operation.operationId));
     const { as, headers } = { ...credentials(operation), ...request };
     for (let attempt = 0; ; attempt++) {
       const sent = {

@@ -2,21 +2,44 @@
 import { z } from 'zod';
 import { prose } from '../../http/schema.ts';
 
+/** The three parts of a JWT, in base64url. */
+const pattern = '^[\\w-]+\\.[\\w-]+\\.[\\w-]+$';
+const jwt = 'eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJ1c2VySWQiOiIxIn0.c2lnbmF0dXJl';
+
 export const credentials = z
-  .object({ email: prose(254), password: z.string().max(200) })
+  .object({ email: prose(254), password: z.string().max(200).meta({ format: 'password' }) })
   .meta({ id: 'Credentials' });
 
 export const refreshRequest = z
-  .object({ refreshToken: z.string().min(1).max(4096) })
+  .object({
+    refreshToken: z
+      .string()
+      .min(1)
+      .max(4096)
+      .meta({ format: 'password', examples: [jwt] }),
+  })
   .meta({ id: 'RefreshRequest' });
 
-const accessToken = z.string().max(4096).describe('Signed JWT; send it as Authorization: Bearer.');
-const expiresIn = z.int().min(1).max(86_400).describe('Lifetime of the access token in seconds.');
+const accessToken = z
+  .string()
+  .max(4096)
+  .describe('Signed JWT; send it as Authorization: Bearer.')
+  .meta({ pattern, examples: [jwt] });
+const expiresIn = z
+  .int()
+  .min(1)
+  .max(86_400)
+  .describe('Lifetime of the access token in seconds.')
+  .meta({ examples: [900] });
 
 export const tokenPair = z
   .object({
     accessToken,
-    refreshToken: z.string().max(4096).describe('Signed JWT for /auth/refresh.'),
+    refreshToken: z
+      .string()
+      .max(4096)
+      .describe('Signed JWT for /auth/refresh.')
+      .meta({ pattern, examples: [jwt] }),
     expiresIn,
   })
   .meta({ id: 'TokenPair' });

@@ -3,8 +3,8 @@
  * A token that was verified once is remembered, so that each request costs a look-up and not a signature.
  */
 import { errors, jwtVerify, SignJWT } from 'jose';
-import { LRUCache } from 'lru-cache';
 import { type Caller, type Role, roles } from '../../http/access.ts';
+import { boundedMap } from '../../http/bounded-map.ts';
 import type { ErrorCode } from '../../http/errors.ts';
 import type { Clock } from '../../ports/clock.ts';
 
@@ -29,9 +29,9 @@ export function createTokens(secrets: readonly [string, ...string[]], clock: Clo
   const [signingKey, ...previous] = secrets.map(secret => new TextEncoder().encode(secret));
   if (signingKey === undefined) throw new Error('at least one secret is needed');
   const keys = [signingKey, ...previous];
-  const remembered = new LRUCache<string, { readonly caller: Caller; readonly expiresAt: number }>({
-    max: rememberedTokens,
-  });
+  const remembered = boundedMap<string, { readonly caller: Caller; readonly expiresAt: number }>(
+    rememberedTokens,
+  );
   const seconds = () => Math.floor(clock.now() / 1000);
 
   const sign = (claims: Record<string, unknown>, lifetime: number) =>

@@ -4,14 +4,14 @@ import { allow } from '../../http/access.ts';
 import { type Endpoint, endpoint } from '../../http/endpoint.ts';
 import { HttpError, invalid } from '../../http/errors.ts';
 import { noContent, ok, secret } from '../../http/reply.ts';
-import { idParameter } from '../../http/schema.ts';
+import { identifier } from '../../http/schema.ts';
 import type { Services } from '../services.ts';
 import * as schema from './schema.ts';
 import { apiKeyOf, type KeyStore } from './store.ts';
 
 const tag = 'API keys';
 const path = '/keys';
-const params = z.object({ id: idParameter() });
+const params = z.object({ id: identifier() });
 const example = { name: 'Price import', scopes: ['products:write'], expiresAt: '2027-01-01T00:00:00Z' };
 
 export function keyEndpoints({ database, clock, paginator }: Services, store: KeyStore): Endpoint[] {

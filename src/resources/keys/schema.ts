@@ -22,7 +22,9 @@ export const scopes = [
 ] as const;
 
 const fields = {
-  name: text(100).describe('What the key is for.'),
+  name: text(100)
+    .describe('What the key is for.')
+    .meta({ examples: ['Price import'] }),
   scopes: z.array(z.enum(scopes)).min(1).max(scopes.length),
 };
 
@@ -34,7 +36,11 @@ export const apiKey = z
   .object({
     id: identifier(),
     ...fields,
-    prefix: z.string().max(16).describe('The first characters of the key, to recognise it by.'),
+    prefix: z
+      .string()
+      .max(16)
+      .describe('The first characters of the key, to recognise it by.')
+      .meta({ pattern: '^ck_[\\w-]+$', examples: ['ck_9fJ2mQ'] }),
     expiresAt: timestamp().nullable(),
     lastUsedAt: timestamp().nullable().describe('To the minute.'),
     createdAt: timestamp(),
@@ -42,7 +48,13 @@ export const apiKey = z
   .meta({ id: 'ApiKey' });
 
 export const apiKeyWithSecret = apiKey
-  .extend({ key: z.string().max(100).describe('Shown this once only: store it now.') })
+  .extend({
+    key: z
+      .string()
+      .max(100)
+      .describe('Shown this once only: store it now.')
+      .meta({ pattern: '^ck_[\\w-]+$', examples: ['ck_9fJ2mQe7TzL4wXb1RkVn8sYpHc5Ud0GaEoKi6Nt3MjB'] }),
+  })
   .meta({ id: 'ApiKeyWithSecret' });
 
 export const apiKeyList = collectionOf(apiKey, 'ApiKeyList');

@@ -5,7 +5,7 @@ import { type Endpoint, endpoint } from '../../http/endpoint.ts';
 import { HttpError } from '../../http/errors.ts';
 import { patched } from '../../http/patched.ts';
 import { created, noContent, ok } from '../../http/reply.ts';
-import { idParameter } from '../../http/schema.ts';
+import { identifier } from '../../http/schema.ts';
 import type { Condition } from '../../storage/list.ts';
 import type { Services } from '../services.ts';
 import * as schema from './schema.ts';
@@ -13,7 +13,7 @@ import { type ProductStore, productJson, productOf, type StoredProduct } from '.
 
 const tag = 'Products';
 const path = '/products';
-const params = z.object({ id: idParameter() });
+const params = z.object({ id: identifier() });
 const readOnly = ['id', 'createdAt', 'updatedAt'];
 
 export function productEndpoints(

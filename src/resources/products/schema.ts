@@ -7,7 +7,10 @@ export const statuses = ['active', 'archived'] as const;
 
 const name = text(200).describe('Trimmed; not blank.');
 const price = z.number().min(0).describe('In major units of the currency; returned as sent.');
-const currency = z.string().regex(/^[A-Z]{3}$/, 'must be three capital letters (ISO 4217)');
+const currency = z
+  .string()
+  .regex(/^[A-Z]{3}$/, 'must be three capital letters (ISO 4217)')
+  .meta({ minLength: 3, maxLength: 3, examples: ['EUR'] });
 const status = z.enum(statuses);
 const description = prose(10_000);
 const sku = text(64).describe('Unique among products.');
@@ -108,9 +111,15 @@ export const sortColumns = {
 
 export const listProducts = z.object({
   status: status.optional().describe('Only products of this status.'),
-  category: text(100).optional().describe('Only products of this category.'),
-  minPrice: numberParameter().optional().describe('Only products that cost this much or more.'),
-  maxPrice: numberParameter().optional().describe('Only products that cost this much or less.'),
+  category: text(100)
+    .optional()
+    .meta({ description: 'Only products of this category.', examples: ['lighting'] }),
+  minPrice: numberParameter({ examples: [10] })
+    .optional()
+    .describe('Only products that cost this much or more.'),
+  maxPrice: numberParameter({ examples: [100] })
+    .optional()
+    .describe('Only products that cost this much or less.'),
   ...sortParameters(['id', 'price', 'name', 'created_at', 'createdAt']),
   ...pageParameters,
 });

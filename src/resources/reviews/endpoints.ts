@@ -4,7 +4,7 @@ import { allow, unauthorized } from '../../http/access.ts';
 import { type Endpoint, endpoint } from '../../http/endpoint.ts';
 import { HttpError } from '../../http/errors.ts';
 import { created, ok } from '../../http/reply.ts';
-import { idParameter } from '../../http/schema.ts';
+import { identifier } from '../../http/schema.ts';
 import type { Session } from '../../storage/database.ts';
 import type { ProductStore } from '../products/store.ts';
 import type { Services } from '../services.ts';
@@ -14,7 +14,7 @@ import { type ReviewStore, reviewOf } from './store.ts';
 
 const tag = 'Reviews';
 const path = '/products/{id}/reviews';
-const params = z.object({ id: idParameter() });
+const params = z.object({ id: identifier() });
 
 export function reviewEndpoints(
   { database, clock, paginator }: Services,

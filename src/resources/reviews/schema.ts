@@ -3,14 +3,18 @@ import { z } from 'zod';
 import { collectionOf, pageParameters, sortParameters } from '../../http/paginate.ts';
 import { identifier, prose, text, timestamp } from '../../http/schema.ts';
 
-const rating = z.int().min(1).max(5);
-const body = prose(5000);
+const rating = z
+  .int()
+  .min(1)
+  .max(5)
+  .meta({ examples: [5] });
+const body = prose(5000).meta({ examples: ['Bright, and well made.'] });
 
 export const review = z
   .object({
     id: identifier(),
     productId: identifier(),
-    author: z.object({ id: identifier(), name: text(200) }),
+    author: z.object({ id: identifier(), name: text(200).meta({ examples: ['Ada Winter'] }) }),
     rating,
     body: body.nullable(),
     createdAt: timestamp(),

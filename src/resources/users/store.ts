@@ -35,6 +35,8 @@ export interface UserStore {
   insert(session: Session, user: NewUser, now: number): Promise<number>;
   /** @returns whether there was such a user */
   setPassword(session: Session, id: number, passwordHash: string, now: number): Promise<boolean>;
+  /** Needs the lock `administrators`. @returns false when it would leave no administrator, or no such user is */
+  setRole(session: Session, id: number, role: Role, now: number): Promise<boolean>;
 }
 
 /** What makes two addresses the same. */
@@ -86,6 +88,13 @@ export function userStore({ build }: Pick<Database, 'build'>): UserStore {
       const inserted = await session.first(build.insertInto('users').values(row).returning('id').compile());
       if (inserted === undefined) throw new Error('INSERT … RETURNING gave no row');
       return inserted.id;
+    },
+    async setRole(session, id, role, now) {
+      const change = { role, updated_at: now, version: sql<number>`version + 1` };
+      const others = build.selectFrom('users').select('id').where('role', '=', 'admin').where('id', '!=', id);
+      let query = build.updateTable('users').set(change).where('id', '=', id);
+      if (role !== 'admin') query = query.where(({ exists }) => exists(others));
+      return (await session.run(query.compile())) > 0;
     },
     async setPassword(session, id, passwordHash, now) {
       const change = { password_hash: passwordHash, updated_at: now, version: sql<number>`version + 1` };

@@ -1,0 +1,109 @@
+/**
+ * Prepared databases: made once for each size and schema, kept in the system's folder for temporary files,
+ * and copied for each run, so that a run may write and the next one still finds what it expects.
+ */
+import { Database as Connection } from 'bun:sqlite';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { loadConfig } from '../src/config.ts';
+import { openDatabase } from '../src/service.ts';
+import { migrate } from '../src/storage/migrate.ts';
+import { fill } from './catalog-data.ts';
+import type { PostgresServer } from './postgres.ts';
+import { shipped } from './servers.ts';
+
+export type DatabaseKind = 'sqlite' | 'postgresql';
+export const databaseKinds: readonly DatabaseKind[] = ['sqlite', 'postgresql'];
+
+/** A copy that one run of the service may use up. */
+export interface RunDatabase {
+  /** What the service is told about it. */
+  readonly settings: Readonly<Record<string, string>>;
+  remove(): Promise<void>;
+}
+
+export const cacheFolder = join(tmpdir(), 'catalog-bench');
+const source = join(import.meta.dir, '..', 'src');
+
+/** Changes when a migration, the row format or the made-up data change. */
+export function schemaHash(): string {
+  const migrations = join(source, 'storage', 'migrations');
+  const files = [
+    ...readdirSync(migrations)
+      .sort()
+      .map(name => join(migrations, name)),
+    join(source, 'resources', 'products', 'store.ts'),
+    join(import.meta.dir, 'catalog-data.ts'),
+    join(import.meta.dir, 'random.ts'),
+  ];
+  const hasher = new Bun.CryptoHasher('sha256');
+  for (const file of files) hasher.update(readFileSync(file));
+  return hasher.digest('hex').slice(0, 10);
+}
+
+/** A folder for one run; gone at the latest when the process ends. */
+export function runFolder(): string {
+  mkdirSync(cacheFolder, { recursive: true });
+  const folder = mkdtempSync(join(cacheFolder, 'run-'));
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+export async function sqliteCopy(size: number): Promise<RunDatabase> {
+  const prepared = join(cacheFolder, `sqlite-${schemaHash()}-${size}`);
+  if (!existsSync(prepared)) {
+    const unfinished = runFolder();
+    await make({ DATA_DIR: unfinished }, size);
+    intoOneFile(join(unfinished, 'catalog.db'));
+    renameSync(unfinished, prepared);
+  }
+  const folder = runFolder();
+  copyFileSync(join(prepared, 'catalog.db'), join(folder, 'catalog.db'));
+  return {
+    settings: { DATA_DIR: folder },
+    remove: async () => rmSync(folder, { recursive: true, force: true }),
+  };
+}
+
+/** Brings what the write-ahead log still holds into the database's own file, the only one that is copied. */
+function intoOneFile(file: string): void {
+  const connection = new Connection(file);
+  connection.run('PRAGMA wal_checkpoint(TRUNCATE)');
+  connection.close();
+}
+
+export async function postgresCopy(server: PostgresServer, size: number): Promise<RunDatabase> {
+  const prepared = `bench_${schemaHash()}_${size}`;
+  if (!(await server.has(prepared))) {
+    const unfinished = `${prepared}_unfinished`;
+    await server.drop(unfinished);
+    await server.create(unfinished);
+    await make({ DATABASE_URL: server.url(unfinished) }, size);
+    await server.rename(unfinished, prepared);
+  }
+  const name = `bench_run_${size}`;
+  await server.drop(name);
+  await server.create(name, prepared);
+  return { settings: { DATABASE_URL: server.url(name) }, remove: () => server.drop(name) };
+}
+
+async function make(settings: Readonly<Record<string, string>>, size: number): Promise<void> {
+  const config = loadConfig({ ...shipped, ...settings });
+  const database = openDatabase(config);
+  try {
+    await migrate(database, Date.now);
+    await fill(database, size);
+  } finally {
+    await database.close();
+  }
+}

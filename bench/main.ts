@@ -1,0 +1,73 @@
+/** `npm run bench`: measures what the service costs; bench/NOTES.md says how and what was found. */
+import { cpus } from 'node:os';
+import { cacheFolder, postgresCopy, type RunDatabase, sqliteCopy } from './databases.ts';
+import { measureFsync } from './fsync.ts';
+import { measureImport } from './import.ts';
+import { help, type Options, readOptions } from './options.ts';
+import { type PostgresServer, startPostgres } from './postgres.ts';
+import { measureRequests } from './requests.ts';
+import { scenarios } from './scenarios.ts';
+import { measureStartup, type StartSubject } from './startup.ts';
+import { thousands } from './statistics.ts';
+
+const progress = (text: string) => console.error(`bench: ${text}`);
+
+async function run(options: Options): Promise<void> {
+  const postgres = options.databases.includes('postgresql') ? await startPostgres(cacheFolder) : undefined;
+  try {
+    console.log(`${await conditions(options, postgres)}\n`);
+    if (scenarios.some(({ name }) => options.only.has(name)))
+      console.log(`${await measureRequests(options, postgres, progress)}\n`);
+    if (options.only.has('fsync') && options.databases.includes('sqlite')) {
+      progress('creates, alone and together');
+      const size = options.sizes[0] ?? 0;
+      console.log(`${await measureFsync(size, options.rounds, options.milliseconds)}\n`);
+    }
+    if (options.only.has('startup')) console.log(`${await startup(options, postgres)}\n`);
+    if (options.only.has('import') && options.databases.includes('sqlite')) {
+      progress('import');
+      console.log(await measureImport(Math.max(...options.sizes)));
+    }
+  } finally {
+    await postgres?.stop();
+  }
+}
+
+async function startup(options: Options, postgres: PostgresServer | undefined): Promise<string> {
+  const subjects: StartSubject[] = [];
+  for (const kind of options.databases) {
+    for (const size of options.sizes) {
+      progress(`start, ${kind}, ${thousands(size)} products`);
+      const onServer = kind === 'postgresql' ? postgres : undefined;
+      const database: RunDatabase = await (onServer === undefined
+        ? sqliteCopy(size)
+        : postgresCopy(onServer, size));
+      subjects.push({ name: `${kind}, ${thousands(size)} products`, database });
+    }
+  }
+  try {
+    return await measureStartup(subjects, options.quick ? 1 : 7);
+  } finally {
+    for (const { database } of subjects) await database.remove();
+  }
+}
+
+/** What a table of measurements has to say about itself. */
+async function conditions(options: Options, postgres: PostgresServer | undefined): Promise<string> {
+  const node = Bun.spawnSync(['node', '--version']).stdout.toString().trim();
+  const database = postgres === undefined ? '' : `, PostgreSQL ${await postgres.version()}`;
+  const processors = cpus();
+  return [
+    `Bun ${Bun.version}, Node ${node.slice(1)} (node:http)${database}; ${processors.length} × ${processors[0]?.model.trim()};`,
+    `${options.rounds} rounds of ${options.milliseconds} ms each, medians (min–max).`,
+  ].join(' ');
+}
+
+try {
+  const options = readOptions(process.argv.slice(2));
+  if (options === 'help') console.log(help);
+  else await run(options);
+} catch (error) {
+  console.error(`bench: ${error instanceof Error ? error.message : error}`);
+  process.exitCode = 1;
+}

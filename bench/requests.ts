@@ -1,0 +1,203 @@
+/** What requests cost: the service on every database and size beside the bare servers, in one run. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { representation } from './catalog-data.ts';
+import { type DatabaseKind, postgresCopy, sqliteCopy } from './databases.ts';
+import { type Measured, measure, type Subject } from './measure.ts';
+import type { Options } from './options.ts';
+import type { PostgresServer } from './postgres.ts';
+import { get, type Scenario, scenarios } from './scenarios.ts';
+import { type RunningServer, signIn, startBareBun, startBareNode, startService } from './servers.ts';
+import { markdownTable, spread, thousands } from './statistics.ts';
+
+/** A running service and what it runs on. */
+interface Instance {
+  readonly kind: DatabaseKind;
+  readonly size: number;
+  readonly server: RunningServer;
+  readonly databaseCpu: () => number | undefined;
+}
+
+interface Line {
+  readonly scenario: string;
+  readonly kind: DatabaseKind;
+  readonly size: number;
+  readonly measured: Measured;
+}
+
+const bareConnections = 32;
+
+/** @returns the table of all requests and that of the growth with the catalog, in Markdown */
+export async function measureRequests(
+  options: Options,
+  postgres: PostgresServer | undefined,
+  progress: (text: string) => void,
+): Promise<string> {
+  const chosen = scenarios.filter(({ name }) => options.only.has(name));
+  const logs = mkdtempSync(join(tmpdir(), 'catalog-bench-logs-'));
+  const cleanup: (() => Promise<void>)[] = [];
+  try {
+    const bare = await bareSubjects(logs, cleanup);
+    const instances = await startAll(options, postgres, logs, cleanup, progress);
+    const reads: Line[] = [];
+    const tables: string[] = [];
+    for (const writes of [false, true]) {
+      const lines = await measureAll(
+        chosen.filter(scenario => (scenario.writes ?? false) === writes),
+        instances,
+        bare,
+        { ...options, progress },
+      );
+      if (lines === undefined) continue;
+      if (!writes) reads.push(...lines.service);
+      tables.push(costTable(lines.bare, lines.service));
+    }
+    return [...tables, ...growthTable(reads)].join('\n\n');
+  } finally {
+    for (const undo of cleanup.reverse()) await undo();
+    rmSync(logs, { recursive: true, force: true });
+  }
+}
+
+async function bareSubjects(logs: string, cleanup: (() => Promise<void>)[]): Promise<Subject[]> {
+  const body = representation(1);
+  const servers = [
+    { name: 'bare node:http', server: await startBareNode(body, join(logs, 'node')) },
+    { name: 'bare Bun.serve', server: await startBareBun(body, join(logs, 'bun')) },
+  ];
+  return servers.map(({ name, server: { port, pid, stop } }) => {
+    cleanup.push(stop);
+    const bytes = get('/v1/products/1', 'x'.repeat(200));
+    const requests = async () => () => bytes;
+    return {
+      name,
+      port,
+      pid,
+      status: 200,
+      connections: bareConnections,
+      databaseCpu: () => undefined,
+      requests,
+    };
+  });
+}
+
+async function startAll(
+  options: Options,
+  postgres: PostgresServer | undefined,
+  logs: string,
+  cleanup: (() => Promise<void>)[],
+  progress: (text: string) => void,
+): Promise<Instance[]> {
+  const instances: Instance[] = [];
+  for (const kind of options.databases) {
+    for (const size of options.sizes) {
+      progress(`${kind}, ${thousands(size)} products: preparing the database`);
+      const onServer = kind === 'postgresql' ? postgres : undefined;
+      const database = await (onServer === undefined ? sqliteCopy(size) : postgresCopy(onServer, size));
+      cleanup.push(database.remove);
+      const server = await startService(database.settings, join(logs, `${kind}-${size}`));
+      cleanup.push(server.stop);
+      instances.push({ kind, size, server, databaseCpu: () => onServer?.cpuSeconds() });
+    }
+  }
+  return instances;
+}
+
+async function measureAll(
+  chosen: readonly Scenario[],
+  instances: readonly Instance[],
+  bare: readonly Subject[],
+  options: Options & { progress: (text: string) => void },
+) {
+  if (chosen.length === 0) return undefined;
+  const parts: { scenario: string; kind: DatabaseKind; size: number; subject: Subject }[] = [];
+  for (const scenario of chosen) {
+    for (const instance of instances) {
+      const { kind, size } = instance;
+      parts.push({ scenario: scenario.name, kind, size, subject: await subjectOf(scenario, instance) });
+    }
+  }
+  const measured = await measure([...bare, ...parts.map(({ subject }) => subject)], options);
+  const service = parts.flatMap(({ subject, ...part }) => {
+    const found = measured.find(candidate => candidate.subject === subject);
+    return found === undefined ? [] : [{ ...part, measured: found }];
+  });
+  return { bare: measured.slice(0, bare.length), service };
+}
+
+async function subjectOf(
+  scenario: Scenario,
+  { kind, size, server, databaseCpu }: Instance,
+): Promise<Subject> {
+  const { port, pid } = server;
+  const make = await scenario.prepare({ port, size }, await signIn(port));
+  return {
+    name: `${scenario.name}, ${kind}, ${thousands(size)} products`,
+    port,
+    pid,
+    status: scenario.status,
+    connections: scenario.connections,
+    databaseCpu,
+    // A token of its own for each round: a run may last longer than a token.
+    requests: async round => make(round, await signIn(port)),
+  };
+}
+
+function costTable(bare: readonly Measured[], lines: readonly Line[]): string {
+  const [node, bun] = bare.map(({ both }) => both.median);
+  const ratio = (value: number, to: number | undefined) => (to === undefined ? '–' : (value / to).toFixed(2));
+  const row = (
+    name: string,
+    where: string,
+    size: string,
+    { service, database, both, perSecond }: Measured,
+  ) => [
+    name,
+    where,
+    size,
+    spread(service),
+    database === undefined ? '–' : spread(database),
+    ratio(both.median, node),
+    ratio(both.median, bun),
+    thousands(perSecond.median),
+  ];
+  return markdownTable([
+    [
+      'request',
+      'database',
+      'products',
+      'CPU µs',
+      'database CPU µs',
+      '× node:http',
+      '× Bun.serve',
+      'requests/s',
+    ],
+    ...bare.map(measured => row(measured.subject.name, '–', '–', measured)),
+    ...lines.map(({ scenario, kind, size, measured }) => row(scenario, kind, thousands(size), measured)),
+  ]);
+}
+
+/** How the cost grows from the smallest catalog to the largest; nothing when there is one size only. */
+function growthTable(lines: readonly Line[]): string[] {
+  const sizes = [...new Set(lines.map(({ size }) => size))].sort((a, b) => a - b);
+  const [smallest] = sizes;
+  const largest = sizes.at(-1);
+  if (smallest === undefined || largest === undefined || smallest === largest) return [];
+  const rows = lines
+    .filter(({ size }) => size === smallest)
+    .flatMap(small => {
+      const large = lines.find(
+        line => line.size === largest && line.scenario === small.scenario && line.kind === small.kind,
+      );
+      if (large === undefined) return [];
+      const growth = large.measured.both.median / small.measured.both.median;
+      return [[small.scenario, small.kind, growth.toFixed(2)]];
+    });
+  return [
+    markdownTable([
+      ['request', 'database', `CPU at ${thousands(largest)} ÷ ${thousands(smallest)}`],
+      ...rows,
+    ]),
+  ];
+}

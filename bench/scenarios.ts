@@ -1,0 +1,184 @@
+/** The kinds of requests that are measured. Each varies what it asks for: no answer is asked for all the time. */
+import { categories, productNumber } from './catalog-data.ts';
+import { type Random, random } from './random.ts';
+
+export interface Target {
+  readonly port: number;
+  /** Products in the database at the start. */
+  readonly size: number;
+}
+
+export interface Scenario {
+  readonly name: string;
+  readonly status: number;
+  readonly connections: number;
+  /** Whether it changes the data; such scenarios run after the others. */
+  readonly writes?: boolean;
+  /** Looks up what the requests will need, and checks that the service answers them right. */
+  prepare(target: Target, token: string): Promise<MakeRequests>;
+}
+
+/** @returns what makes the bytes of the n-th request of a round */
+export type MakeRequests = (round: number, token: string) => (index: number) => Uint8Array;
+
+const connections = 32;
+const distinct = 10_000;
+const perPage = 20;
+/** Part of the links in a list, and so of its entity tag: the same however a request is sent. */
+const host = 'catalog.example';
+const sorts = ['id', 'price', 'name', 'created_at'] as const;
+const orders = ['asc', 'desc'] as const;
+/** Cursors are gathered from pages of this size, so that they lie deep in the list. */
+const cursorPage = 100;
+const cursorWalks = 150;
+
+/** A request with the headers of a client that has signed in. */
+export function get(path: string, token: string, header = ''): Uint8Array {
+  return Buffer.from(
+    `GET ${path} HTTP/1.1\r\nHost: ${host}\r\nAccept: application/json\r\nAuthorization: Bearer ${token}\r\n${header}\r\n`,
+  );
+}
+
+function post(path: string, token: string, body: string): Uint8Array {
+  return Buffer.from(
+    `POST ${path} HTTP/1.1\r\nHost: ${host}\r\nAccept: application/json\r\nAuthorization: Bearer ${token}\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+  );
+}
+
+async function fetchJson(target: Target, path: string, token: string) {
+  const response = await fetch(`http://127.0.0.1:${target.port}${path}`, {
+    headers: { Host: host, Authorization: `Bearer ${token}`, 'Accept-Encoding': 'identity' },
+  });
+  if (response.status !== 200) throw new Error(`${path}: ${response.status} ${await response.text()}`);
+  // Boundary: the service's answer, of which the callers check what they use.
+  const body = (await response.json()) as { id?: number; data?: { price: number }[]; meta?: Meta };
+  return { body, etag: response.headers.get('etag') ?? '' };
+}
+
+interface Meta {
+  readonly total?: number;
+  readonly nextCursor?: string | null;
+}
+
+/** Requests for addresses that are drawn anew in each round. */
+function reading(
+  pathOf: (draw: Random, target: Target) => string,
+  check: (target: Target, token: string) => Promise<void>,
+) {
+  return async (target: Target, token: string): Promise<MakeRequests> => {
+    await check(target, token);
+    return (round, current) => {
+      const draw = random(round * 104_729 + 1);
+      const requests = Array.from({ length: distinct }, () => get(pathOf(draw, target), current));
+      return cycle(requests);
+    };
+  };
+}
+
+function cycle(requests: readonly Uint8Array[]): (index: number) => Uint8Array {
+  return index => requests[index % requests.length] ?? new Uint8Array();
+}
+
+function expect(condition: boolean, what: string): void {
+  if (!condition) throw new Error(`The service answered wrong: ${what}`);
+}
+
+/** All 320 lists of one category and status in one of the orders: their first pages. */
+function filteredList(draw: Random): string {
+  const status = draw.integer(1, 20) === 1 ? 'archived' : 'active';
+  return `/v1/products?category=${draw.pick(categories)}&status=${status}&sort=${draw.pick(sorts)}&order=${draw.pick(orders)}`;
+}
+
+function priceRange(draw: Random): string {
+  const minimum = draw.integer(100, 80_000) / 100;
+  return `/v1/products?category=${draw.pick(categories)}&minPrice=${minimum}&maxPrice=${minimum + 100}&sort=price`;
+}
+
+/** Page 1000 and its neighbours; in a catalog that has no such page, those at four fifths of its length. */
+function deepPage(draw: Random, { size }: Target): string {
+  const middle = Math.min(1000, Math.floor((size / perPage) * 0.8));
+  const page = middle + draw.integer(-20, 20);
+  return `/v1/products?sort=${draw.pick(sorts)}&order=${draw.pick(orders)}&page=${page}`;
+}
+
+async function checkList(target: Target, token: string): Promise<void> {
+  const { body } = await fetchJson(target, '/v1/products?category=books&status=active&sort=price', token);
+  const prices = body.data?.map(({ price }) => price) ?? [];
+  expect(prices.length === perPage, `${prices.length} items`);
+  expect(
+    prices.every((price, index) => price >= (prices[index - 1] ?? 0)),
+    'not in order of price',
+  );
+  if (target.size > 100_000) return;
+  let total = 0;
+  for (let number = 1; number <= target.size; number++) {
+    const { category, status } = productNumber(number).fields;
+    if (category === 'books' && status === 'active') total++;
+  }
+  expect(body.meta?.total === total, `total ${body.meta?.total}, not ${total}`);
+}
+
+async function checkDeepPage(target: Target, token: string): Promise<void> {
+  const { body } = await fetchJson(target, deepPage(random(1), target), token);
+  expect(body.data?.length === perPage && body.meta?.total === target.size, JSON.stringify(body.meta));
+}
+
+async function checkOne(target: Target, token: string): Promise<void> {
+  const { body } = await fetchJson(target, `/v1/products/${target.size}`, token);
+  expect(body.id === target.size, `id ${body.id}`);
+}
+
+/** Asks once for each address, and then again and again with the entity tag it got. */
+function revalidating(count: number, pathOf: (draw: Random, target: Target) => string) {
+  return async (target: Target, token: string): Promise<MakeRequests> => {
+    const draw = random(2);
+    const known: { path: string; etag: string }[] = [];
+    for (let index = 0; index < count; index++) {
+      const path = pathOf(draw, target);
+      known.push({ path, etag: (await fetchJson(target, path, token)).etag });
+    }
+    return (_, current) =>
+      cycle(known.map(({ path, etag }) => get(path, current, `If-None-Match: ${etag}\r\n`)));
+  };
+}
+
+/** Cursors from a walk through the list, half of it or as far as the walk goes. */
+async function cursorPages(target: Target, token: string): Promise<MakeRequests> {
+  const list = '/v1/products?status=active&sort=price';
+  const pages = Math.min(cursorWalks, Math.floor(target.size / cursorPage / 2));
+  const paths: string[] = [];
+  let cursor = '';
+  for (let page = 0; page < pages; page++) {
+    const { body } = await fetchJson(target, `${list}&limit=${cursorPage}${cursor}`, token);
+    expect(
+      body.data?.length === cursorPage && typeof body.meta?.nextCursor === 'string',
+      'a short cursor page',
+    );
+    cursor = `&cursor=${body.meta?.nextCursor}`;
+    paths.push(`${list}&limit=${perPage}${cursor}`);
+  }
+  const deep = paths.slice(paths.length >> 1);
+  return (_, current) => cycle(deep.map(path => get(path, current)));
+}
+
+async function creates(target: Target): Promise<MakeRequests> {
+  const run = `${process.pid}-${target.port}`;
+  return (round, token) => index => {
+    const { fields } = productNumber(round * 1_000_003 + index);
+    const body = { ...fields, sku: `NEW-${run}-${round}-${index}` };
+    return post('/v1/products', token, JSON.stringify(body));
+  };
+}
+
+const oneOf = (draw: Random, { size }: Target) => `/v1/products/${draw.integer(1, size)}`;
+
+export const scenarios: readonly Scenario[] = [
+  { name: 'get-one', status: 200, connections, prepare: reading(oneOf, checkOne) },
+  { name: '304', status: 304, connections, prepare: revalidating(1000, oneOf) },
+  { name: 'list', status: 200, connections, prepare: reading(filteredList, checkList) },
+  { name: 'list-304', status: 304, connections, prepare: revalidating(300, filteredList) },
+  { name: 'list-price-range', status: 200, connections, prepare: reading(priceRange, checkList) },
+  { name: 'deep-cursor', status: 200, connections, prepare: cursorPages },
+  { name: 'deep-offset', status: 200, connections, prepare: reading(deepPage, checkDeepPage) },
+  { name: 'create', status: 201, connections: 64, writes: true, prepare: creates },
+];

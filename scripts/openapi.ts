@@ -1,0 +1,27 @@
+/** `npm run openapi`: writes openapi.json; with --check, says whether it is what the code would write now. */
+import { join } from 'node:path';
+import { createDocument } from '../src/service.ts';
+
+const file = join(import.meta.dir, '..', 'openapi.json');
+const text = `${JSON.stringify(await createDocument(), null, 2)}\n`;
+
+if (process.argv.includes('--check')) {
+  const committed = await Bun.file(file)
+    .text()
+    .catch(() => '');
+  const difference = firstDifference(committed.split('\n'), text.split('\n'));
+  if (difference !== undefined) {
+    console.error(`openapi.json is stale: ${difference}; run npm run openapi`);
+    process.exit(1);
+  }
+} else {
+  await Bun.write(file, text);
+}
+
+function firstDifference(committed: readonly string[], made: readonly string[]): string | undefined {
+  if (committed.join('\n') === made.join('\n')) return undefined;
+  const line = made.findIndex((wanted, index) => wanted !== committed[index]);
+  const at = line === -1 ? made.length : line;
+  const shown = (lines: readonly string[]) => lines[at]?.trim() ?? 'the end';
+  return `line ${at + 1} has ${shown(committed)}, the code says ${shown(made)}`;
+}

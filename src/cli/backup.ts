@@ -1,0 +1,32 @@
+/** `catalog backup`: a consistent copy of the embedded database while the service runs. */
+import { join } from 'node:path';
+import { loadConfig } from '../config.ts';
+import { copySqlite } from '../storage/sqlite-copy.ts';
+import { grouped } from './import-report.ts';
+import { type Command, onePositional, parse } from './usage.ts';
+
+export const backupCommand: Command = {
+  name: 'backup',
+  summary: 'copy the embedded database while the service runs',
+  help: `Usage: catalog backup FILE
+
+Writes a consistent, compacted and verified copy of the embedded database to FILE, which must not exist yet.
+The service may be running; its writes go on meanwhile. To restore, stop the service and put the copy in the
+place of catalog.db in DATA_DIR (remove catalog.db-wal and catalog.db-shm, if they are there). Keep jwt-secret
+of that folder as well, or everyone has to sign in again.
+
+With DATABASE_URL the database is PostgreSQL's: use pg_dump.
+
+Exit status: 0 the copy is whole; 1 it could not be made, and there is no FILE.`,
+
+  async run(args) {
+    const file = onePositional(parse(args, {}, true).positionals, 'FILE');
+    const config = loadConfig(process.env);
+    if (config.DATABASE_URL !== undefined) {
+      throw new Error('the database is PostgreSQL (DATABASE_URL): back it up with pg_dump');
+    }
+    const bytes = copySqlite(join(config.DATA_DIR, 'catalog.db'), file);
+    console.log(`${grouped(bytes)} bytes written to ${file}, integrity checked`);
+    return 0;
+  },
+};

@@ -1,0 +1,156 @@
+/** `catalog export`: all products, from one state of the catalog, to a file or standard output. */
+import { type FileHandle, open, rename, rm } from 'node:fs/promises';
+import { type CompiledQuery, sql } from 'kysely';
+import { productFields } from '../files/map.ts';
+import { csvHeader, csvRow } from '../files/write.ts';
+import { statuses } from '../resources/products/schema.ts';
+import { productJson, productOf, type StoredProduct } from '../resources/products/store.ts';
+import type { Database } from '../storage/database.ts';
+import { prepared } from '../storage/prepared.ts';
+import { withDatabase } from './database.ts';
+import { grouped } from './import-report.ts';
+import { type Command, choiceOption, parse } from './usage.ts';
+
+const help = `Usage: catalog export [OPTIONS]
+
+Writes all products, ordered by id, as they are at one moment; the service may be running meanwhile.
+
+  --format FORMAT      csv or ndjson (csv; by the name of FILE when it ends in .ndjson or .jsonl)
+  --output FILE|-      where to; - is standard output, and the default. A file appears under its name when it
+                       is whole, and replaces what was there
+  --status STATUS      only products of this status: active or archived
+  --category CATEGORY  only products of this category
+
+catalog import reads both formats; id, createdAt and updatedAt are for other readers, import leaves them out.
+NDJSON keeps everything. In CSV an empty cell stands for no value, so an empty description comes back as none,
+and a product without currency gets the default one.
+
+Exit status: 0 done; 1 the export failed, and no file was written.`;
+
+const columns = ['id', ...productFields, 'createdAt', 'updatedAt'];
+const batchRows = 500;
+
+type Format = 'csv' | 'ndjson';
+
+interface Filter {
+  readonly status: string | undefined;
+  readonly category: string | undefined;
+}
+
+interface Output {
+  write(text: string): Promise<void>;
+  /** Makes what was written durable and visible. */
+  finish(): Promise<void>;
+  abandon(): Promise<void>;
+}
+
+export const exportCommand: Command = {
+  name: 'export',
+  summary: 'write all products as CSV or NDJSON',
+  help,
+  async run(args) {
+    const { values } = parse(args, {
+      format: { type: 'string' },
+      output: { type: 'string' },
+      status: { type: 'string' },
+      category: { type: 'string' },
+    });
+    const file = values.output === '-' ? undefined : values.output;
+    const named: Format = /\.(ndjson|jsonl)$/i.test(file ?? '') ? 'ndjson' : 'csv';
+    const format = choiceOption(values.format, '--format', ['csv', 'ndjson'] as const) ?? named;
+    const filter = {
+      status: choiceOption(values.status, '--status', statuses),
+      category: values.category,
+    };
+    return withDatabase(async database => {
+      const output = file === undefined ? standardOutput() : await fileOutput(file);
+      try {
+        const count = await writeProducts(database, filter, format, output);
+        await output.finish();
+        if (file !== undefined) console.error(`${grouped(count)} products written to ${file}`);
+        return 0;
+      } catch (error) {
+        await output.abandon();
+        // Whoever reads the pipe has read enough, as head does.
+        if (file === undefined && isClosedPipe(error)) return 0;
+        throw error;
+      }
+    });
+  },
+};
+
+/** @returns how many products were written */
+async function writeProducts(
+  database: Database,
+  filter: Filter,
+  format: Format,
+  output: Output,
+): Promise<number> {
+  const page = pageQuery(database, filter);
+  const line =
+    format === 'ndjson'
+      ? (row: StoredProduct) => `${productJson(row)}\n`
+      : (row: StoredProduct) => csvRow(columns, productOf(row));
+  if (format === 'csv') await output.write(csvHeader(columns));
+  return database.snapshot(async session => {
+    let count = 0;
+    for (let after = 0; ; ) {
+      const rows = await session.all(page(after));
+      const last = rows.at(-1);
+      if (last === undefined) return count;
+      await output.write(rows.map(line).join(''));
+      count += rows.length;
+      after = last.id;
+    }
+  });
+}
+
+function pageQuery({ build }: Database, { status, category }: Filter) {
+  const query = prepared<{ after: number; status: unknown; category: unknown }, StoredProduct>(argument => ({
+    compile: () =>
+      sql<StoredProduct>`select id, document, updated_at from products where id > ${argument.after}
+        ${status === undefined ? sql`` : sql`and status = ${argument.status}`}
+        ${category === undefined ? sql`` : sql`and category = ${argument.category}`}
+        order by id limit ${sql.lit(batchRows)}`.compile(build),
+  }));
+  return (after: number): CompiledQuery<StoredProduct> => query({ after, status, category });
+}
+
+function standardOutput(): Output {
+  const sink = Bun.stdout.writer();
+  return {
+    async write(text) {
+      // Both may fail later than they return: when the reader of the pipe has gone.
+      await sink.write(text);
+      await sink.flush();
+    },
+    finish: async () => void (await sink.end()),
+    abandon: async () => undefined,
+  };
+}
+
+async function fileOutput(file: string): Promise<Output> {
+  const temporary = `${file}.${process.pid}.partial`;
+  let handle: FileHandle;
+  try {
+    handle = await open(temporary, 'wx');
+  } catch (error) {
+    throw new Error(`cannot write ${file}: ${error instanceof Error ? error.message : error}`);
+  }
+  return {
+    write: text => handle.writeFile(text),
+    async finish() {
+      await handle.sync();
+      await handle.close();
+      await rename(temporary, file);
+    },
+    async abandon() {
+      await handle.close().catch(() => undefined);
+      await rm(temporary, { force: true });
+    },
+  };
+}
+
+function isClosedPipe(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'EPIPE';
+}

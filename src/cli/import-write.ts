@@ -1,0 +1,89 @@
+/** How an import writes: its transactions, its manners towards a running service, and its indexes. */
+import { join } from 'node:path';
+import type { Config } from '../config.ts';
+import { type ImportRecord, productImporter } from '../resources/products/import.ts';
+import { type Database, StorageError } from '../storage/database.ts';
+import { deferIndexes, isSoleUser, restoreIndexes } from '../storage/deferred-indexes.ts';
+import { productTotals } from '../storage/totals.ts';
+import { grouped } from './import-report.ts';
+import type { BatchWriter } from './import-run.ts';
+
+/** Others wait for their turn to write by asking every few milliseconds: this long the file is left to them. */
+const turnMs = 6;
+const uniqueAttempts = 5;
+
+/** Writes batches, each in a transaction of its own. */
+export async function databaseWriter(
+  database: Database,
+  defaultCurrency: string,
+  indexes: IndexDeferral,
+): Promise<BatchWriter> {
+  const importer = productImporter(database, defaultCurrency);
+  const existing = (await productTotals(database).total(database.read, [])) ?? 0;
+  let created = 0;
+  let lastEnd = 0;
+  const write = (records: readonly ImportRecord[]) =>
+    database.write(async session => {
+      const plan = await importer.plan(session, records);
+      await importer.apply(session, plan, Date.now());
+      return plan.counts;
+    });
+  return async records => {
+    const rest = lastEnd + turnMs - performance.now();
+    if (database.dialect.name === 'sqlite' && rest > 0) await Bun.sleep(rest);
+    for (let attempt = 1; ; attempt++) {
+      try {
+        const counts = await write(records);
+        created += counts.created;
+        indexes.note(created, existing);
+        return counts;
+      } catch (error) {
+        // Somebody created a product with one of the skus just now: the next plan finds it.
+        const taken = error instanceof StorageError && error.kind === 'unique';
+        if (!taken || attempt >= uniqueAttempts) throw error;
+      } finally {
+        lastEnd = performance.now();
+      }
+    }
+  };
+}
+
+export interface IndexDeferral {
+  /** Puts the indexes aside once enough products are new; a small import never pays for building them. */
+  note(created: number, existing: number): void;
+  /** Builds what was put aside. */
+  restore(): void;
+}
+
+/** New products from which on building the indexes anew costs less than keeping them, if also a tenth of all. */
+const manyCreated = 5000;
+
+/**
+ * Only for an SQLite file that nobody else has open: a running service needs its indexes. (One that starts
+ * during the import builds them itself, and the import goes on with them.) To be made before the database is
+ * opened: its own connections would count as others.
+ */
+export function indexDeferral(config: Config): IndexDeferral {
+  if (config.DATABASE_URL !== undefined) return { note: () => undefined, restore: () => undefined };
+  const file = join(config.DATA_DIR, 'catalog.db');
+  // What an import that was killed has left behind.
+  restoreIndexes(file);
+  const alone = isSoleUser(file);
+  let deferred = false;
+  return {
+    note(created, existing) {
+      if (deferred || !alone || created < Math.max(manyCreated, existing / 10)) return;
+      deferIndexes(file, 'products');
+      deferred = true;
+    },
+    restore() {
+      if (!deferred) return;
+      const started = performance.now();
+      // What the import has left on the heap is given back before sorting takes its share.
+      Bun.gc(true);
+      const built = restoreIndexes(file);
+      const seconds = ((performance.now() - started) / 1000).toFixed(1);
+      console.error(`catalog import: built ${grouped(built)} indexes in ${seconds} s`);
+    },
+  };
+}

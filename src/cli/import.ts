@@ -1,0 +1,186 @@
+/** `catalog import`: products from a file into the catalog. */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Config, loadConfig } from '../config.ts';
+import { MappingError, parseMapping } from '../files/map.ts';
+import { planWithout, productImporter } from '../resources/products/import.ts';
+import { openDatabase } from '../service.ts';
+import type { Database } from '../storage/database.ts';
+import { pendingMigrations } from '../storage/migrate.ts';
+import { withDatabase } from './database.ts';
+import { createProgress, grouped, openRejects, summary } from './import-report.ts';
+import { type BatchWriter, type ImportState, runImport, type StopRequest } from './import-run.ts';
+import { openSource } from './import-source.ts';
+import { databaseWriter, indexDeferral } from './import-write.ts';
+import { type Command, choiceOption, countOption, onePositional, parse, UsageError } from './usage.ts';
+
+const help = `Usage: catalog import FILE|- [OPTIONS]
+
+Adds the products of a file to the catalog, or updates them. The service may be running meanwhile.
+
+  FILE                CSV with a header row, NDJSON, or JSON with an array of objects; - reads standard input
+  --format FORMAT     csv, ndjson or json; without it, told by the file's name and beginning
+  --path MEMBER       for json: the member that holds the array, as in data.items; without it, the first one
+  --map FIELD=COLUMN  where a field is found when its column is not called like it; several with commas:
+                      --map name=title,price=UnitPrice,category=details.group
+                      fields: sku, name, price, currency, description, category, tags, status
+  --dry-run           check every record and count; write nothing to the catalog
+  --rejects FILE      write the refused records there, one JSON object a line: line, error, details, raw;
+                      without it the first 20 are shown
+  --batch N           records per transaction; without it, as many as take less than a tenth of a second
+  --skip N            leave out the first N records: they are done already
+
+A record needs name and price, and obeys the same rules as POST /v1/products. Tags are separated by ; or |.
+A status column called archived or discontinued may say true/false or 1/0.
+
+The sku says which product is meant:
+  - no product has it: one is created; fields that are left out get their defaults (currency: DEFAULT_CURRENCY)
+  - a product has it: its fields are updated, and it is left alone when none differs; fields that are left out
+    (no column, an empty cell) keep their values, a null in JSON removes them
+  - two records have it: the later wins
+A record without sku is a new product each time it is imported.
+
+After an interruption run the same command again: records with a sku that are in are not written twice. For
+records without one add --skip N with the number that the interrupted import printed.
+
+Exit status: 0 all records went in; 2 some were rejected; 1 the import failed; 130 it was interrupted.`;
+
+const options = {
+  format: { type: 'string' },
+  path: { type: 'string' },
+  map: { type: 'string', multiple: true },
+  'dry-run': { type: 'boolean' },
+  rejects: { type: 'string' },
+  batch: { type: 'string' },
+  skip: { type: 'string' },
+} as const;
+
+interface ImportArguments {
+  readonly file: string;
+  readonly format: 'csv' | 'ndjson' | 'json' | undefined;
+  readonly path: string | undefined;
+  readonly mapping: ReturnType<typeof parseMapping>;
+  readonly dryRun: boolean;
+  readonly rejects: string | undefined;
+  readonly batchSize: number | undefined;
+  readonly skip: number;
+}
+
+export const importCommand: Command = {
+  name: 'import',
+  summary: 'add products from a CSV, NDJSON or JSON file',
+  help,
+  run: args => {
+    const given = argumentsOf(args);
+    return given.dryRun ? dryRun(given) : importIntoDatabase(given);
+  },
+};
+
+function argumentsOf(args: string[]): ImportArguments {
+  const { values, positionals } = parse(args, options, true);
+  const format = choiceOption(values.format, '--format', ['csv', 'ndjson', 'json']);
+  if (values.path !== undefined && format !== undefined && format !== 'json') {
+    throw new UsageError('--path is for JSON only');
+  }
+  try {
+    return {
+      file: onePositional(positionals, 'FILE'),
+      format: values.path === undefined ? format : 'json',
+      path: values.path,
+      mapping: parseMapping((values.map ?? []).join(',')),
+      dryRun: values['dry-run'] === true,
+      rejects: values.rejects,
+      batchSize: countOption(values.batch, '--batch', 1, 100_000),
+      skip: countOption(values.skip, '--skip', 0, Number.MAX_SAFE_INTEGER) ?? 0,
+    };
+  } catch (error) {
+    if (error instanceof MappingError) throw new UsageError(`--map: ${error.message}`);
+    throw error;
+  }
+}
+
+async function importIntoDatabase(given: ImportArguments): Promise<number> {
+  const indexes = indexDeferral(loadConfig(process.env));
+  try {
+    return await withDatabase(async (database, config) => {
+      const writer = await databaseWriter(database, config.DEFAULT_CURRENCY, indexes);
+      return importFile(given, writer);
+    });
+  } finally {
+    indexes.restore();
+  }
+}
+
+/** Compares with the catalog where there is one; neither makes nor migrates a database. */
+async function dryRun(given: ImportArguments): Promise<number> {
+  const config = loadConfig(process.env);
+  const currency = config.DEFAULT_CURRENCY;
+  const database = await existingDatabase(config);
+  try {
+    if (database === undefined) {
+      return await importFile(given, async records => planWithout(records, currency).counts);
+    }
+    const importer = productImporter(database, currency);
+    return await importFile(given, records =>
+      database.snapshot(async session => (await importer.plan(session, records)).counts),
+    );
+  } finally {
+    await database?.close();
+  }
+}
+
+async function existingDatabase(config: Config): Promise<Database | undefined> {
+  if (config.DATABASE_URL === undefined && !existsSync(join(config.DATA_DIR, 'catalog.db'))) return undefined;
+  const database = openDatabase(config);
+  await database.ping();
+  // An empty database has no list of migrations to read.
+  const pending = await pendingMigrations(database).catch(() => ['all']);
+  if (pending.length === 0) return database;
+  await database.close();
+  return undefined;
+}
+
+async function importFile(given: ImportArguments, write: BatchWriter): Promise<number> {
+  const source = await openSource(given.file, given.format, given.path);
+  const rejects = openRejects(given.rejects, given.skip > 0);
+  const progress = createProgress(process.stderr.isTTY === true, source.totalBytes);
+  const state: ImportState = { created: 0, updated: 0, unchanged: 0, done: 0 };
+  const started = performance.now();
+  const { mapping, skip, batchSize } = given;
+  try {
+    const run = { source, mapping, skip, batchSize, write, rejects, progress, stop: stopRequest() };
+    const complete = await runImport(run, state);
+    progress.end();
+    console.log(summary({ ...state, rejected: rejects.count }, performance.now() - started, given.dryRun));
+    if (complete) return rejects.count > 0 ? 2 : 0;
+    console.error(`catalog import: interrupted; ${resumeHint(state.done)}`);
+    return 130;
+  } catch (error) {
+    progress.end();
+    if (state.done > given.skip) console.error(`catalog import: stopped early; ${resumeHint(state.done)}`);
+    throw error;
+  } finally {
+    rejects.close();
+  }
+}
+
+function resumeHint(done: number): string {
+  return `${grouped(done)} records are done: run the same command again, with --skip ${done} if records have no sku`;
+}
+
+function stopRequest(): StopRequest {
+  let requested = false;
+  let listener = () => {};
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    process.once(signal, () => {
+      requested = true;
+      listener();
+    });
+  }
+  return {
+    onRequest(next) {
+      listener = next;
+      if (requested) next();
+    },
+  };
+}

@@ -1,0 +1,127 @@
+/** `catalog keys`: API keys for other programs, for an operator at the machine. */
+import { z } from 'zod';
+import { systemClock } from '../ports/clock.ts';
+import { createKey, scopes } from '../resources/keys/schema.ts';
+import { apiKeyOf, keyStore, type StoredKey } from '../resources/keys/store.ts';
+import type { Database } from '../storage/database.ts';
+import { withDatabase } from './database.ts';
+import { dateOf, table } from './table.ts';
+import { type Command, checked, countOption, onePositional, parse, required, UsageError } from './usage.ts';
+
+export const keysCommand: Command = {
+  name: 'keys',
+  summary: 'create, list and revoke API keys',
+  help: `Usage: catalog keys create --name NAME --scopes SCOPE,SCOPE [--expires DATE]
+       catalog keys list
+       catalog keys revoke ID
+
+  create  makes a key and shows it this once: only its hash is kept
+  list    shows all keys, without their secrets
+  revoke  removes a key; requests with it get 401 from then on
+
+  --name NAME     what the key is for
+  --scopes LIST   what it may do, with commas between:
+                  ${chunked(scopes, 4).join(',\n                  ')}
+  --expires DATE  when it ends: 2027-01-31 (the beginning of that day, UTC) or 2027-01-31T12:00:00Z; never without it
+
+A program sends the key as X-API-Key.
+
+Exit status: 0 done; 1 it failed, and nothing was changed; 2 the command line is wrong.`,
+
+  async run([action, ...rest]) {
+    if (action === 'create') return create(rest);
+    if (action === 'list') return list(rest);
+    if (action === 'revoke') return revoke(rest);
+    const given = action === undefined ? 'not nothing' : `not "${action}"`;
+    throw new UsageError(`the action is create, list or revoke, ${given}`);
+  },
+};
+
+const expiry = z.union([z.iso.date(), z.iso.datetime({ offset: true })], {
+  error: 'is a date such as 2027-01-31 or a moment such as 2027-01-31T12:00:00Z',
+});
+
+async function create(args: string[]): Promise<number> {
+  const { values } = parse(args, {
+    name: { type: 'string' },
+    scopes: { type: 'string' },
+    expires: { type: 'string' },
+  });
+  const { shape } = createKey;
+  const input = {
+    name: checked(shape.name, required(values.name, '--name'), '--name'),
+    scopes: checked(
+      shape.scopes,
+      required(values.scopes, '--scopes')
+        .split(',')
+        .map(scope => scope.trim()),
+      '--scopes',
+    ),
+    expiresAt: values.expires === undefined ? null : expiryOf(values.expires),
+  };
+  return withDatabase(async database => {
+    const store = keyStore(database, systemClock);
+    const { row, key } = await database.write(session => store.insert(session, input, null, Date.now()));
+    console.log(`created key ${row.id}: ${row.name}`);
+    console.log(`key, shown this once: ${key}`);
+    return 0;
+  });
+}
+
+function expiryOf(text: string): string {
+  const moment = new Date(checked(expiry, text, '--expires'));
+  if (moment.getTime() <= Date.now()) throw new UsageError(`--expires must be in the future, not ${text}`);
+  return moment.toISOString();
+}
+
+async function list(args: string[]): Promise<number> {
+  parse(args, {});
+  return withDatabase(async database => {
+    const rows = (await allKeys(database)).map(row => [
+      String(row.id),
+      `${row.prefix}…`,
+      dateOf(row.created_at),
+      dateOf(row.expires_at),
+      dateOf(row.last_used_at),
+      apiKeyOf(row).scopes.join(','),
+      row.name,
+    ]);
+    console.log(table(['ID', 'KEY', 'CREATED (UTC)', 'EXPIRES', 'LAST USED', 'SCOPES', 'NAME'], rows));
+    return 0;
+  });
+}
+
+const pageSize = 100;
+
+async function allKeys(database: Database): Promise<StoredKey[]> {
+  const store = keyStore(database, systemClock);
+  const order = { column: 'id', descending: false };
+  const keys: StoredKey[] = [];
+  for (;;) {
+    const last = keys.at(-1);
+    const after = last === undefined ? {} : { after: { value: last.id, id: last.id } };
+    const page = { kind: 'key' as const, limit: pageSize, count: false, ...after };
+    const { rows, hasNext } = await store.list({ conditions: [], order, page });
+    keys.push(...rows);
+    if (!hasNext) return keys;
+  }
+}
+
+async function revoke(args: string[]): Promise<number> {
+  const text = onePositional(parse(args, {}, true).positionals, 'ID');
+  const id = countOption(text, 'ID', 1, 2_147_483_647) ?? 0;
+  return withDatabase(async database => {
+    const store = keyStore(database, systemClock);
+    if (!(await database.write(session => store.remove(session, id)))) {
+      throw new Error(`there is no key ${id}`);
+    }
+    console.log(`revoked key ${id}`);
+    return 0;
+  });
+}
+
+function chunked(words: readonly string[], size: number): string[] {
+  const lines: string[] = [];
+  for (let at = 0; at < words.length; at += size) lines.push(words.slice(at, at + size).join(', '));
+  return lines;
+}

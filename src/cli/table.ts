@@ -1,0 +1,18 @@
+/** Rows for people: columns aligned, two spaces between them. */
+export function table(header: readonly string[], rows: readonly (readonly string[])[]): string {
+  const lines = [header, ...rows];
+  const widths = header.map((_, column) => Math.max(...lines.map(line => line[column]?.length ?? 0)));
+  return lines
+    .map(line =>
+      line
+        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n');
+}
+
+/** To the minute, in UTC; `-` for none. */
+export function dateOf(milliseconds: number | null): string {
+  return milliseconds === null ? '-' : new Date(milliseconds).toISOString().slice(0, 16).replace('T', ' ');
+}

@@ -1,0 +1,147 @@
+/** `catalog users`: the people who may sign in, for an operator at the machine. */
+import { randomBytes } from 'node:crypto';
+import { roles } from '../http/access.ts';
+import { text } from '../http/schema.ts';
+import { hashPassword } from '../resources/auth/passwords.ts';
+import { sessionStore } from '../resources/auth/store.ts';
+import { email as emailSchema, newPassword } from '../resources/users/schema.ts';
+import { type StoredUser, type UserStore, userStore } from '../resources/users/store.ts';
+import { type Database, type Session, StorageError } from '../storage/database.ts';
+import { withDatabase } from './database.ts';
+import { dateOf, table } from './table.ts';
+import { type Command, checked, choiceOption, onePositional, parse, required, UsageError } from './usage.ts';
+
+export const usersCommand: Command = {
+  name: 'users',
+  summary: 'create and list users, set passwords and roles',
+  help: `Usage: catalog users create --email EMAIL --name NAME --role ROLE [--password-stdin]
+       catalog users list
+       catalog users set-password EMAIL [--password-stdin]
+       catalog users set-role EMAIL ROLE
+
+  create        adds a user; no two have the same e-mail address, in whatever case
+  list          shows all users
+  set-password  sets a new password and ends all sessions of the user
+  set-role      changes what the user may do; the last administrator stays one
+
+  ROLE              admin (everything), editor (writes the catalog) or user (reads it)
+  --password-stdin  the password is the first line of standard input, 10 to 200 characters; without it one is
+                    made up and shown this once
+
+A changed role counts when the user's access token is renewed, within 15 minutes.
+
+Exit status: 0 done; 1 it failed, and nothing was changed; 2 the command line is wrong.`,
+
+  async run([action, ...rest]) {
+    if (action === 'create') return create(rest);
+    if (action === 'list') return list(rest);
+    if (action === 'set-password') return setPassword(rest);
+    if (action === 'set-role') return setRole(rest);
+    const given = action === undefined ? 'not nothing' : `not "${action}"`;
+    throw new UsageError(`the action is create, list, set-password or set-role, ${given}`);
+  },
+};
+
+async function create(args: string[]): Promise<number> {
+  const { values } = parse(args, {
+    email: { type: 'string' },
+    name: { type: 'string' },
+    role: { type: 'string' },
+    'password-stdin': { type: 'boolean' },
+  });
+  const email = checked(emailSchema, required(values.email, '--email').trim(), '--email');
+  const name = checked(text(200), required(values.name, '--name'), '--name');
+  const role = choiceOption(required(values.role, '--role'), '--role', roles) ?? 'user';
+  const password = await passwordFor(values['password-stdin']);
+  const passwordHash = await hashPassword(password.text);
+  return withDatabase(async database => {
+    const now = Date.now();
+    const user = { email, name, role, passwordHash, verifiedAt: now };
+    try {
+      const id = await database.write(session => userStore(database).insert(session, user, now));
+      console.log(`created user ${id}: ${email}, ${role}`);
+    } catch (error) {
+      if (!(error instanceof StorageError && error.kind === 'unique')) throw error;
+      throw new Error(`there is a user with the e-mail address ${email} already`);
+    }
+    showGenerated(password);
+    return 0;
+  });
+}
+
+async function list(args: string[]): Promise<number> {
+  parse(args, {});
+  return withDatabase(async database => {
+    const users = await userStore(database).all(database.read);
+    const rows = users.map(user => [
+      String(user.id),
+      user.email,
+      user.role,
+      dateOf(user.created_at),
+      user.name,
+    ]);
+    console.log(table(['ID', 'E-MAIL', 'ROLE', 'CREATED (UTC)', 'NAME'], rows));
+    return 0;
+  });
+}
+
+async function setPassword(args: string[]): Promise<number> {
+  const { values, positionals } = parse(args, { 'password-stdin': { type: 'boolean' } }, true);
+  const email = onePositional(positionals, 'EMAIL');
+  const password = await passwordFor(values['password-stdin']);
+  const passwordHash = await hashPassword(password.text);
+  return withDatabase(async database => {
+    await changeUser(database, email, async (session, user, users) => {
+      await users.setPassword(session, user.id, passwordHash, Date.now());
+      await sessionStore(database).removeAllOf(session, user.id);
+    });
+    console.log(`set the password of ${email}; all sessions have ended`);
+    showGenerated(password);
+    return 0;
+  });
+}
+
+async function setRole(args: string[]): Promise<number> {
+  const [email, word, ...extra] = parse(args, {}, true).positionals;
+  if (extra.length > 0) throw new UsageError(`there is no place for the argument "${extra[0]}"`);
+  const address = required(email, 'EMAIL');
+  const role = choiceOption(required(word, 'ROLE'), 'ROLE', roles) ?? 'user';
+  return withDatabase(async database => {
+    await changeUser(database, address, async (session, user, users) => {
+      if (await users.setRole(session, user.id, role, Date.now())) return;
+      throw new Error(`${user.email} is the last administrator and stays one; make another one first`);
+    });
+    console.log(`${address} is ${role} now`);
+    return 0;
+  });
+}
+
+type Change = (session: Session, user: StoredUser, users: UserStore) => Promise<void>;
+
+/** Changes one user while no other administrator can be demoted. @throws Error when there is no such user */
+async function changeUser(database: Database, email: string, change: Change): Promise<void> {
+  const users = userStore(database);
+  await database.write(
+    async session => {
+      const user = await users.findByEmail(session, email);
+      if (user === undefined) throw new Error(`there is no user with the e-mail address ${email}`);
+      await change(session, user, users);
+    },
+    { lock: 'administrators' },
+  );
+}
+
+interface Password {
+  readonly text: string;
+  readonly generated: boolean;
+}
+
+async function passwordFor(fromStandardInput: boolean | undefined): Promise<Password> {
+  if (fromStandardInput !== true) return { text: randomBytes(15).toString('base64url'), generated: true };
+  const [line = ''] = (await Bun.stdin.text()).split(/\r?\n/);
+  return { text: checked(newPassword, line, 'the password'), generated: false };
+}
+
+function showGenerated({ text: password, generated }: Password): void {
+  if (generated) console.log(`password, shown this once: ${password}`);
+}

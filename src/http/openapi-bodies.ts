@@ -1,0 +1,106 @@
+/** Bodies of requests and successes, in every media type they may have. */
+import type { BodySpec, Endpoint, ResponseSpec } from './endpoint.ts';
+import { json, jsonPatch, vendorType } from './negotiate.ts';
+import { honoursIdempotency, isConditional } from './openapi-errors.ts';
+import { headersOf, type ParticularHeader } from './openapi-headers.ts';
+import type { SchemaObject, Schemas } from './openapi-schemas.ts';
+import { bodyTypes } from './request.ts';
+
+export function requestBody(body: BodySpec, schemas: Schemas): SchemaObject {
+  const schema = schemas.of(body.schema, 'input');
+  const example = body.example ?? schemas.example(schema, 'required');
+  const content = bodyTypes(body).map(type => [
+    type,
+    type === jsonPatch
+      ? { schema: schemas.named('JsonPatch', jsonPatchSchema), example: patchOf(example) }
+      : { schema, example },
+  ]);
+  return { required: true, description: 'The body.', content: Object.fromEntries(content) };
+}
+
+/** The JSON Patch that does what a partial object does. */
+function patchOf(partial: unknown): SchemaObject[] {
+  if (typeof partial !== 'object' || partial === null) return [];
+  return Object.entries(partial).map(([name, value]) => ({ op: 'replace', path: `/${name}`, value }));
+}
+
+/** @param version whose media type is served beside JSON; undefined for what stands beside the versions */
+export function successResponse(
+  endpoint: Endpoint,
+  status: number,
+  spec: ResponseSpec,
+  version: string | undefined,
+  schemas: Schemas,
+): SchemaObject {
+  const hasBody = spec.schema !== undefined || spec.mediaType !== undefined;
+  return {
+    description: spec.description,
+    headers: headersOf(successHeaders(endpoint, status, hasBody), spec.headers),
+    ...(hasBody ? { content: successContent(endpoint, spec, version, schemas) } : {}),
+  };
+}
+
+function successHeaders(endpoint: Endpoint, status: number, hasBody: boolean): ParticularHeader[] {
+  const own: ParticularHeader[] = [];
+  if (hasBody) own.push('Content-Encoding');
+  // What must not be repeated holds credentials, and what holds credentials is never tagged.
+  const isTagged = endpoint.method === 'GET' ? isConditional(endpoint) : endpoint.idempotent !== false;
+  if (hasBody && isTagged) own.push('ETag', 'Last-Modified');
+  if (status === 201) own.push('Location');
+  if (honoursIdempotency(endpoint)) own.push('Idempotency-Replayed');
+  return own;
+}
+
+function successContent(
+  endpoint: Endpoint,
+  spec: ResponseSpec,
+  version: string | undefined,
+  schemas: Schemas,
+): SchemaObject {
+  const usual = version === undefined ? [json] : [json, vendorType(version)];
+  const types = endpoint.produces ?? (spec.mediaType === undefined ? usual : [spec.mediaType]);
+  const schema = spec.schema === undefined ? undefined : schemas.of(spec.schema, 'output');
+  return Object.fromEntries(
+    types.map(type => {
+      if (schema === undefined || !type.endsWith('json')) return [type, textBody(spec.example)];
+      return [type, { schema, example: spec.example ?? schemas.example(schema, 'all') }];
+    }),
+  );
+}
+
+function textBody(example: unknown): SchemaObject {
+  const schema = { type: 'string', maxLength: 2_147_483_647, pattern: '^[\\s\\S]*$' };
+  return { schema, example: example ?? '…' };
+}
+
+const pointer = {
+  type: 'string',
+  format: 'json-pointer',
+  maxLength: 1024,
+  description: 'A JSON Pointer (RFC 6901).',
+};
+
+const operation = (ops: readonly string[], members: SchemaObject): SchemaObject => ({
+  type: 'object',
+  properties: { op: { type: 'string', enum: ops }, path: pointer, ...members },
+  required: ['op', 'path', ...Object.keys(members)],
+});
+
+const jsonPatchSchema: SchemaObject = {
+  type: 'array',
+  description: 'JSON Patch (RFC 6902): applied as a whole or not at all.',
+  maxItems: 100,
+  items: {
+    oneOf: [
+      operation(['add', 'replace', 'test'], { value: { description: 'Any JSON value.' } }),
+      operation(['remove'], {}),
+      operation(['move', 'copy'], { from: pointer }),
+    ],
+  },
+  examples: [
+    [
+      { op: 'test', path: '/version', value: 3 },
+      { op: 'replace', path: '/name', value: 'A better name' },
+    ],
+  ],
+};

@@ -1,0 +1,115 @@
+/** One path of the document: its endpoints, and the HEAD and OPTIONS that come with them. */
+import type { Access } from './access.ts';
+import type { Endpoint } from './endpoint.ts';
+import { requestBody, successResponse } from './openapi-bodies.ts';
+import { errorsOf, honoursIdempotency, isConditional, responseName, statusesOf } from './openapi-errors.ts';
+import { type HeaderParameter, headerParameters, shapeParameters } from './openapi-parameters.ts';
+import type { SchemaObject, Schemas } from './openapi-schemas.ts';
+import type { Route } from './router.ts';
+
+/** Keeps Scalar's list of operations to those that differ from one another. */
+const notListed = { 'x-scalar-ignore': true };
+
+export function pathItem(route: Route, schemas: Schemas): SchemaObject {
+  const operations: Record<string, SchemaObject> = {};
+  for (const [method, endpoint] of route.endpoints) {
+    const operation = operationOf(endpoint, route.version?.name, schemas);
+    operations[method.toLowerCase()] = operation;
+    if (method === 'GET') operations.head = headOf(operation);
+  }
+  const first = [...route.endpoints.values()][0];
+  if (first !== undefined) operations.options = optionsOf(first);
+  const shared = headerParameters(['XRequestId']);
+  // The path's own parameters are those of every method, OPTIONS as well.
+  const own = first === undefined ? [] : shapeParameters({ ...first, query: undefined }, schemas);
+  return { parameters: [...own, ...shared], ...operations };
+}
+
+type Operation = SchemaObject & { readonly responses: Readonly<Record<string, SchemaObject>> };
+
+function operationOf(endpoint: Endpoint, version: string | undefined, schemas: Schemas): Operation {
+  const { access, body } = endpoint;
+  const errors = errorsOf(endpoint);
+  const query = shapeParameters({ ...endpoint, params: undefined }, schemas);
+  const parameters = [...query, ...headerParameters(headersReadBy(endpoint))];
+  return {
+    operationId: endpoint.operationId,
+    tags: [endpoint.tag],
+    summary: endpoint.summary,
+    description: [endpoint.description, accessText(access)].filter(part => part !== undefined).join('\n\n'),
+    security: securityOf(access),
+    ...(access.kind === 'public' ? {} : { 'x-roles': access.roles }),
+    ...(access.kind === 'public' || access.scope === undefined ? {} : { 'x-scope': access.scope }),
+    'x-errors': errors,
+    ...(parameters.length === 0 ? {} : { parameters }),
+    ...(body === undefined ? {} : { requestBody: requestBody(body, schemas) }),
+    responses: responsesOf(endpoint, version, schemas),
+  };
+}
+
+function headersReadBy(endpoint: Endpoint): HeaderParameter[] {
+  if (isConditional(endpoint)) return ['IfNoneMatch', 'IfModifiedSince'];
+  if (honoursIdempotency(endpoint)) return ['IdempotencyKey'];
+  const isGuarded = endpoint.errors?.includes('PRECONDITION_FAILED') === true;
+  return isGuarded ? ['IfMatch', 'IfUnmodifiedSince'] : [];
+}
+
+/** In ascending order; a status that the endpoint describes itself is not that of the layers. */
+function responsesOf(
+  endpoint: Endpoint,
+  version: string | undefined,
+  schemas: Schemas,
+): Record<string, SchemaObject> {
+  const responses: Record<string, SchemaObject> = {};
+  if (isConditional(endpoint)) responses[304] = response('NotModified');
+  for (const status of statusesOf(errorsOf(endpoint))) responses[status] = response(responseName(status));
+  for (const [status, spec] of Object.entries(endpoint.responses)) {
+    responses[status] = successResponse(endpoint, Number(status), spec, version, schemas);
+  }
+  return responses;
+}
+
+const response = (name: string): SchemaObject => ({ $ref: `#/components/responses/${name}` });
+
+/** HEAD answers what GET answers, without the body. */
+function headOf(get: Operation): SchemaObject {
+  const { responses, ...same } = get;
+  const bodiless = Object.entries(responses).map(([status, described]) => {
+    const { content: _, ...rest } = described;
+    return [status, rest];
+  });
+  return {
+    ...same,
+    operationId: `${get.operationId}Head`,
+    summary: `${get.summary}: headers only`,
+    description: 'Answers what GET answers, without the body.',
+    ...notListed,
+    responses: Object.fromEntries(bodiless),
+  };
+}
+
+function optionsOf(endpoint: Endpoint): SchemaObject {
+  return {
+    operationId: `${endpoint.operationId}Options`,
+    tags: [endpoint.tag],
+    summary: 'Methods of this address; CORS preflight',
+    description:
+      'Asked by browsers before a request from another origin. Needs no credentials, costs no quota.',
+    security: [],
+    ...notListed,
+    responses: { 204: response('Preflight'), 500: response(responseName(500)) },
+  };
+}
+
+function securityOf(access: Access): SchemaObject[] {
+  if (access.kind === 'public') return [];
+  const bearer = access.roles.length === 0 ? [] : [{ bearerAuth: [] }];
+  return access.scope === undefined ? bearer : [...bearer, { apiKeyHeader: [] }, { apiKeyQuery: [] }];
+}
+
+function accessText(access: Access): string {
+  if (access.kind === 'public') return 'Access: public.';
+  const who = access.roles.length === 0 ? [] : [`the roles ${access.roles.join(', ')}`];
+  if (access.scope !== undefined) who.push(`API keys with the scope \`${access.scope}\``);
+  return `Access: ${who.join('; ')}.`;
+}

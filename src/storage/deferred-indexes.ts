@@ -1,0 +1,87 @@
+/**
+ * Secondary indexes of an SQLite database, put aside for the time of a large import and built again after it.
+ *
+ * A row that is inserted changes a page in each index, and a page elsewhere for each row: with 500,000 products
+ * a short transaction writes some 10 KB a row, twice. Building an index from all rows writes it once, in order.
+ * Indexes only make reading fast, so their absence is never wrong; and what is missing is noted in the database
+ * by the transaction that drops it, so that after a crash the next start builds it.
+ */
+import { Database as Connection } from 'bun:sqlite';
+import { existsSync } from 'node:fs';
+
+/** How long another process's transaction is waited for. */
+const busyTimeoutMs = 10_000;
+/** In KiB, for sorting: larger indexes are sorted in temporary files. */
+const sortMemory = 16_000;
+
+/**
+ * Whether no other connection has the file open. SQLite leaves its write-ahead log only for a sole user; the
+ * log is taken up again by the next connection.
+ */
+export function isSoleUser(file: string): boolean {
+  if (!existsSync(file)) return true;
+  const connection = new Connection(file, { readwrite: true, strict: true });
+  try {
+    const row = connection.query<{ journal_mode: string }, []>('PRAGMA journal_mode = DELETE').get();
+    return row?.journal_mode === 'delete';
+  } catch {
+    return false;
+  } finally {
+    connection.close();
+  }
+}
+
+/** Drops the table's indexes that are not needed to keep it correct, noting how to build them. */
+export function deferIndexes(file: string, table: string): void {
+  using connection = connect(file);
+  connection
+    .transaction(() => {
+      connection.run(
+        'create table if not exists deferred_indexes (name text primary key, statement text not null)',
+      );
+      connection.run(
+        `insert or replace into deferred_indexes select name, sql from sqlite_master
+        where type = 'index' and tbl_name = ? and sql is not null and sql not like 'create unique%'`,
+        [table],
+      );
+      for (const { name } of deferred(connection)) connection.run(`drop index if exists "${name}"`);
+    })
+    .immediate();
+}
+
+/**
+ * Builds the indexes that were put aside, each in a transaction of its own.
+ * @param file an SQLite database, which need not exist
+ * @returns how many there were
+ */
+export function restoreIndexes(file: string): number {
+  if (!existsSync(file)) return 0;
+  using connection = connect(file);
+  const hasTable = connection.query("select 1 from sqlite_master where name = 'deferred_indexes'");
+  if (hasTable.get() === null) return 0;
+  const indexes = deferred(connection);
+  for (const { name, statement } of indexes) {
+    connection
+      .transaction(() => {
+        // Another process may have been here first.
+        connection.run(statement.replace(/^create index/i, 'create index if not exists'));
+        connection.run('delete from deferred_indexes where name = ?', [name]);
+      })
+      .immediate();
+  }
+  return indexes.length;
+}
+
+function connect(file: string): Connection {
+  const connection = new Connection(file, { readwrite: true, strict: true });
+  connection.run(`PRAGMA busy_timeout = ${busyTimeoutMs}`);
+  connection.run('PRAGMA synchronous = FULL');
+  connection.run('PRAGMA temp_store = FILE');
+  connection.run(`PRAGMA cache_size = -${sortMemory}`);
+  return connection;
+}
+
+function deferred(connection: Connection): { name: string; statement: string }[] {
+  const query = 'select name, statement from deferred_indexes order by name';
+  return connection.query<{ name: string; statement: string }, []>(query).all();
+}

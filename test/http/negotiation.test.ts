@@ -1,0 +1,194 @@
+/** Content negotiation: Accept on the wire, and the published cases against the functions that decide. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { negotiation } from '../../src/http/negotiate.ts';
+import { addProduct, type Product, pathOf } from '../support/catalog.ts';
+import { conformance } from '../support/conformance.ts';
+import { call } from '../support/http.ts';
+import { play } from '../support/scenario.ts';
+import { databaseKinds, startTestService, type TestService } from '../support/service.ts';
+
+const json = 'application/json';
+const vendor = 'application/vnd.catalog.v1+json';
+const problem = 'application/problem+json';
+
+const accepts: [accept: string | undefined, status: number][] = [
+  [undefined, 200],
+  ['*/*', 200],
+  [json, 200],
+  ['application/*', 200],
+  ['APPLICATION/JSON', 200],
+  [`${json}; charset=utf-8`, 200],
+  [`${json};q=0.001`, 200],
+  [`text/html, ${json};q=0.5`, 200],
+  ['text/html, */*;q=0.1', 200],
+  [`image/png;q=1, ${json};q=0.1`, 200],
+  [vendor, 200],
+  [`application/vnd.catalog.v2+json, ${vendor};q=0.5`, 200],
+  ['application/vnd.catalog.v2+json, */*;q=0.1', 200],
+  ['image/png', 406],
+  ['text/*', 406],
+  ['application/vnd.catalog.v2+json', 406],
+  ['application/vnd.other.v1+json', 406],
+  [`${json};q=0`, 406],
+  ['*/*;q=0', 406],
+  ['application/*;q=0, */*', 406],
+  ['application/xml, text/html', 406],
+  [problem, 406],
+];
+
+describe.each([...databaseKinds])('Accept on %s', kind => {
+  let service: TestService;
+  let product: Product;
+  beforeAll(async () => {
+    service = await startTestService(kind);
+    product = await addProduct(service);
+  });
+  afterAll(() => service.stop());
+
+  test.each(accepts)('%s is answered %d', async (accept, status) => {
+    const headers: Record<string, string> = accept === undefined ? {} : { Accept: accept };
+    const answer = await play(service, {
+      name: String(accept),
+      path: pathOf(product),
+      as: 'user',
+      headers,
+      status,
+    });
+    expect(answer.headers.get('Vary')).toContain('Accept');
+    if (status === 200) expect(answer.body).toEqual(product);
+    else expect(answer.body.error).toBe('NOT_ACCEPTABLE');
+  });
+
+  test('a refused write is not made', async () => {
+    const body = { name: 'Lamp', price: 1 };
+    const headers = { Accept: 'application/vnd.catalog.v2+json' };
+    await play(service, {
+      name: 'v2',
+      method: 'POST',
+      path: '/v1/products',
+      as: 'editor',
+      headers,
+      body,
+      status: 406,
+    });
+  });
+
+  test.each([
+    [problem, problem],
+    [`${json}, ${problem};q=0.5`, problem],
+    [`${problem};q=0`, json],
+    [`${json}, ${problem};q=0`, json],
+    ['*/*', json],
+    ['application/*', json],
+    [json, json],
+  ])('an error for Accept: %s is %s', async (accept, type) => {
+    const answer = await call(service, { path: '/v1/products/0', as: 'user', headers: { Accept: accept } });
+    expect(answer.headers.get('Content-Type')).toBe(type);
+    if (type === json) return expect(Object.keys(answer.body)).toEqual(['error', 'message', 'requestId']);
+    const { requestId, error, message } = answer.body;
+    const members = {
+      type: 'about:blank',
+      title: expect.any(String),
+      status: answer.status,
+      detail: message,
+    };
+    expect(answer.body).toEqual({
+      ...members,
+      instance: `urn:request:${requestId}`,
+      error,
+      message,
+      requestId,
+    });
+  });
+
+  test('problem details carry the details of a validation', async () => {
+    const headers = { Accept: `${json}, ${problem}` };
+    const answer = await call(service, {
+      method: 'POST',
+      path: '/v1/products',
+      as: 'editor',
+      headers,
+      body: {},
+    });
+    expect([answer.status, answer.headers.get('Content-Type'), answer.body.details.length]).toEqual([
+      400,
+      problem,
+      2,
+    ]);
+  });
+
+  test.each([
+    ['application/json; charset=utf-8', 201],
+    ['Application/JSON;charset="UTF-8"', 201],
+    ['application/json; charset=iso-8859-1', 415],
+    ['text/json', 415],
+    ['application/vnd.api+json', 415],
+    ['application/merge-patch+json', 415],
+    ['application/x-www-form-urlencoded', 415],
+    ['multipart/form-data; boundary=x', 415],
+    ['', 415],
+  ])('a body of type %j is answered %d', async (type, status) => {
+    const headers = { 'Content-Type': type };
+    const body = JSON.stringify({ name: 'Lamp', price: 1 });
+    await play(service, {
+      name: type,
+      method: 'POST',
+      path: '/v1/products',
+      as: 'editor',
+      headers,
+      body,
+      status,
+    });
+  });
+
+  test('a compressed body is refused, and the refusal says what is taken', async () => {
+    const headers = { 'Content-Type': json, 'Content-Encoding': 'gzip' };
+    const body = Bun.gzipSync(JSON.stringify({ name: 'Lamp', price: 1 }));
+    const answer = await play(service, {
+      name: 'gzip',
+      method: 'POST',
+      path: '/v1/products',
+      as: 'editor',
+      headers,
+      body,
+      status: 415,
+    });
+    expect(answer.headers.get('Accept-Encoding')).toBe('identity');
+  });
+});
+
+interface PublishedCase {
+  readonly test: string;
+  readonly method: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly provided: readonly string[] | null;
+  readonly expected?: string;
+}
+
+const directory = conformance('negotiator-tests');
+describe.skipIf(directory === undefined)('the published cases', () => {
+  test('of media types', async () => {
+    const cases = (await Bun.file(`${directory}/mediaType-cases.json`).json()) as PublishedCase[];
+    const applicable = cases.filter(({ method, provided }) => method === 'mediaType' && provided !== null);
+    expect(applicable.length).toBeGreaterThan(10);
+    for (const { test: name, headers, provided, expected } of applicable) {
+      const { mediaType } = negotiation().mediaType(headers.accept ?? null, provided ?? []);
+      expect([name, mediaType]).toEqual([name, expected]);
+    }
+  });
+
+  test('of content codings', async () => {
+    const cases = (await Bun.file(`${directory}/encoding-cases.json`).json()) as PublishedCase[];
+    // What we offer is fixed, so only whether a coding that is chosen was allowed can be compared.
+    const applicable = cases.filter(({ provided }) => provided === null);
+    expect(applicable.length).toBeGreaterThan(5);
+    for (const { test: name, headers } of applicable) {
+      const header = headers['accept-encoding'];
+      const coding = negotiation().coding(header ?? null);
+      const refused = coding && new RegExp(`(^|[ ,])${coding};q=0(\\.0*)?($|[ ,])`).test(header ?? '');
+      expect([name, refused ?? false]).toEqual([name, false]);
+      const named = coding == null || header?.includes(coding) || header?.includes('*');
+      expect([name, named]).toEqual([name, true]);
+    }
+  });
+});

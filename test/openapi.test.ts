@@ -1,0 +1,169 @@
+/** The document: what is committed, what is served, and what the code would write now are one. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { join } from 'node:path';
+import { lint, loadConfig } from '@redocly/openapi-core';
+import { createDocument } from '../src/service.ts';
+import { call } from './support/http.ts';
+import { startTestService, type TestService } from './support/service.ts';
+
+type Node = Readonly<Record<string, unknown>>;
+
+interface Operation extends Node {
+  readonly operationId: string;
+  readonly security?: readonly Node[];
+  readonly parameters?: readonly unknown[];
+  readonly requestBody?: { readonly content: Readonly<Record<string, Node>> };
+  readonly responses: Readonly<Record<string, Node>>;
+}
+
+const root = join(import.meta.dir, '..');
+const committed: Node = await Bun.file(join(root, 'openapi.json')).json();
+
+// Boundary: the linters below prove that the document has the form of OpenAPI.
+const paths = committed.paths as Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+const methods = ['get', 'head', 'post', 'put', 'patch', 'delete', 'options'];
+const operations = Object.entries(paths).flatMap(([path, item]) =>
+  methods.flatMap(method => {
+    const operation = item[method];
+    return operation === undefined ? [] : [{ path, method, operation }];
+  }),
+);
+const named = operations.map(found => [`${found.method} ${found.path}`, found] as const);
+
+/** Follows references until there is none. */
+function resolved(node: unknown): Node {
+  const { $ref } = node as Node;
+  if (typeof $ref !== 'string') return node as Node;
+  const tokens = $ref.slice(2).split('/');
+  return resolved(tokens.reduce<unknown>((at, token) => (at as Node)[token], committed));
+}
+
+test('openapi.json is what the code writes now; else run npm run openapi', async () => {
+  expect(JSON.parse(JSON.stringify(await createDocument()))).toEqual(committed);
+});
+
+test('the same endpoints make the same text', async () => {
+  expect(JSON.stringify(await createDocument())).toBe(JSON.stringify(await createDocument()));
+});
+
+test('the document is valid OpenAPI 3.1', async () => {
+  expect(committed.openapi).toBe('3.1.0');
+  const config = await loadConfig({ configPath: join(root, 'redocly.yaml') });
+  const problems = await lint({ ref: join(root, 'openapi.json'), config });
+  const told = problems.map(({ ruleId, message, location }) => [ruleId, message, location[0]?.pointer]);
+  expect(told).toEqual([]);
+});
+
+test.each(named)('%s: describes itself, and everything it sends and takes', (_, { operation, path }) => {
+  const { parameters = [], requestBody, responses } = operation;
+  // Boundary: beside operations, a path has the parameters that they share.
+  const shared = (paths[path]?.parameters ?? []) as unknown as readonly unknown[];
+  for (const text of ['operationId', 'summary', 'description']) expect(operation[text]).toBeString();
+  for (const parameter of [...parameters, ...shared]) {
+    const { name, description, example, schema } = resolved(parameter);
+    expect([name, description, example === undefined]).toEqual([name, expect.stringMatching(/\w/), false]);
+    expect(schema).toBeObject();
+  }
+  for (const [type, { schema, example }] of Object.entries(requestBody?.content ?? {})) {
+    expect([type, schema]).toEqual([type, expect.any(Object)]);
+    expect([type, example]).toEqual([type, expect.anything()]);
+  }
+  for (const response of Object.values(responses).map(resolved)) checkResponse(response);
+});
+
+function checkResponse({ description, headers, content = {} }: Node): void {
+  expect(description).toBeString();
+  const names = Object.keys(headers ?? {});
+  expect(names).toEqual(expect.arrayContaining(['X-Request-ID', 'X-RateLimit-Remaining', 'Vary']));
+  for (const header of Object.values(headers ?? {}).map(resolved)) {
+    expect(header.description).toBeString();
+    expect(header.schema).toBeObject();
+    expect(header.example).toBeDefined();
+  }
+  for (const [type, body] of Object.entries(content as Record<string, Node>)) {
+    expect([type, body.schema]).toEqual([type, expect.any(Object)]);
+    expect([type, body.example ?? body.examples]).toEqual([type, expect.anything()]);
+  }
+}
+
+test.each(named.filter(([, { method }]) => method !== 'options'))(
+  '%s: declares the errors of the layers',
+  (_, { path, operation }) => {
+    const statuses = Object.keys(operation.responses);
+    const expected = ['406', '500'];
+    if (path.startsWith('/v1/')) expected.push('429', '503');
+    if (operation.security?.length !== 0) expected.push('401', '403');
+    if (operation.requestBody !== undefined) expected.push('400', '413', '415');
+    expect(statuses).toEqual(expect.arrayContaining(expected));
+  },
+);
+
+test('every path has OPTIONS, and HEAD where it has GET', () => {
+  for (const [path, item] of Object.entries(paths)) {
+    expect([path, item.options !== undefined]).toEqual([path, true]);
+    expect([path, item.head !== undefined]).toEqual([path, item.get !== undefined]);
+  }
+});
+
+test('credentials are a bearer token unless an operation says otherwise', () => {
+  expect(committed.security).toEqual([{ bearerAuth: [] }]);
+  expect(paths['/v1/auth/login']?.post?.security).toEqual([]);
+  expect(paths['/v1/products']?.get).toMatchObject({
+    security: [{ bearerAuth: [] }, { apiKeyHeader: [] }, { apiKeyQuery: [] }],
+    'x-roles': ['admin', 'editor', 'user'],
+    'x-scope': 'products:read',
+  });
+});
+
+test('parameters of queries have the types that their text stands for', () => {
+  const parameters = (paths['/v1/products']?.get?.parameters ?? []).map(resolved);
+  const schemaOf = (name: string) => parameters.find(parameter => parameter.name === name)?.schema;
+  expect(schemaOf('perPage')).toMatchObject({ type: 'integer', minimum: 1, maximum: 100 });
+  expect(schemaOf('minPrice')).toEqual({ type: 'number', examples: [10] });
+  expect(schemaOf('status')).toEqual({ type: 'string', enum: ['active', 'archived'] });
+});
+
+describe('the service', () => {
+  let service: TestService;
+  beforeAll(async () => {
+    service = await startTestService('sqlite');
+  });
+  afterAll(() => service.stop());
+
+  test('serves the document that is committed', async () => {
+    const served = await call(service, { path: '/openapi.json' });
+    expect(served.status).toBe(200);
+    expect(served.headers.get('content-type')).toBe('application/json');
+    expect(served.body).toEqual(committed);
+  });
+
+  test('answers every declared path and method', async () => {
+    for (const { path, method } of operations) {
+      const target = path.replaceAll(/\{\w+\}/g, '1');
+      const { status } = await call(service, { path: target, method: method.toUpperCase() });
+      expect([method, path, [404, 405].includes(status)]).toEqual([method, path, false]);
+    }
+  });
+
+  test('serves its documentation page, which refers to no other host', async () => {
+    const page = await call(service, { path: '/docs' });
+    expect(page.status).toBe(200);
+    expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8');
+    const addresses = [...page.text.matchAll(/(?:src|href|data-url)="([^"]*)"/g)].map(
+      ([, address]) => address,
+    );
+    expect(addresses).toEqual(['/openapi.json', '/docs/scalar.js']);
+    expect(page.text).not.toMatch(/https?:|\/\/[a-z]/);
+    const policy = page.headers.get('content-security-policy') ?? '';
+    expect(policy).toContain("default-src 'none'");
+    expect(policy).not.toMatch(/https?:|\*/);
+  });
+
+  test('serves the script of that page', async () => {
+    const script = await call(service, { path: '/docs/scalar.js' });
+    expect(script.status).toBe(200);
+    expect(script.headers.get('content-type')).toBe('text/javascript; charset=utf-8');
+    expect(script.text).toContain('Scalar');
+    expect(script.text.length).toBeGreaterThan(100_000);
+  });
+});

@@ -1,0 +1,207 @@
+/** Signing in, and what an access token must be to stand for somebody. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { contentsOf } from '../support/contents.ts';
+import { call } from '../support/http.ts';
+import { decode, forge } from '../support/jwt.ts';
+import { play } from '../support/scenario.ts';
+import { databaseKinds, emailOf, password, startTestService, type TestService } from '../support/service.ts';
+
+const refusedLogins: [name: string, body: unknown, problems: [string, string][]][] = [
+  [
+    'nothing',
+    {},
+    [
+      ['email', 'required'],
+      ['password', 'required'],
+    ],
+  ],
+  [
+    'null',
+    { email: null, password: null },
+    [
+      ['email', 'type'],
+      ['password', 'type'],
+    ],
+  ],
+  ['a password that is a number', { email: 'a@b.example', password: 1 }, [['password', 'type']]],
+  [
+    'a password of 201 characters',
+    { email: 'a@b.example', password: 'x'.repeat(201) },
+    [['password', 'maxLength']],
+  ],
+  ['U+0000', { email: 'a\u0000@b.example', password: 'x' }, [['email', 'characters']]],
+  [
+    'operators instead of text',
+    { email: { $ne: null }, password: { $ne: null } },
+    [
+      ['email', 'type'],
+      ['password', 'type'],
+    ],
+  ],
+];
+
+describe.each([...databaseKinds])('signing in on %s', kind => {
+  let service: TestService;
+  beforeAll(async () => {
+    service = await startTestService(kind);
+  });
+  afterAll(() => service.stop());
+  const login = (body: unknown) => call(service, { method: 'POST', path: '/v1/auth/login', body });
+
+  test('gives two signed tokens with the claims of the specification, and stores neither', async () => {
+    const answer = await login({ email: emailOf('editor'), password });
+    expect(answer.status).toBe(200);
+    expect(answer.body).toEqual({
+      accessToken: expect.any(String),
+      refreshToken: expect.any(String),
+      expiresIn: 900,
+    });
+    expect(answer.headers.get('Cache-Control')).toBe('no-store');
+    expect(answer.headers.get('ETag')).toBeNull();
+    const { header, payload } = decode(answer.body.accessToken);
+    expect(header).toEqual({ alg: 'HS256', typ: 'JWT' });
+    const exp = Math.floor(service.clock.now() / 1000) + 900;
+    expect(payload).toMatchObject({ userId: expect.stringMatching(/^\d+$/), role: 'editor', exp });
+    const kept = [...(await contentsOf(service)), ...service.log().map(line => JSON.stringify(line))].join(
+      '\n',
+    );
+    for (const secret of [answer.body.accessToken, answer.body.refreshToken, password])
+      expect(kept).not.toContain(secret);
+  });
+
+  test('the address is found in any case and between spaces', async () => {
+    for (const email of [emailOf('user').toUpperCase(), ` ${emailOf('user')} `])
+      expect((await login({ email, password })).status).toBe(200);
+  });
+
+  test('unknown user and wrong password get one and the same answer', async () => {
+    const answers = await Promise.all([
+      login({ email: emailOf('user'), password: 'not the password' }),
+      login({ email: 'nobody@test.example', password }),
+      login({ email: "' or 1=1 --", password: '' }),
+    ]);
+    for (const { status, body, headers } of answers) {
+      expect([status, body.error, body.message]).toEqual([
+        401,
+        'INVALID_CREDENTIALS',
+        answers[0].body.message,
+      ]);
+      expect(Object.keys(body)).toEqual(['error', 'message', 'requestId']);
+      expect(headers.get('WWW-Authenticate')).toBe('Bearer realm="catalog"');
+    }
+  });
+
+  test.each(refusedLogins)('refuses %s', async (name, body, problems) => {
+    await play(service, { name, method: 'POST', path: '/v1/auth/login', body, status: 400, problems });
+  });
+
+  test.each(['admin', 'editor', 'user'] as const)('/me is the user who is signed in: %s', async role => {
+    const answer = await play(service, { name: role, path: '/v1/me', as: role, status: 200 });
+    expect(answer.body).toMatchObject({
+      name: `Test ${role}`,
+      email: emailOf(role),
+      role,
+      version: 1,
+      tags: [],
+    });
+    expect(answer.text).not.toContain('password');
+    const headers = { 'If-None-Match': answer.headers.get('ETag') ?? '' };
+    expect((await call(service, { path: '/v1/me', as: role, headers })).status).toBe(304);
+  });
+
+  /** What is sent as Authorization, made from a valid payload and the valid token. */
+  const wrong: [name: string, authorization: (payload: Record<string, unknown>, token: string) => string][] =
+    [
+      ['another secret', payload => `Bearer ${forge(payload, { secret: 'x'.repeat(40) })}`],
+      [
+        'alg none without signature',
+        payload => `Bearer ${forge(payload, { header: { alg: 'none', typ: 'JWT' }, hash: '' })}`,
+      ],
+      ['alg None with a signature', payload => `Bearer ${forge(payload, { header: { alg: 'None' } })}`],
+      [
+        'alg HS512',
+        payload => `Bearer ${forge(payload, { header: { alg: 'HS512', typ: 'JWT' }, hash: 'sha512' })}`,
+      ],
+      [
+        'alg HS384',
+        payload => `Bearer ${forge(payload, { header: { alg: 'HS384', typ: 'JWT' }, hash: 'sha384' })}`,
+      ],
+      [
+        'alg RS256 signed as HS256',
+        payload => `Bearer ${forge(payload, { header: { alg: 'RS256', typ: 'JWT' } })}`,
+      ],
+      ['no alg', payload => `Bearer ${forge(payload, { header: { typ: 'JWT' } })}`],
+      [
+        'a critical extension',
+        payload => `Bearer ${forge(payload, { header: { alg: 'HS256', crit: ['b64'], b64: false } })}`,
+      ],
+      [
+        'another role in a signed token',
+        (payload, token) =>
+          `Bearer ${[token.split('.')[0], Buffer.from(JSON.stringify({ ...payload, role: 'admin' })).toString('base64url'), token.split('.')[2]].join('.')}`,
+      ],
+      ['no exp', ({ exp: _, ...payload }) => `Bearer ${forge(payload)}`],
+      ['exp as text', payload => `Bearer ${forge({ ...payload, exp: 'never' })}`],
+      ['an unknown role', payload => `Bearer ${forge({ ...payload, role: 'root' })}`],
+      ['no userId', ({ userId: _, ...payload }) => `Bearer ${forge(payload)}`],
+      ['a userId that is no id', payload => `Bearer ${forge({ ...payload, userId: '1 or 1=1' })}`],
+      ['a token that is valid later', payload => `Bearer ${forge({ ...payload, nbf: Number(payload.exp) })}`],
+      ['no signature', (_, token) => `Bearer ${token.split('.').slice(0, 2).join('.')}`],
+      ['an empty signature', (_, token) => `Bearer ${token.split('.').slice(0, 2).join('.')}.`],
+      ['a shortened signature', (_, token) => `Bearer ${token.slice(0, -2)}`],
+      ['four parts', (_, token) => `Bearer ${token}.x`],
+      ['two tokens', (_, token) => `Bearer ${token} ${token}`],
+      ['no scheme', (_, token) => token],
+      ['Basic', () => 'Basic dXNlcjpwYXNz'],
+      ['an empty token', () => 'Bearer '],
+      ['text', () => 'Bearer ../../etc/passwd'],
+    ];
+  test.each(wrong)('a token is refused: %s', async (name, authorization) => {
+    const token = service.tokens.user;
+    const headers = { Authorization: authorization(decode(token).payload, token) };
+    const answer = await play(service, { name, path: '/v1/me', headers, status: 401, error: 'UNAUTHORIZED' });
+    expect(answer.headers.get('WWW-Authenticate')).toContain('error="invalid_token"');
+    // It is not the token's form that is wrong: made the same way, a right one is accepted.
+    const right = { Authorization: `bearer ${forge(decode(token).payload)}` };
+    expect((await call(service, { path: '/v1/me', headers: right })).status).toBe(200);
+  });
+});
+
+describe.each([...databaseKinds])('access tokens over time on %s', kind => {
+  test('a token is good for 900 seconds, on every replica, remembered or not', async () => {
+    const service = await startTestService(kind);
+    const replica = await service.replica();
+    const me = { path: '/v1/me', as: 'user' } as const;
+    expect((await call(service, me)).status).toBe(200);
+    service.clock.advance(899_000);
+    for (const each of [service, replica]) expect((await call(each, me)).status).toBe(200);
+    service.clock.advance(1000);
+    const stranger = await service.replica();
+    for (const each of [service, replica, stranger]) {
+      const answer = await call(each, me);
+      expect([answer.status, answer.body.error]).toEqual([401, 'TOKEN_EXPIRED']);
+      const challenge =
+        'Bearer realm="catalog", error="invalid_token", error_description="The token has expired"';
+      expect(answer.headers.get('WWW-Authenticate')).toBe(challenge);
+    }
+    await service.stop();
+  });
+
+  test('tokens of previous secrets are accepted for as long as those are named', async () => {
+    // Without a comma, which separates the previous secrets.
+    const before = 'the secret before that and long enough';
+    const service = await startTestService(kind, { JWT_SECRET: before });
+    const JWT_SECRET = 'the secret that follows, also long enough';
+    const moved = await service.replica({ JWT_SECRET, JWT_PREVIOUS_SECRETS: before });
+    const closed = await service.replica({ JWT_SECRET });
+    const me = { path: '/v1/me', as: 'user' } as const;
+    expect((await call(moved, me)).status).toBe(200);
+    expect((await call(closed, me)).body.error).toBe('UNAUTHORIZED');
+    const body = { email: emailOf('user'), password };
+    const fresh = await call(moved, { method: 'POST', path: '/v1/auth/login', body });
+    const headers = { Authorization: `Bearer ${fresh.body.accessToken}` };
+    expect((await call(closed, { path: '/v1/me', headers })).status).toBe(200);
+    expect((await call(service, { path: '/v1/me', headers })).status).toBe(401);
+    await service.stop();
+  });
+});

@@ -1,0 +1,120 @@
+/** PATCH /products: many products in one transaction. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { addProduct, nowOf, type Product, read } from '../support/catalog.ts';
+import { play } from '../support/scenario.ts';
+import { databaseKinds, startTestService, type TestService } from '../support/service.ts';
+
+const upTo = (length: number) => Array.from({ length }, (_, index) => index + 1_000_000);
+
+const refused: [name: string, body: unknown, problems: [string, string][]][] = [
+  [
+    'nothing',
+    {},
+    [
+      ['ids', 'required'],
+      ['update', 'required'],
+    ],
+  ],
+  ['no ids', { ids: [], update: {} }, [['ids', 'minItems']]],
+  ['501 ids', { ids: upTo(501), update: {} }, [['ids', 'maxItems']]],
+  ['an id twice', { ids: [1, 2, 1], update: {} }, [['ids', 'uniqueItems']]],
+  ['ids that are text', { ids: '1,2', update: {} }, [['ids', 'type']]],
+  ['an id that is text', { ids: ['1'], update: {} }, [['ids.0', 'type']]],
+  ['a fraction', { ids: [1.5], update: {} }, [['ids.0', 'type']]],
+  ['id 0', { ids: [0], update: {} }, [['ids.0', 'minimum']]],
+  ['an id beyond 32 bits', { ids: [2_147_483_648], update: {} }, [['ids.0', 'maximum']]],
+  ['an update that is an array', { ids: [1], update: [] }, [['update', 'type']]],
+  [
+    'an update that no PATCH would take',
+    { ids: [1], update: { name: null, price: -1 } },
+    [
+      ['update.name', 'type'],
+      ['update.price', 'minimum'],
+    ],
+  ],
+];
+
+describe.each([...databaseKinds])('bulk update on %s', kind => {
+  let service: TestService;
+  beforeAll(async () => {
+    service = await startTestService(kind);
+  });
+  afterAll(() => service.stop());
+  const bulk = (name: string, ids: readonly number[], update: object, status = 200) =>
+    play(service, {
+      name,
+      method: 'PATCH',
+      path: '/v1/products',
+      as: 'editor',
+      body: { ids, update },
+      status,
+    });
+  const idsOf = (products: readonly Product[]) => products.map(({ id }) => id);
+  const three = () => Promise.all(['A', 'B', 'C'].map(name => addProduct(service, { name, tags: [name] })));
+
+  test.each(refused)('refuses %s', async (name, body, problems) => {
+    await addProduct(service);
+    await play(service, {
+      name,
+      method: 'PATCH',
+      path: '/v1/products',
+      as: 'editor',
+      body,
+      status: 400,
+      problems,
+    });
+  });
+
+  test('changes the named fields of the named products and nothing else', async () => {
+    const products = await three();
+    const other = await addProduct(service);
+    service.clock.advance(10);
+    const answer = await bulk('archive', idsOf(products), { status: 'archived', colour: 'red' });
+    expect(answer.body).toEqual({ updated: 3 });
+    for (const product of products) {
+      const now = (await read(service, product)).body;
+      expect(now).toEqual({ ...product, status: 'archived', updatedAt: nowOf(service) });
+    }
+    expect((await read(service, other)).body).toEqual(other);
+  });
+
+  test('skips ids that do not exist and does not count them', async () => {
+    const products = await three();
+    const answer = await bulk('with strangers', [2_147_483_647, ...idsOf(products), 2_000_000_000], {
+      price: 2,
+    });
+    expect(answer.body).toEqual({ updated: 3 });
+    expect((await bulk('strangers only', [2_147_483_647], { price: 3 })).body).toEqual({ updated: 0 });
+  });
+
+  test('takes 500 ids', async () => {
+    const product = await addProduct(service);
+    expect((await bulk('500', [product.id, ...upTo(499)], { price: 2 })).body).toEqual({ updated: 1 });
+  });
+
+  test('changes all or none: a sku cannot belong to two products', async () => {
+    const products = await three();
+    const refusal = await bulk('one sku for all', idsOf(products), { price: 99, sku: `BULK-${kind}` }, 409);
+    expect(refusal.body.error).toBe('DUPLICATE');
+    for (const product of products) expect((await read(service, product)).body).toEqual(product);
+    const one = products.slice(0, 1);
+    expect((await bulk('one sku for one', idsOf(one), { sku: `BULK-${kind}` })).body).toEqual({ updated: 1 });
+  });
+
+  test('two that overlap both end, and every product has the values of one of them', async () => {
+    const products = await three();
+    const ids = idsOf(products);
+    const body = (price: number, order: readonly number[]) =>
+      fetch(`${service.url}/v1/products`, {
+        method: 'PATCH',
+        headers: { Authorization: `Bearer ${service.tokens.editor}`, 'Content-Type': 'application/json' },
+        body: JSON.stringify({ ids: order, update: { price, description: String(price) } }),
+      });
+    const answers = await Promise.all(
+      [1, 2, 3, 4, 5, 6].map(price => body(price, price % 2 === 0 ? ids : ids.toReversed())),
+    );
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200, 200]);
+    const found = await Promise.all(products.map(product => read(service, product)));
+    expect(new Set(found.map(({ body: { price, description } }) => `${price} ${description}`)).size).toBe(1);
+  });
+});

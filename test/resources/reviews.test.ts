@@ -1,0 +1,111 @@
+/** Reviews of a product. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { addProduct, nowOf, pathOf } from '../support/catalog.ts';
+import { call } from '../support/http.ts';
+import { play } from '../support/scenario.ts';
+import { databaseKinds, startTestService, type TestService } from '../support/service.ts';
+
+const refused: [name: string, body: unknown, problems: [string, string][]][] = [
+  ['nothing', {}, [['rating', 'required']]],
+  ['rating 0', { rating: 0 }, [['rating', 'minimum']]],
+  ['rating 6', { rating: 6 }, [['rating', 'maximum']]],
+  ['half a star', { rating: 4.5 }, [['rating', 'type']]],
+  ['a rating in quotes', { rating: '5' }, [['rating', 'type']]],
+  ['a body of 5,001 characters', { rating: 5, body: 'x'.repeat(5001) }, [['body', 'maxLength']]],
+  ['U+0000', { rating: 5, body: '\u0000' }, [['body', 'characters']]],
+];
+
+describe.each([...databaseKinds])('reviews on %s', kind => {
+  let service: TestService;
+  beforeAll(async () => {
+    service = await startTestService(kind);
+  });
+  afterAll(() => service.stop());
+
+  test.each(refused)('refuses %s', async (name, body, problems) => {
+    const path = `${pathOf(await addProduct(service))}/reviews`;
+    await play(service, { name, method: 'POST', path, as: 'user', body, status: 400, problems });
+  });
+
+  test('author and moment are the service’s own; one review per user and product', async () => {
+    const product = await addProduct(service);
+    const path = `${pathOf(product)}/reviews`;
+    const body = { rating: 5, body: 'Bright.', author: { id: 1, name: 'Somebody else' }, productId: 1 };
+    const made = await play(service, { name: 'first', method: 'POST', path, as: 'user', body, status: 201 });
+    const author = { id: expect.any(Number), name: 'Test user' };
+    const moments = { createdAt: nowOf(service), updatedAt: nowOf(service) };
+    expect(made.body).toEqual({
+      id: made.body.id,
+      productId: product.id,
+      author,
+      rating: 5,
+      body: 'Bright.',
+      ...moments,
+    });
+    const again = { name: 'second', method: 'POST', path, as: 'user', body: { rating: 1 } } as const;
+    await play(service, { ...again, status: 409, error: 'DUPLICATE' });
+    const other = await play(service, {
+      name: 'another user',
+      method: 'POST',
+      path,
+      as: 'editor',
+      body: { rating: 1, body: null },
+      status: 201,
+    });
+    expect(other.body).toMatchObject({ rating: 1, body: null, author: { name: 'Test editor' } });
+    const elsewhere = `${pathOf(await addProduct(service))}/reviews`;
+    await play(service, {
+      name: 'another product',
+      method: 'POST',
+      path: elsewhere,
+      as: 'user',
+      body: { rating: 2 },
+      status: 201,
+    });
+  });
+
+  test('a list holds the reviews of its product only, sorted as asked', async () => {
+    const product = await addProduct(service);
+    const path = `${pathOf(product)}/reviews`;
+    const noise = `${pathOf(await addProduct(service))}/reviews`;
+    for (const [as, rating] of [
+      ['user', 4],
+      ['editor', 2],
+      ['admin', 5],
+    ] as const) {
+      await call(service, { method: 'POST', path, as, body: { rating } });
+      await call(service, { method: 'POST', path: noise, as, body: { rating: 1 } });
+    }
+    const ratings = async (query: string) => {
+      const { body } = await call(service, { path: `${path}?${query}`, as: 'user' });
+      return (body.data as { rating: number }[]).map(({ rating }) => rating);
+    };
+    expect(await ratings('')).toEqual([4, 2, 5]);
+    expect(await ratings('sort=rating')).toEqual([2, 4, 5]);
+    expect(await ratings('sort=rating&order=desc')).toEqual([5, 4, 2]);
+    expect(await ratings('perPage=2&page=2')).toEqual([5]);
+    const { body } = await call(service, { path: `${path}?sort=rating&limit=2`, as: 'user' });
+    expect(await ratings(`sort=rating&limit=2&cursor=${body.meta.nextCursor}`)).toEqual([5]);
+    const first = await call(service, { path, as: 'user' });
+    expect(first.body.meta).toEqual({ currentPage: 1, perPage: 20, total: 3, lastPage: 1 });
+  });
+
+  test('a cursor holds for its product’s list only', async () => {
+    const paths = [pathOf(await addProduct(service)), pathOf(await addProduct(service))];
+    for (const path of paths) {
+      for (const as of ['user', 'editor'] as const)
+        await call(service, { method: 'POST', path: `${path}/reviews`, as, body: { rating: 3 } });
+    }
+    const first = await call(service, { path: `${paths[0]}/reviews?limit=1`, as: 'user' });
+    const path = `${paths[1]}/reviews?limit=1&cursor=${first.body.meta.nextCursor}`;
+    await play(service, { name: 'another product', path, as: 'user', status: 400, error: 'INVALID_CURSOR' });
+  });
+
+  test('reviews go with their product', async () => {
+    const product = await addProduct(service);
+    const path = `${pathOf(product)}/reviews`;
+    await call(service, { method: 'POST', path, as: 'user', body: { rating: 3 } });
+    await call(service, { method: 'DELETE', path: pathOf(product), as: 'editor' });
+    await play(service, { name: 'list', path, as: 'user', status: 404, error: 'NOT_FOUND' });
+  });
+});

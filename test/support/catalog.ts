@@ -1,0 +1,44 @@
+/** Products for tests to work on. */
+import { type Answer, call } from './http.ts';
+import type { TestService } from './service.ts';
+
+export interface Product {
+  readonly id: number;
+  readonly name: string;
+  readonly price: number;
+  readonly currency: string | null;
+  readonly status: 'active' | 'archived';
+  readonly description: string | null;
+  readonly sku: string | null;
+  readonly category: string | null;
+  readonly tags: readonly string[];
+  readonly createdAt: string;
+  readonly updatedAt: string;
+}
+
+/** What a product is when only its name and price were given. */
+export const plainProduct = {
+  currency: 'EUR',
+  status: 'active',
+  description: null,
+  sku: null,
+  category: null,
+  tags: [],
+};
+
+/** The moment it is for the service, as representations show it. */
+export const nowOf = (service: Pick<TestService, 'clock'>) => new Date(service.clock.now()).toISOString();
+
+/** @throws Error when the product is not created */
+export async function addProduct(service: TestService, fields: object = {}): Promise<Product> {
+  const body = { name: 'Lamp', price: 12.5, ...fields };
+  const made = await call(service, { method: 'POST', path: '/v1/products', as: 'admin', body });
+  if (made.status !== 201) throw new Error(`POST /v1/products answered ${made.status}: ${made.text}`);
+  return made.body;
+}
+
+export const pathOf = (product: Pick<Product, 'id'>) => `/v1/products/${product.id}`;
+
+export function read(service: TestService, product: Pick<Product, 'id'>): Promise<Answer> {
+  return call(service, { path: pathOf(product), as: 'user' });
+}

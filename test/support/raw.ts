@@ -1,0 +1,56 @@
+/** Bytes on a socket: for requests that no HTTP client would send. */
+import { connect } from 'node:net';
+
+export interface RawAnswer {
+  readonly status: number;
+  /** Everything that came back, headers included. */
+  readonly text: string;
+}
+
+/**
+ * Sends the parts as they are and reads until the service closes the connection or a whole answer has come.
+ * @param end whether to half-close after the last part
+ */
+export function send(url: string, parts: readonly (string | Uint8Array)[], end = false): Promise<RawAnswer> {
+  const { hostname, port } = new URL(url);
+  const { promise, resolve, reject } = Promise.withResolvers<RawAnswer>();
+  let text = '';
+  const socket = connect(Number(port), hostname, () => {
+    for (const part of parts) socket.write(part);
+    if (end) socket.end();
+  });
+  const finish = () => {
+    socket.destroy();
+    resolve({ status: Number(/^HTTP\/1\.1 (\d{3})/.exec(text)?.[1] ?? 0), text });
+  };
+  socket.on('data', chunk => {
+    text += chunk.toString('latin1');
+    if (isWhole(text)) finish();
+  });
+  socket.on('close', finish);
+  socket.on('error', error => (text === '' && !('code' in error) ? reject(error) : finish()));
+  return promise;
+}
+
+/** Opens connections that begin a request and never end it; gives a function that closes them. */
+export async function halfOpen(url: string, count: number, beginning: string): Promise<() => void> {
+  const { hostname, port } = new URL(url);
+  const sockets = await Promise.all(
+    Array.from({ length: count }, () => {
+      const { promise, resolve, reject } = Promise.withResolvers<ReturnType<typeof connect>>();
+      const socket = connect(Number(port), hostname, () => socket.write(beginning, () => resolve(socket)));
+      socket.on('error', reject);
+      return promise;
+    }),
+  );
+  return () => {
+    for (const socket of sockets) socket.destroy();
+  };
+}
+
+function isWhole(text: string): boolean {
+  const end = text.indexOf('\r\n\r\n');
+  if (end === -1) return false;
+  const length = /^content-length: *(\d+)/im.exec(text.slice(0, end))?.[1];
+  return length !== undefined && text.length - end - 4 >= Number(length);
+}
