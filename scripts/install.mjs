@@ -3,8 +3,8 @@
  * need nothing done before them. Plain Node: at this point nothing else is known to exist.
  */
 import { spawnSync } from 'node:child_process';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { createHash } from 'node:crypto';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -13,7 +13,9 @@ const marker = join(root, 'node_modules', '.catalog-installed');
 
 /** @param {'production' | 'development'} mode what the caller needs; development includes production */
 export function ensureInstalled(mode) {
-  const lock = createHash('sha256').update(readFileSync(join(root, 'package-lock.json'))).digest('hex');
+  const lock = createHash('sha256')
+    .update(readFileSync(join(root, 'package-lock.json')))
+    .digest('hex');
   const [have, installedMode] = existsSync(marker) ? readFileSync(marker, 'utf8').split(' ') : [];
   if (have === lock && (installedMode === 'development' || installedMode === mode)) return;
   console.error(`catalog: installing ${mode} dependencies (once) …`);
@@ -25,7 +27,9 @@ export function ensureInstalled(mode) {
     shell: process.platform === 'win32',
   });
   if (result.status !== 0) {
-    console.error('catalog: the installation failed; the lines above say why. Check the network and npm, then try again.');
+    console.error(
+      'catalog: the installation failed; the lines above say why. Check the network and npm, then try again.',
+    );
     process.exit(1);
   }
   writeFileSync(marker, `${lock} ${mode}`);

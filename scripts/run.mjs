@@ -9,7 +9,8 @@ const [task, ...rest] = process.argv.slice(2);
 
 const tasks = {
   test: () => run(bun, ['test', '--randomize', ...rest]),
-  check: () => run(bin('tsc'), ['--noEmit', '-p', '.']) || run(bin('biome'), ['check', '--error-on-warnings', '.']),
+  check: () =>
+    run(bin('tsc'), ['--noEmit', '-p', '.']) || run(bin('biome'), ['check', '--error-on-warnings', '.']),
   format: () => run(bin('biome'), ['check', '--write', '.']),
   openapi: () => run(bun, ['scripts/openapi.ts', ...rest]),
   'lint-openapi': () => run(bun, ['scripts/lint-openapi.ts', ...rest]),

@@ -62,14 +62,14 @@ export function createApp(options: AppOptions): App {
     // CORS: 204. A preflight carries no credentials and costs nothing.
     if (method === 'OPTIONS') return preflight(request, route);
 
-    // Quota: 429. It is charged to whoever calls, so that has to be known first.
-    const keyParameter = requests.queryParameter(exchange.url.search, 'api_key');
-    const identified = identify(headers, keyParameter, () => exchange.address, options.authenticator);
-    const caller = identified instanceof Promise ? await identified : identified;
-    exchange.caller = caller;
+    // Quota: 429. It is charged to whoever calls, so that has to be known first. What is free asks nobody.
     const endpoint = route?.endpoints.get(method === 'HEAD' ? 'GET' : method);
     exchange.endpoint = endpoint;
     if (endpoint?.free !== true) {
+      const keyParameter = requests.queryParameter(exchange.url.search, 'api_key');
+      const identified = identify(headers, keyParameter, () => exchange.address, options.authenticator);
+      const caller = identified instanceof Promise ? await identified : identified;
+      exchange.caller = caller;
       const charged = quota.charge(caller.subject);
       exchange.quota = charged instanceof Promise ? await charged : charged;
       if (!exchange.quota.allowed) throw quotaUsedUp(exchange.quota);
@@ -91,7 +91,7 @@ export function createApp(options: AppOptions): App {
     const contentType = body === undefined ? json : bodyType(headers, method, requests.bodyTypes(body));
 
     // Access: 401, 403.
-    admit(caller, endpoint.access);
+    admit(exchange.caller, endpoint.access);
 
     // Parse: 400, 413.
     exchange.params = requests.parseParams(params);

@@ -29,7 +29,9 @@ if (rest.includes('--help') || rest.includes('-h')) {
 }
 
 try {
-  process.exitCode = await command.run(rest);
+  const status = await command.run(rest);
+  // Explicitly: an open pipe on standard input or output would keep a finished process alive.
+  process.exit(status);
 } catch (error) {
   if (error instanceof ConfigError) console.error(`catalog: setting ${error.message}`);
   else if (error instanceof UsageError)

@@ -24,7 +24,7 @@ export async function databaseWriter(
   let lastEnd = 0;
   const write = (records: readonly ImportRecord[]) =>
     database.write(async session => {
-      const plan = await importer.plan(session, records);
+      const plan = await importer.plan(session, records, 'lock');
       await importer.apply(session, plan, Date.now());
       return plan.counts;
     });

@@ -11,19 +11,23 @@ const largestSize = 100;
 const lastPage = 1_000_000_000;
 /** A cursor holds a sort value: 200 characters of six bytes each (`\u0001`), in base64. */
 const longestCursor = 2000;
+const cursorExample = 'mK3v0c5zq1hXbGdsWzEsMjAsMjBd';
 
 /** The parameters that every collection takes. */
 export const pageParameters = {
-  page: integerParameter(1, lastPage)
+  page: integerParameter(1, lastPage, { default: 1 })
     .optional()
     .describe('Page number, from 1. Not together with cursor or limit.'),
-  perPage: integerParameter(1, largestSize).optional().describe('Items per page; default 20.'),
-  limit: integerParameter(1, largestSize)
+  perPage: integerParameter(1, largestSize, { default: defaultSize }).optional().describe('Items per page.'),
+  limit: integerParameter(1, largestSize, { examples: [defaultSize] })
     .optional()
     .describe('Items per cursor page; default 20. Starts cursor paging.'),
   cursor: prose(longestCursor)
     .optional()
-    .describe('Where to go on: nextCursor or prevCursor of another page of the same list.'),
+    .meta({
+      description: 'Where to go on: nextCursor or prevCursor of another page of the same list.',
+      examples: [cursorExample],
+    }),
   count: z.enum(['exact']).optional().describe('With cursor paging: also give the exact total.'),
 };
 
@@ -41,16 +45,31 @@ type SortQuery = { sort?: string | undefined; order?: 'asc' | 'desc' | undefined
 /** The envelope's schema for items of one kind. */
 export function collectionOf<Item extends z.ZodType>(item: Item, name: string) {
   const link = z.url().nullable();
+  const cursor = z
+    .string()
+    .max(longestCursor)
+    .meta({ pattern: '^[\\w-]+$', examples: [cursorExample] })
+    .nullable();
+  const perPage = z
+    .int()
+    .min(1)
+    .max(largestSize)
+    .meta({ examples: [defaultSize] });
+  const total = z
+    .int()
+    .min(0)
+    .meta({ examples: [1] });
+  const page = z.int().min(1).max(lastPage);
   return z
     .object({
       data: z.array(item).max(largestSize),
       meta: z.union([
-        z.object({ currentPage: z.int(), perPage: z.int(), total: z.int(), lastPage: z.int() }),
+        z.object({ currentPage: page, perPage, total, lastPage: z.int().min(1) }),
         z.object({
-          perPage: z.int(),
-          nextCursor: z.string().nullable(),
-          prevCursor: z.string().nullable(),
-          total: z.int().optional(),
+          perPage,
+          nextCursor: cursor,
+          prevCursor: cursor,
+          total: total.optional(),
         }),
       ]),
       links: z.object({ first: link, last: link, prev: link, next: link }),

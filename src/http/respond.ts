@@ -31,8 +31,13 @@ export function responder({ clock, cors, quota, negotiate, compressor }: Respond
   const policy = `"default";q=${quota.limit};w=${quota.window}`;
 
   /** The headers that are the same for all answers of one kind; copying them is cheaper than setting them. */
-  function template(reply: Reply, hasBody: boolean, version: Version | undefined): Headers {
-    const mediaType = hasBody ? reply.mediaType : '';
+  function template(
+    reply: Reply,
+    shownType: string,
+    hasBody: boolean,
+    version: Version | undefined,
+  ): Headers {
+    const mediaType = hasBody ? shownType : '';
     // Looked up by the parts: they are constants, whose hashes are known, and no key has to be built.
     let ofVersion = templates.get(version);
     if (ofVersion === undefined) {
@@ -127,7 +132,9 @@ export function responder({ clock, cors, quota, negotiate, compressor }: Respond
   }
 
   function finish(exchange: Exchange, reply: Reply, sent: Sent): Response {
-    const headers = template(reply, sent.body !== null, exchange.route?.version);
+    // JSON goes by the name that was negotiated for it; errors keep their own.
+    const shownType = reply.mediaType === json && reply.status < 400 ? exchange.mediaType : reply.mediaType;
+    const headers = template(reply, shownType, sent.body !== null, exchange.route?.version);
     if (sent.etag !== undefined) headers.set('ETag', sent.etag);
     if (sent.coding !== undefined) headers.set('Content-Encoding', sent.coding);
     if (reply.lastModified !== undefined) headers.set('Last-Modified', httpDate(reply.lastModified));

@@ -45,8 +45,11 @@ export function operationEndpoints(options: OperationsOptions): Endpoint[] {
           description: 'The service and its addresses.',
           schema: z
             .object({
-              name: z.string(),
-              release: z.string(),
+              name: z.literal('Catalog'),
+              release: z
+                .string()
+                .max(64)
+                .meta({ pattern: '^\\d+\\.\\d+\\.\\d+', examples: ['1.0.0'] }),
               links: z.object({
                 v1: link,
                 products: link,
@@ -120,7 +123,7 @@ export function operationEndpoints(options: OperationsOptions): Endpoint[] {
       tag,
       access: allow.public,
       free: true,
-      produces: [metricsType.split(';')[0] ?? '', 'application/openmetrics-text'],
+      produces: ['text/plain'],
       responses: { 200: { description: 'Prometheus text format.', mediaType: 'text/plain' } },
       errors: ['UNAUTHORIZED'],
       async handle({ authorization }) {
@@ -156,7 +159,7 @@ export function operationEndpoints(options: OperationsOptions): Endpoint[] {
       access: allow.public,
       free: true,
       produces: ['text/html'],
-      responses: { 200: { description: 'A page.', mediaType: 'text/html' } },
+      responses: { 200: { description: 'A page.', mediaType: 'text/html', tagged: true } },
       async handle() {
         const headers = { 'Content-Security-Policy': docs.contentSecurityPolicy };
         return { ...text(docs.page, html), headers, cacheControl: 'public, max-age=300', tagged: true };
@@ -171,7 +174,7 @@ export function operationEndpoints(options: OperationsOptions): Endpoint[] {
       access: allow.public,
       free: true,
       produces: ['text/javascript', 'application/javascript'],
-      responses: { 200: { description: 'A script.', mediaType: 'text/javascript' } },
+      responses: { 200: { description: 'A script.', mediaType: 'text/javascript', tagged: true } },
       async handle() {
         return {
           ...text(await docs.script(), javascript),

@@ -96,6 +96,20 @@ describe('conditional requests', () => {
     fc.assert(property);
   });
 
+  test('a date in the form without a zone is in GMT, wherever the service runs', () => {
+    const zone = process.env.TZ;
+    process.env.TZ = 'America/New_York';
+    try {
+      expect(new Date(moment).getHours()).not.toBe(new Date(moment).getUTCHours());
+      const headers = new Headers({ 'If-Modified-Since': 'Thu Jan 15 09:30:00 2026' });
+      const validators = { etag: `"${current}"`, lastModified: moment };
+      expect(evaluate(headers, 'GET', validators)).toBe(true);
+      expect(evaluate(headers, 'GET', { ...validators, lastModified: moment + 1000 })).toBe(false);
+    } finally {
+      process.env.TZ = zone ?? 'UTC';
+    }
+  });
+
   test('no header, whatever its text, is more than a 200, 304 or 412', () => {
     const header = fc.stringMatching(/^[ -~]{0,40}$/);
     const property = fc.property(header, header, fc.constantFrom('GET', 'PUT'), (match, since, method) => {

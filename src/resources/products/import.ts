@@ -3,7 +3,7 @@
  * product that exists and updated where it differs. The bookkeeping of store.ts (version of the collection,
  * kept totals) is done once per transaction.
  */
-import { type CompiledQuery, sql } from 'kysely';
+import { type CompiledQuery, type RawBuilder, sql } from 'kysely';
 import type { ErrorDetail } from '../../http/errors.ts';
 import { detailsOf } from '../../http/schema.ts';
 import type { Database, Session } from '../../storage/database.ts';
@@ -36,8 +36,8 @@ interface ImportUpdate {
 }
 
 export interface ProductImporter {
-  /** Reads what is there (locking it, in a transaction) and decides what to do; writes nothing. */
-  plan(session: Session, records: readonly ImportRecord[]): Promise<ImportPlan>;
+  /** Reads what is there and decides what to do; writes nothing. Without `lock` the plan cannot be carried out. */
+  plan(session: Session, records: readonly ImportRecord[], lock?: 'lock'): Promise<ImportPlan>;
   /**
    * Carries a plan out, in the transaction that made it.
    * @param now epoch milliseconds
@@ -73,30 +73,39 @@ export function productImporter(database: Database, defaultCurrency: string): Pr
   const inserts = insertSizes.map(size => ({ size, query: insertOf(database, size) }));
   const update = updateOf(database);
   const anyProduct = sql<{ id: number }>`select id from products limit 1`.compile(build);
-  const bySku = sql<StoredProduct & { sku: string }>`select id, document, updated_at, sku from products
-    where sku in (${sql.join(Array.from({ length: lookUpSize }, () => null))}) order by id ${dialect.forUpdate}`.compile(
-    build,
-  );
+  const bySku = lookUp(sql``);
+  const bySkuForUpdate = lookUp(dialect.forUpdate);
 
-  async function existing(session: Session, skus: readonly string[]): Promise<Map<string, Entry>> {
+  function lookUp(ending: RawBuilder<unknown>): CompiledQuery<StoredProduct & { sku: string }> {
+    const placeholders = sql.join(Array.from({ length: lookUpSize }, () => null));
+    return sql<StoredProduct & { sku: string }>`select id, document, updated_at, sku from products
+      where sku in (${placeholders}) order by id ${ending}`.compile(build);
+  }
+
+  async function existing(session: Session, skus: readonly string[], lock: boolean) {
     const entries = new Map<string, Entry>();
     const [first] = skus;
+    const query = lock ? bySkuForUpdate : bySku;
     if (first === undefined || (await session.first(anyProduct)) === undefined) return entries;
     for (let start = 0; start < skus.length; start += lookUpSize) {
       const parameters = skus.slice(start, start + lookUpSize);
       while (parameters.length < lookUpSize) parameters.push(first);
-      const rows = await session.all<StoredProduct & { sku: string }>({ ...bySku, parameters });
+      const rows = await session.all<StoredProduct & { sku: string }>({ ...query, parameters });
       for (const row of rows) entries.set(row.sku, entryOf(row));
     }
     return entries;
   }
 
   return {
-    async plan(session, records) {
+    async plan(session, records, lock) {
       const skus = new Set<string>();
       for (const { sku } of records) if (sku != null) skus.add(sku);
       // Sorted: two imports lock the same products in the same order.
-      return planAgainst(await existing(session, [...skus].sort()), records, defaultCurrency);
+      return planAgainst(
+        await existing(session, [...skus].sort(), lock === 'lock'),
+        records,
+        defaultCurrency,
+      );
     },
 
     async apply(session, { creates, updates }, now) {

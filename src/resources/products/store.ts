@@ -52,7 +52,9 @@ export type ProductRow = Omit<ProductsTable, 'id'>;
 /** @param now epoch milliseconds; @param createdAt the same for a product that exists already */
 export function rowOf(fields: ProductFields, now: number, createdAt: number = now): ProductRow {
   const { name, price, currency, status, description, sku, category, tags } = fields;
-  const dates = { createdAt: new Date(createdAt).toISOString(), updatedAt: new Date(now).toISOString() };
+  const updatedText = new Date(now).toISOString();
+  const createdText = createdAt === now ? updatedText : new Date(createdAt).toISOString();
+  const dates = { createdAt: createdText, updatedAt: updatedText };
   const members = { name, price, currency, status, description, sku, category, tags, ...dates };
   const document = JSON.stringify(members).slice(1);
   return { name, price, status, category, sku, created_at: createdAt, updated_at: now, document };

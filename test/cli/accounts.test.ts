@@ -1,0 +1,134 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { passwordCheck } from '../../src/resources/auth/passwords.ts';
+import { sessionStore } from '../../src/resources/auth/store.ts';
+import { keyStore } from '../../src/resources/keys/store.ts';
+import { userStore } from '../../src/resources/users/store.ts';
+import { databaseKinds } from '../support/service.ts';
+import { createPlace, type Place, withDatabaseOf } from './program.ts';
+
+const userOf = (place: Place, email: string) =>
+  withDatabaseOf(place, database => userStore(database).findByEmail(database.read, email));
+
+describe.each(databaseKinds)('accounts on %s', kind => {
+  let place: Place;
+  beforeAll(async () => {
+    place = await createPlace(kind);
+    const create = ['users', 'create', '--email', 'Ada@shop.example', '--name', 'Ada', '--role', 'admin'];
+    const created = await place.run([...create, '--password-stdin'], 'correct horse battery\n');
+    expect(created).toMatchObject({ status: 0, out: 'created user 1: Ada@shop.example, admin\n' });
+  });
+  afterAll(() => place.remove());
+
+  test('a password from standard input is the one that counts', async () => {
+    const user = await userOf(place, 'ada@SHOP.example');
+    expect(await passwordCheck().verify('correct horse battery', user?.password_hash)).toBe(true);
+  });
+
+  test.each([
+    [
+      'an address that is taken in another case',
+      ['--email', 'ADA@shop.example', '--role', 'user'],
+      '',
+      1,
+      'e-mail address ADA@shop.example already',
+    ],
+    ['no e-mail address', ['--email', 'ada', '--role', 'user'], '', 2, '--email must be an e-mail address'],
+    [
+      'an unknown role',
+      ['--email', 'b@shop.example', '--role', 'boss'],
+      '',
+      2,
+      '--role is one of admin, editor, user, not "boss"',
+    ],
+    [
+      'a short password',
+      ['--email', 'b@shop.example', '--role', 'user', '--password-stdin'],
+      'short',
+      2,
+      'the password must be at least 10',
+    ],
+  ] as const)('create refuses %s', async (_, options, input, status, message) => {
+    const ended = await place.run(['users', 'create', '--name', 'B', ...options], input);
+    expect(ended.status).toBe(status);
+    expect(ended.err).toContain(message);
+    expect(ended.err.trimEnd().split('\n').length).toBe(1);
+    expect(await userOf(place, 'b@shop.example')).toBeUndefined();
+  });
+
+  test('set-password ends sessions, and shows a generated password once', async () => {
+    await withDatabaseOf(place, database =>
+      database.write(session =>
+        sessionStore(database).insert(session, {
+          id: 's',
+          user_id: 1,
+          token_hash: 'h',
+          created_at: 1,
+          last_used_at: 1,
+          expires_at: 9e12,
+        }),
+      ),
+    );
+    const ended = await place.run(['users', 'set-password', 'ada@shop.example']);
+    const password = /shown this once: (\S{20})\n$/.exec(ended.out)?.[1] ?? '';
+    const user = await userOf(place, 'ada@shop.example');
+    expect(await passwordCheck().verify(password, user?.password_hash)).toBe(true);
+    const sessions = await withDatabaseOf(place, database =>
+      sessionStore(database).findByToken(database.read, 'h'),
+    );
+    expect(sessions).toBeUndefined();
+  });
+
+  test('the last administrator stays one', async () => {
+    const demote = ['users', 'set-role', 'ada@shop.example', 'editor'];
+    expect(await place.run(demote)).toMatchObject({
+      status: 1,
+      err: expect.stringContaining('last administrator'),
+    });
+    const second = ['users', 'create', '--email', 'eve@shop.example', '--name', 'Eve', '--role', 'admin'];
+    expect((await place.run(second)).status).toBe(0);
+    expect((await place.run(demote)).status).toBe(0);
+    expect((await userOf(place, 'ada@shop.example'))?.role).toBe('editor');
+    const listed = (await place.run(['users', 'list'])).out;
+    expect(listed).toMatch(/^1 +Ada@shop\.example +editor .* Ada$/m);
+    expect(await place.run(['users', 'set-role', 'no@shop.example', 'user'])).toMatchObject({ status: 1 });
+  });
+
+  test('keys: create, use, list, revoke', async () => {
+    const made = await place.run([
+      'keys',
+      'create',
+      '--name',
+      'import',
+      '--scopes',
+      'products:read, products:write',
+      '--expires',
+      '2999-01-31',
+    ]);
+    const key = /shown this once: (ck_\S+)\n/.exec(made.out)?.[1] ?? '';
+    const authenticate = () =>
+      withDatabaseOf(place, database => keyStore(database, { now: Date.now }).authenticate(key));
+    expect(await authenticate()).toMatchObject({
+      kind: 'key',
+      scopes: new Set(['products:read', 'products:write']),
+    });
+    const listed = (await place.run(['keys', 'list'])).out;
+    expect(listed).toMatch(/^1 +ck_\S{6}… .*2999-01-31 00:00 .*products:read,products:write +import$/m);
+    expect(listed).not.toContain(key);
+    expect(await place.run(['keys', 'revoke', '1'])).toMatchObject({ status: 0, out: 'revoked key 1\n' });
+    expect(await authenticate()).toBe('UNAUTHORIZED');
+    expect(await place.run(['keys', 'revoke', '1'])).toMatchObject({ status: 1 });
+  });
+
+  test.each([
+    [['--scopes', 'products:read'], '--name is missing'],
+    [['--name', 'x', '--scopes', 'products'], '--scopes must be one of products:read'],
+    [['--name', 'x', '--scopes', 'products:read', '--expires', 'soon'], '--expires is a date such as'],
+    [
+      ['--name', 'x', '--scopes', 'products:read', '--expires', '2001-01-01'],
+      '--expires must be in the future',
+    ],
+  ])('keys create %j is refused', async (options, message) => {
+    const ended = await place.run(['keys', 'create', ...options]);
+    expect(ended).toMatchObject({ status: 2, err: expect.stringContaining(message) });
+  });
+});

@@ -1,0 +1,129 @@
+/** Imports that do not have the database to themselves, or do not come to their end. */
+
+import { Database } from 'bun:sqlite';
+import { describe, expect, test } from 'bun:test';
+import { join } from 'node:path';
+import { deferIndexes } from '../../src/storage/deferred-indexes.ts';
+import { databaseKinds, signIn } from '../support/service.ts';
+import { createPlace, type Place, productsOf, totalsOf, waitFor } from './program.ts';
+
+const administrator = { ADMIN_EMAIL: 'admin@test.example', ADMIN_PASSWORD: 'correct horse battery' };
+
+function records(count: number, withSku = true): string {
+  const lines = Array.from({ length: count }, (_, index) => {
+    const record = { name: `Product ${index}`, price: index % 97, category: `category ${index % 7}` };
+    return JSON.stringify(withSku ? { sku: `S-${index}`, ...record } : record);
+  });
+  return `${lines.join('\n')}\n`;
+}
+
+async function expectExactTotals(place: Place): Promise<void> {
+  const { kept, counted } = await totalsOf(place);
+  expect(kept).toEqual(counted);
+}
+
+describe.each(databaseKinds)('on %s', kind => {
+  test('an import while the service runs: no write is lost, list totals are exact', async () => {
+    const place = await createPlace(kind, {
+      ...administrator,
+      PORT: '0',
+      HOST: '127.0.0.1',
+      RATE_LIMIT: '1000000',
+    });
+    const server = place.start(['serve']);
+    try {
+      const [, url = ''] = await waitFor(server.stdout, /"address":"([^"]+)"/);
+      const token = await signIn(url, administrator.ADMIN_EMAIL, administrator.ADMIN_PASSWORD);
+      const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' };
+      const total = async (query: string) => {
+        const response = await fetch(`${url}/v1/products?perPage=1${query}`, { headers });
+        return Number(/"total":(\d+)/.exec(await response.text())?.[1]);
+      };
+      let running = true;
+      const imported = place.run(['import', place.file('p.ndjson', records(8000))]).finally(() => {
+        running = false;
+      });
+      let posted = 0;
+      while (running) {
+        const body = JSON.stringify({ name: `Posted ${posted}`, price: 1, category: 'posted' });
+        const response = await fetch(`${url}/v1/products`, { method: 'POST', headers, body });
+        expect(response.status).toBe(201);
+        await response.text();
+        posted += 1;
+        expect(await total('&category=posted')).toBe(posted);
+      }
+      expect((await imported).out).toContain('8,000 created');
+      expect(posted).toBeGreaterThan(1);
+      expect(await total('')).toBe(8000 + posted);
+      expect(await total('&category=category%203')).toBe(1143);
+    } finally {
+      server.kill('SIGTERM');
+      await server.exited;
+    }
+    await expectExactTotals(place);
+    place.remove();
+  });
+
+  test('killed in the middle and run again: every record is there once', async () => {
+    const place = await createPlace(kind);
+    const file = place.file('p.ndjson', records(20_000));
+    const child = place.start(['import', file, '--batch', '200']);
+    await waitFor(child.stderr, /records done/);
+    child.kill('SIGKILL');
+    await child.exited;
+    await expectExactTotals(place);
+    const ended = await place.run(['import', file]);
+    expect(ended.status).toBe(0);
+    expect(ended.out).toMatch(/ [1-9][\d,]* unchanged/);
+    const skus = (await productsOf(place)).map(product => product.sku);
+    expect(skus.length).toBe(20_000);
+    expect(new Set(skus).size).toBe(20_000);
+    await expectExactTotals(place);
+    place.remove();
+  });
+
+  test('interrupted, then resumed where it says', async () => {
+    const place = await createPlace(kind);
+    const text = records(4000, false);
+    const child = place.start(['import', '-', '--format', 'ndjson', '--batch', '500']);
+    // The stream stays open: the import waits for more when it is interrupted.
+    child.stdin.write(text);
+    await child.stdin.flush();
+    await waitFor(child.stderr, /records done/);
+    child.kill('SIGINT');
+    const [, done = ''] = await waitFor(child.stderr, /interrupted; [\d,]+ records are done.*--skip (\d+) /);
+    expect(await child.exited).toBe(130);
+    expect((await productsOf(place)).length).toBe(Number(done));
+    expect((await place.run(['import', '-', '--format', 'ndjson', '--skip', done], text)).status).toBe(0);
+    expect((await productsOf(place)).map(product => product.name)).toEqual(
+      Array.from({ length: 4000 }, (_, index) => `Product ${index}`),
+    );
+    await expectExactTotals(place);
+    place.remove();
+  });
+});
+
+describe('indexes that a large import puts aside', () => {
+  const indexesOf = (file: string) => {
+    using connection = new Database(file, { readonly: true });
+    const query =
+      "select name, sql from sqlite_master where type = 'index' and sql is not null order by name";
+    return connection.query<{ name: string; sql: string }, []>(query).all();
+  };
+
+  test('are there again at its end, and after a crash at the next migration', async () => {
+    const place = await createPlace('sqlite');
+    const file = join(place.folder, 'data', 'catalog.db');
+    await place.run(['migrate']);
+    const before = indexesOf(file).map(({ name }) => name);
+    const ended = await place.run(['import', place.file('p.ndjson', records(12_000))]);
+    expect(ended.err).toContain('catalog import: built ');
+    expect(indexesOf(file).map(({ name }) => name)).toEqual(before);
+
+    deferIndexes(file, 'products');
+    expect(indexesOf(file).length).toBeLessThan(before.length);
+    await place.run(['migrate']);
+    expect(indexesOf(file).map(({ name }) => name)).toEqual(before);
+    place.remove();
+  });
+});

@@ -1,0 +1,98 @@
+import { Database } from 'bun:sqlite';
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { join } from 'node:path';
+import { version } from '../../package.json';
+import { commands } from '../../src/cli/index.ts';
+import { createPlace, type Place, waitFor } from './program.ts';
+
+describe('the command line', () => {
+  let place: Place;
+  beforeAll(async () => {
+    place = await createPlace('sqlite');
+  });
+  afterAll(() => place.remove());
+
+  test.each([
+    ['--help', ['--help'], 0, /^catalog: [\s\S]*Usage: catalog COMMAND[\s\S]*DATABASE_URL/],
+    ['--version', ['--version'], 0, new RegExp(`^${version}\n$`)],
+    ['an unknown command', ['zap'], 2, /^catalog: there is no command "zap"; .*\n$/],
+    ['an unknown option', ['import', '--zap'], 2, /^catalog import: unknown option '--zap'; see .*\n$/],
+    ['a missing argument', ['import'], 2, /^catalog import: FILE is missing; see .*\n$/],
+    [
+      'one argument too many',
+      ['import', 'a', 'b'],
+      2,
+      /^catalog import: there is no place for the argument "b"; .*\n$/,
+    ],
+    [
+      'a bad mapping',
+      ['import', 'a', '--map', 'colour=x'],
+      2,
+      /^catalog import: --map: a mapping's field is one of .*\n$/,
+    ],
+    [
+      'a bad number',
+      ['import', 'a', '--batch', '0'],
+      2,
+      /^catalog import: --batch takes an integer from 1 .*\n$/,
+    ],
+    ['no such file', ['import', '/no/such/file'], 1, /^catalog import: there is no file \/no\/such\/file\n$/],
+    [
+      'an unknown action',
+      ['users', 'zap'],
+      2,
+      /^catalog users: the action is create, .* not "zap"; see .*\n$/,
+    ],
+    ['a backup of nothing', ['backup', 'copy.db'], 1, /^catalog backup: there is no database .*\n$/],
+  ] as const)('%s', async (_, args, status, output) => {
+    const ended = await (await createPlace('sqlite')).run(args);
+    expect(ended.out + ended.err).toMatch(output);
+    expect(ended.status).toBe(status);
+  });
+
+  test('--help of each command', async () => {
+    for (const { name } of commands) {
+      const ended = await place.run([name, '--help']);
+      expect(ended.status).toBe(0);
+      expect(ended.out).toStartWith(`Usage: catalog ${name}`);
+      for (const line of ended.out.split('\n')) expect(line.length).toBeLessThanOrEqual(120);
+    }
+  });
+
+  test('a bad setting', async () => {
+    const wrong = await createPlace('sqlite', { DEFAULT_CURRENCY: 'euro' });
+    const ended = await wrong.run(['import', '-'], '');
+    expect(ended).toMatchObject({
+      status: 1,
+      err: expect.stringMatching(/^catalog: setting DEFAULT_CURRENCY: .*\n$/),
+    });
+  });
+
+  test('a backup on PostgreSQL names the tool for it', async () => {
+    const elsewhere = await createPlace('sqlite', { DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none' });
+    const ended = await elsewhere.run(['backup', 'copy.db']);
+    expect(ended).toMatchObject({ status: 1, err: expect.stringMatching(/^catalog backup: .*pg_dump\n$/) });
+  });
+
+  test('a backup while the service runs is whole and never overwrites', async () => {
+    const served = await createPlace('sqlite', { PORT: '0', HOST: '127.0.0.1' });
+    const server = served.start(['serve', '--sample']);
+    try {
+      await waitFor(server.stdout, /"address"/);
+      const copy = join(served.folder, 'copy.db');
+      expect(await served.run(['backup', copy])).toMatchObject({ status: 0 });
+      using connection = new Database(copy, { readonly: true });
+      const query = connection.query<{ total: number }, []>('select count(*) as total from products');
+      expect(query.get()?.total).toBeGreaterThan(10);
+      const again = await served.run(['backup', copy]);
+      expect(again).toMatchObject({
+        status: 1,
+        err: expect.stringMatching(/exists already; nothing was written\n$/),
+      });
+    } finally {
+      server.kill('SIGTERM');
+      await server.exited;
+    }
+    served.remove();
+  });
+});

@@ -1,0 +1,142 @@
+/** The real program as a child process, on a database of its own. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { sql } from 'kysely';
+import { loadConfig } from '../../src/config.ts';
+import type { Product } from '../../src/resources/products/schema.ts';
+import { productOf, type StoredProduct } from '../../src/resources/products/store.ts';
+import { openDatabase } from '../../src/service.ts';
+import type { Database } from '../../src/storage/database.ts';
+import { createDatabase } from '../support/postgres.ts';
+import type { DatabaseKind } from '../support/service.ts';
+
+export interface Ended {
+  readonly status: number | null;
+  readonly out: string;
+  readonly err: string;
+}
+
+export interface Place {
+  readonly folder: string;
+  readonly environment: Readonly<Record<string, string>>;
+  /** The path of a new file in the folder. */
+  file(name: string, content: string | Uint8Array): string;
+  /** Runs the program to its end. */
+  run(args: readonly string[], input?: string): Promise<Ended>;
+  start(args: readonly string[]): Running;
+  remove(): void;
+}
+
+export type Running = ReturnType<typeof spawn>;
+
+const main = join(import.meta.dir, '..', '..', 'src', 'main.ts');
+
+/** @param settings over the defaults; an embedded database in a temporary folder unless `kind` says otherwise */
+export async function createPlace(
+  kind: DatabaseKind,
+  settings: Readonly<Record<string, string>> = {},
+): Promise<Place> {
+  const folder = mkdtempSync(join(tmpdir(), 'catalog-cli-'));
+  const environment = {
+    DATA_DIR: join(folder, 'data'),
+    JWT_SECRET: 'a secret for tests, long enough for HS256',
+    ...(kind === 'postgresql' ? { DATABASE_URL: await createDatabase() } : {}),
+    ...settings,
+  };
+  return {
+    folder,
+    environment,
+    file(name, content) {
+      const path = join(folder, name);
+      writeFileSync(path, content);
+      return path;
+    },
+    async run(args, input) {
+      const child = spawn(args, environment);
+      if (input !== undefined) child.stdin.write(input);
+      await child.stdin.end();
+      const [out, err] = await Promise.all([child.stdout.text(), child.stderr.text()]);
+      return { status: await child.exited, out, err };
+    },
+    start: args => spawn(args, environment),
+    remove: () => rmSync(folder, { recursive: true, force: true }),
+  };
+}
+
+function spawn(args: readonly string[], environment: Readonly<Record<string, string>>) {
+  return Bun.spawn([process.execPath, main, ...args], {
+    env: { PATH: process.env.PATH ?? '', ...environment },
+    stdin: 'pipe',
+    stdout: 'pipe',
+    stderr: 'pipe',
+  });
+}
+
+/** Reads until the text matches. @throws when the stream ends before */
+export async function waitFor(stream: ReadableStream<Uint8Array>, pattern: RegExp): Promise<RegExpExecArray> {
+  const reader = stream.getReader();
+  const decoder = new TextDecoder();
+  let text = '';
+  try {
+    for (;;) {
+      const { value, done } = await reader.read();
+      text += decoder.decode(value, { stream: true });
+      const match = pattern.exec(text);
+      if (match !== null) return match;
+      if (done) throw new Error(`the output ended without ${pattern}: ${text}`);
+    }
+  } finally {
+    reader.releaseLock();
+  }
+}
+
+export async function withDatabaseOf<T>(place: Place, work: (database: Database) => Promise<T>): Promise<T> {
+  const database = openDatabase(loadConfig(place.environment));
+  try {
+    return await work(database);
+  } finally {
+    await database.close();
+  }
+}
+
+/** All products by id. */
+export function productsOf(place: Place): Promise<Product[]> {
+  return withDatabaseOf(place, async database => {
+    const query = sql<StoredProduct>`select id, document, updated_at from products order by id`;
+    return (await database.read.all(query.compile(database.build))).map(productOf);
+  });
+}
+
+/** What a product is but for its id and dates. */
+export function fieldsOf({ id: _id, createdAt: _created, updatedAt: _updated, ...fields }: Product) {
+  return fields;
+}
+
+interface Count {
+  readonly status: string;
+  readonly category: string;
+  readonly total: number;
+}
+
+/** The kept totals, and the same counted. They have to be equal. */
+export function totalsOf(place: Place): Promise<{ kept: Count[]; counted: Count[] }> {
+  return withDatabaseOf(place, async database => {
+    const kept = sql<Count>`select status, category, cast(sum(total) as integer) as total from product_totals
+      group by status, category having sum(total) <> 0 order by status, category`;
+    const counted = sql<Count>`select status, coalesce(category, '') as category, cast(count(*) as integer) as total
+      from products group by status, coalesce(category, '') order by status, coalesce(category, '')`;
+    return {
+      kept: await database.read.all(kept.compile(database.build)),
+      counted: await database.read.all(counted.compile(database.build)),
+    };
+  });
+}
+
+export function versionOf(place: Place): Promise<number> {
+  return withDatabaseOf(place, async database => {
+    const query = sql<{ version: number }>`select cast(coalesce(sum(version), 0) as integer) as version
+      from collection_versions where collection = 'products'`;
+    return (await database.read.first(query.compile(database.build)))?.version ?? 0;
+  });
+}
