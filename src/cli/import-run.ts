@@ -44,7 +44,7 @@ export interface ImportState {
 /** A transaction should be over within this time, so that a running service's writes get their turn. */
 const targetMs = 80;
 const smallest = 200;
-const largest = 4000;
+const largest = 2500;
 
 /**
  * Reads the source to its end and writes its records.

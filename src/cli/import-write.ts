@@ -11,6 +11,8 @@ import type { BatchWriter } from './import-run.ts';
 /** Others wait for their turn to write by asking every few milliseconds: this long the file is left to them. */
 const turnMs = 6;
 const uniqueAttempts = 5;
+/** Records after which the heap is collected: left to itself it grows to several times what a batch needs. */
+const collectEvery = 50_000;
 
 /** Writes batches, each in a transaction of its own. */
 export async function databaseWriter(
@@ -22,6 +24,7 @@ export async function databaseWriter(
   const existing = (await productTotals(database).total(database.read, [])) ?? 0;
   let created = 0;
   let lastEnd = 0;
+  let sinceCollection = 0;
   const write = (records: readonly ImportRecord[]) =>
     database.write(async session => {
       const plan = await importer.plan(session, records, 'lock');
@@ -36,6 +39,11 @@ export async function databaseWriter(
         const counts = await write(records);
         created += counts.created;
         indexes.note(created, existing);
+        sinceCollection += records.length;
+        if (sinceCollection >= collectEvery) {
+          sinceCollection = 0;
+          Bun.gc(true);
+        }
         return counts;
       } catch (error) {
         // Somebody created a product with one of the skus just now: the next plan finds it.

@@ -66,7 +66,8 @@ export function matches(header: string, etag: string, comparison: 'strong' | 'we
 /** Seconds since the epoch; undefined when the header is missing or not a date (then it is ignored, §13.1.3). */
 function dateOf(header: string | null): number | undefined {
   if (header === null || !/^[A-Z][a-z]{2,8},? /.test(header)) return undefined;
-  const milliseconds = Date.parse(header);
+  // Every form of an HTTP date is in GMT; the oldest does not say so (RFC 9110 §5.6.7).
+  const milliseconds = Date.parse(header.endsWith(' GMT') ? header : `${header} GMT`);
   return Number.isNaN(milliseconds) ? undefined : seconds(milliseconds);
 }
 

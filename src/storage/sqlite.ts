@@ -20,6 +20,8 @@ const groupSize = 256;
 const busyRetryMs = 5;
 const busyLimitMs = 10_000;
 const idleReaders = 4;
+/** How much of the file a reader maps into memory at most; the kernel drops what is not used. */
+const mappedBytes = 1_073_741_824;
 
 const dialect: Dialect = {
   name: 'sqlite',
@@ -45,29 +47,28 @@ interface Job {
 export function openSqlite(file: string): Database {
   mkdirSync(dirname(file), { recursive: true });
   const writer = connect(file);
-  writer.run('PRAGMA synchronous = FULL');
-  writer.run('PRAGMA wal_autocheckpoint = 1000');
-  const reader = connect(file);
-  const readSession = session(reader);
-  const pool: { connection: Connection; session: Session }[] = [];
-  const enqueue = groupCommit(writer);
+  writer.execute('PRAGMA synchronous = FULL');
+  writer.execute('PRAGMA wal_autocheckpoint = 1000');
+  const reader = sharedReader(connectReader(file));
+  const pool: Connected[] = [];
+  const enqueue = groupCommit(writer, reader.end);
   const locks = new Set<string>();
   const build = sqliteBuilder();
 
   return {
     dialect,
     build,
-    read: readSession,
+    read: reader.session,
 
     async snapshot(work) {
-      const lent = pool.pop() ?? openReader(file);
+      const lent = pool.pop() ?? connectReader(file);
       try {
-        lent.connection.run('BEGIN');
+        lent.execute('BEGIN');
         return await work(lent.session);
       } finally {
-        if (lent.connection.inTransaction) lent.connection.run('ROLLBACK');
+        if (lent.connection.inTransaction) lent.execute('ROLLBACK');
         if (pool.length < idleReaders) pool.push(lent);
-        else lent.connection.close();
+        else lent.close();
       }
     },
 
@@ -87,7 +88,7 @@ export function openSqlite(file: string): Database {
     exclusively: work => enqueue(work),
 
     async ping() {
-      await readSession.all(sql`select 1`.compile(build));
+      await reader.session.all(sql`select 1`.compile(build));
     },
 
     size() {
@@ -97,19 +98,24 @@ export function openSqlite(file: string): Database {
 
     async close() {
       await enqueue(async () => undefined);
-      for (const connection of [...pool.map(lent => lent.connection), reader]) connection.close();
+      reader.close();
+      for (const connected of pool) connected.close();
       // The last connection to close copies the log into the database file and removes it.
       writer.close();
     },
   };
 }
 
-function openReader(file: string) {
-  const connection = connect(file);
-  return { connection, session: session(connection) };
+/** A connection with its prepared statements, each kept for as long as the connection lives. */
+interface Connected {
+  readonly connection: Connection;
+  readonly session: Session;
+  /** Runs a statement without parameters or rows. */
+  execute(text: string): void;
+  close(): void;
 }
 
-function connect(file: string): Connection {
+function connect(file: string): Connected {
   const connection = new Connection(file, { create: true, readwrite: true, strict: true });
   connection.run('PRAGMA busy_timeout = 5000');
   connection.run('PRAGMA journal_mode = WAL');
@@ -121,11 +127,7 @@ function connect(file: string): Connection {
   // A log that grew during a burst is cut back when it is next reused.
   connection.run('PRAGMA journal_size_limit = 67108864');
   connection.fileControl(constants.SQLITE_FCNTL_PERSIST_WAL, 0);
-  return connection;
-}
 
-/** A session on a connection; it keeps each statement's prepared form for as long as the connection lives. */
-function session(connection: Connection): Session {
   const statements = new Map<string, Statement>();
   const prepare = (text: string): Statement => {
     let statement = statements.get(text);
@@ -135,6 +137,69 @@ function session(connection: Connection): Session {
     }
     return statement;
   };
+  return {
+    connection,
+    session: session(prepare),
+    execute: text => void prepare(text).run(),
+    close() {
+      // A connection with statements left would live on, and its log would not be copied.
+      for (const statement of statements.values()) statement.finalize();
+      connection.close(true);
+    },
+  };
+}
+
+function connectReader(file: string): Connected {
+  const connected = connect(file);
+  // Pages that the system has in memory are read in place. Readers only: writing goes through the log.
+  connected.connection.run(`PRAGMA mmap_size = ${mappedBytes}`);
+  return connected;
+}
+
+/**
+ * A reader whose reads share one transaction for a turn of the event loop: taking and leaving SQLite's locks
+ * costs more than a read by key. `end` is called when this process has committed, so that what it has
+ * acknowledged is always seen; what other processes commit is seen from the next turn on.
+ */
+function sharedReader(connected: Connected) {
+  let open = false;
+  const end = (): void => {
+    if (!open) return;
+    open = false;
+    connected.execute('COMMIT');
+  };
+  const begin = (): void => {
+    if (open) return;
+    connected.execute('BEGIN');
+    open = true;
+    setImmediate(end);
+  };
+  const { all, first, run } = connected.session;
+  const shared: Session = {
+    all(query) {
+      begin();
+      return all(query);
+    },
+    first(query) {
+      begin();
+      return first(query);
+    },
+    run(query) {
+      begin();
+      return run(query);
+    },
+  };
+  return {
+    session: shared,
+    end,
+    close() {
+      end();
+      connected.close();
+    },
+  };
+}
+
+function session(prepare: (text: string) => Statement): Session {
   // .all steps a statement to its end: a half-stepped one would keep the log from being checkpointed.
   const all = <Row>(query: CompiledQuery<Row>): Row[] => {
     try {
@@ -186,8 +251,7 @@ function bindings(query: CompiledQuery<unknown>): SQLQueryBindings[] {
  * Runs transactions one after another on one connection. Those that wait while one group commits form the
  * next group: each has its own savepoint, so a failed one is undone alone, and all share one COMMIT.
  */
-function groupCommit(connection: Connection) {
-  const writerSession = session(connection);
+function groupCommit(writer: Connected, committed: () => void) {
   const waiting: Job[] = [];
   let draining = false;
 
@@ -195,12 +259,13 @@ function groupCommit(connection: Connection) {
     while (waiting.length > 0) {
       const group = waiting.splice(0, groupSize);
       try {
-        await begin(connection);
-        const settle = await runGroup(connection, writerSession, group);
-        connection.run('COMMIT');
+        await begin(writer);
+        const settle = await runGroup(writer, group);
+        writer.execute('COMMIT');
+        committed();
         for (const resolve of settle) resolve();
       } catch (error) {
-        if (connection.inTransaction) connection.run('ROLLBACK');
+        if (writer.connection.inTransaction) writer.execute('ROLLBACK');
         for (const job of group) job.reject(translate(error));
       }
     }
@@ -221,36 +286,32 @@ function groupCommit(connection: Connection) {
 }
 
 /** Runs each job in a savepoint; gives the resolutions to call once the group is durable. */
-async function runGroup(
-  connection: Connection,
-  writerSession: Session,
-  group: readonly Job[],
-): Promise<(() => void)[]> {
+async function runGroup(writer: Connected, group: readonly Job[]): Promise<(() => void)[]> {
   const settle: (() => void)[] = [];
   for (const job of group) {
     let open = true;
-    connection.run('SAVEPOINT job');
+    writer.execute('SAVEPOINT job');
     try {
-      const value = await job.work(guarded(writerSession, () => open));
+      const value = await job.work(guarded(writer.session, () => open));
       settle.push(() => job.resolve(value));
     } catch (error) {
       // A full disk may have rolled the whole transaction back: then no job of the group can succeed.
-      if (!connection.inTransaction) throw error;
-      connection.run('ROLLBACK TO job');
+      if (!writer.connection.inTransaction) throw error;
+      writer.execute('ROLLBACK TO job');
       settle.push(() => job.reject(error));
     } finally {
       open = false;
     }
-    connection.run('RELEASE job');
+    writer.execute('RELEASE job');
   }
   return settle;
 }
 
-async function begin(connection: Connection): Promise<void> {
+async function begin(writer: Connected): Promise<void> {
   const start = performance.now();
   for (;;) {
     try {
-      connection.run('BEGIN IMMEDIATE');
+      writer.execute('BEGIN IMMEDIATE');
       return;
     } catch (error) {
       const busy = error instanceof SQLiteError && error.code?.startsWith('SQLITE_BUSY') === true;

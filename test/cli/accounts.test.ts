@@ -1,10 +1,13 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { passwordCheck } from '../../src/resources/auth/passwords.ts';
 import { sessionStore } from '../../src/resources/auth/store.ts';
 import { keyStore } from '../../src/resources/keys/store.ts';
 import { userStore } from '../../src/resources/users/store.ts';
 import { databaseKinds } from '../support/service.ts';
 import { createPlace, type Place, withDatabaseOf } from './program.ts';
+
+// Each test starts several processes.
+setDefaultTimeout(30_000);
 
 const userOf = (place: Place, email: string) =>
   withDatabaseOf(place, database => userStore(database).findByEmail(database.read, email));

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'bun:test';
+import { describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
@@ -7,6 +7,9 @@ import { productStore } from '../../src/resources/products/store.ts';
 import { migrate } from '../../src/storage/migrate.ts';
 import { databaseKinds } from '../support/service.ts';
 import { createPlace, fieldsOf, type Place, productsOf, withDatabaseOf } from './program.ts';
+
+// Each test starts several processes.
+setDefaultTimeout(30_000);
 
 const characters = fc.oneof(
   fc.string({ unit: 'grapheme', maxLength: 20 }),

@@ -1,11 +1,14 @@
 /** Imports that do not have the database to themselves, or do not come to their end. */
 
 import { Database } from 'bun:sqlite';
-import { describe, expect, test } from 'bun:test';
+import { describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { join } from 'node:path';
 import { deferIndexes } from '../../src/storage/deferred-indexes.ts';
 import { databaseKinds, signIn } from '../support/service.ts';
 import { createPlace, type Place, productsOf, totalsOf, waitFor } from './program.ts';
+
+// Each test starts several processes.
+setDefaultTimeout(30_000);
 
 const administrator = { ADMIN_EMAIL: 'admin@test.example', ADMIN_PASSWORD: 'correct horse battery' };
 

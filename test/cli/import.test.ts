@@ -1,8 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { databaseKinds } from '../support/service.ts';
 import { createPlace, fieldsOf, type Place, productsOf, totalsOf, versionOf } from './program.ts';
+
+// Each test starts several processes.
+setDefaultTimeout(30_000);
 
 const csv = [
   'sku,name,price,category,tags,description',
