@@ -51,6 +51,7 @@ export interface App {
 export function createApp(options: AppOptions): App {
   const { config, quota, observer, idempotency, database, version } = options;
   const negotiate = negotiation();
+  const parseQuery = requests.queryParser();
   const cors = corsFor(config.CORS_ORIGINS);
   const respond = responder({ clock: options.clock, cors, quota, negotiate, compressor: compressor() });
   const versionTypes = [json, vendorType(version.name)];
@@ -95,7 +96,7 @@ export function createApp(options: AppOptions): App {
 
     // Parse: 400, 413.
     exchange.params = requests.parseParams(params);
-    exchange.query = requests.parseQuery(endpoint, exchange.url.search);
+    exchange.query = parseQuery(endpoint, exchange.url.search);
     if (body !== undefined) {
       exchange.bytes = await requests.readBody(request, config.BODY_LIMIT);
       exchange.body = requests.parseBody(body, contentType, requests.parseJson(exchange.bytes));

@@ -9,6 +9,8 @@ export interface Reply {
   readonly headers?: Readonly<Record<string, string>>;
   /** Epoch milliseconds of the last change of what the body shows. */
   readonly lastModified?: number;
+  /** The body's entity tag, where it is known already. */
+  readonly etag?: string;
   /** Whether the body is the representation of a resource, and so has an entity tag. */
   readonly tagged: boolean;
 }

@@ -1,5 +1,6 @@
 /** Reading requests: their id, address, parameters and body, each with a clear error. */
 import type { z } from 'zod';
+import { type BoundedMap, boundedMap } from './bounded-map.ts';
 import type { BodySpec, Endpoint, PatchBody, RequestUrl } from './endpoint.ts';
 import { HttpError, invalid } from './errors.ts';
 import { json, jsonPatch, mergePatchJson } from './negotiate.ts';
@@ -70,18 +71,42 @@ export function parseParams(raw: Readonly<Record<string, string>>): Record<strin
   return ids;
 }
 
-/** @throws HttpError 400 when the query is malformed, repeats a parameter, or breaks the schema */
-export function parseQuery(endpoint: Endpoint, search: string): unknown {
-  if (endpoint.query === undefined) return undefined;
-  if (search === '') return check(endpoint.query, {});
+/** Turns a query string into an endpoint's parameters. */
+export type QueryParser = (endpoint: Endpoint, search: string) => unknown;
+
+const rememberedQueries = 2000;
+const longestRemembered = 300;
+
+/**
+ * Parses query strings by their endpoint's schema; remembers the result, since callers repeat theirs.
+ * The parser throws HttpError 400 when a query is malformed, repeats a parameter, or breaks the schema.
+ */
+export function queryParser(): QueryParser {
+  const byEndpoint = new Map<Endpoint, BoundedMap<string, { readonly parsed: unknown }>>();
+  return (endpoint, search) => {
+    if (endpoint.query === undefined) return undefined;
+    let queries = byEndpoint.get(endpoint);
+    if (queries === undefined) {
+      queries = boundedMap(rememberedQueries);
+      byEndpoint.set(endpoint, queries);
+    }
+    const known = queries.get(search);
+    if (known !== undefined) return known.parsed;
+    const parsed = Object.freeze(parseQuery(endpoint.query, search));
+    if (search.length <= longestRemembered) queries.set(search, { parsed });
+    return parsed;
+  };
+}
+
+function parseQuery<S extends z.ZodObject>(schema: S, search: string): z.output<S> {
   if (search.includes('%')) checkEncoding(search);
   const values: Record<string, string> = {};
   for (const [name, value] of new URLSearchParams(search)) {
-    if (!Object.hasOwn(endpoint.query.shape, name)) continue;
+    if (!Object.hasOwn(schema.shape, name)) continue;
     if (Object.hasOwn(values, name)) throw invalid(name, 'repeated', 'must be given once only');
     values[name] = value;
   }
-  return check(endpoint.query, values);
+  return check(schema, values);
 }
 
 function checkEncoding(search: string): void {

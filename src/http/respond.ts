@@ -96,7 +96,7 @@ export function responder({ clock, cors, quota, negotiate, compressor }: Respond
     respond(exchange, reply) {
       const { body, status } = reply;
       if (body === null) return finish(exchange, reply, { status, body });
-      const etag = reply.tagged ? entityTag(body) : undefined;
+      const etag = reply.tagged ? (reply.etag ?? entityTag(body)) : undefined;
       if (etag !== undefined && status === 200 && isUnchanged(exchange, etag, reply.lastModified)) {
         refund(exchange);
         return finish(exchange, reply, { status: 304, body: null, etag });

@@ -80,7 +80,11 @@ interface Remembered {
 const rememberedLists = 500;
 const anchorsPerList = 256;
 
-type Lister<Row> = (request: ListRequest) => Promise<Listed<Row>>;
+export interface Lister<Row> {
+  (request: ListRequest): Promise<Listed<Row>>;
+  /** Which state the collection is in: a number that every change advances. */
+  version(): Promise<number>;
+}
 
 /** @returns a function that reads pages of one table; rows carry `columns`, `id` and `sort_value` */
 export function lister<Row>(database: Database, options: ListOptions): Lister<Row> {
@@ -151,8 +155,9 @@ export function lister<Row>(database: Database, options: ListOptions): Lister<Ro
     });
   }
 
-  return request =>
+  const list = (request: ListRequest) =>
     request.page.kind === 'offset' ? byOffset(request, request.page) : byKey(request, request.page);
+  return Object.assign(list, { version: () => queries.version(database.read) });
 }
 
 function offsetPage<Row>(

@@ -43,7 +43,7 @@ async function fill(place: Place, products: readonly ProductFields[]): Promise<v
 }
 
 describe.each(databaseKinds)('catalog export on %s', kind => {
-  test.each(['csv', 'ndjson'] as const)('as %s, then import: the same products', async format => {
+  test.concurrent.each(['csv', 'ndjson'] as const)('as %s, then import: the same products', async format => {
     await fc.assert(
       fc.asyncProperty(fc.array(product, { minLength: 1, maxLength: 60 }), async inputs => {
         const [from, to] = [await createPlace(kind), await createPlace(kind)];

@@ -199,22 +199,25 @@ describe.each(databaseKinds)('catalog import on %s', kind => {
   });
   afterAll(() => place.remove());
 
-  test.each(scenarios.map(scenario => [scenario.name, scenario] as const))('%s', async (_, scenario) => {
-    const fresh = await createPlace(kind, { DEFAULT_CURRENCY: 'CHF' });
-    if (scenario.before !== undefined) await fresh.run(['import', '-', '--format', 'csv'], scenario.before);
-    const file = fresh.file(scenario.file, scenario.content);
-    const ended = await fresh.run(['import', file, ...(scenario.options ?? [])]);
-    for (const text of scenario.says) expect(ended.out + ended.err).toMatch(text);
-    expect(ended.status).toBe(scenario.status);
-    // Migrates, so that an import that never began leaves tables to look into.
-    if (scenario.status === 1) await fresh.run(['migrate']);
-    expect((await productsOf(fresh)).map(({ sku, name, price }) => [sku, name, price])).toEqual(
-      scenario.leaves.map(row => [...row]),
-    );
-    const { kept, counted } = await totalsOf(fresh);
-    expect(kept).toEqual(counted);
-    fresh.remove();
-  });
+  test.concurrent.each(scenarios.map(scenario => [scenario.name, scenario] as const))(
+    '%s',
+    async (_, scenario) => {
+      const fresh = await createPlace(kind, { DEFAULT_CURRENCY: 'CHF' });
+      if (scenario.before !== undefined) await fresh.run(['import', '-', '--format', 'csv'], scenario.before);
+      const file = fresh.file(scenario.file, scenario.content);
+      const ended = await fresh.run(['import', file, ...(scenario.options ?? [])]);
+      for (const text of scenario.says) expect(ended.out + ended.err).toMatch(text);
+      expect(ended.status).toBe(scenario.status);
+      // Migrates, so that an import that never began leaves tables to look into.
+      if (scenario.status === 1) await fresh.run(['migrate']);
+      expect((await productsOf(fresh)).map(({ sku, name, price }) => [sku, name, price])).toEqual(
+        scenario.leaves.map(row => [...row]),
+      );
+      const { kept, counted } = await totalsOf(fresh);
+      expect(kept).toEqual(counted);
+      fresh.remove();
+    },
+  );
 
   test('fields: defaults on create, kept on update, null removes; dates and version only of what changed', async () => {
     const run = (records: readonly object[]) =>

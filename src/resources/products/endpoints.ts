@@ -4,6 +4,7 @@ import { allow } from '../../http/access.ts';
 import { type Endpoint, endpoint } from '../../http/endpoint.ts';
 import { HttpError } from '../../http/errors.ts';
 import { patched } from '../../http/patched.ts';
+import { rememberedAnswers } from '../../http/remembered.ts';
 import { created, noContent, ok } from '../../http/reply.ts';
 import { identifier } from '../../http/schema.ts';
 import type { Condition } from '../../storage/list.ts';
@@ -25,6 +26,7 @@ export function productEndpoints(
       throw new HttpError('NOT_FOUND', { message: `There is no product ${id || 'with this id'}.` });
     return row;
   };
+  const lists = rememberedAnswers();
   const show = (row: StoredProduct) => ok(productJson(row), { lastModified: row.updated_at });
 
   return [
@@ -39,9 +41,10 @@ export function productEndpoints(
       responses: { 200: { description: 'One page of products.', schema: schema.productList } },
       errors: ['INVALID_CURSOR'],
       async handle({ query, url }) {
-        const request = paginator.request(query, conditionsOf(query), schema.sortColumns, 'products');
-        const listed = await store.list(request);
-        return ok(paginator.envelope(listed, request, 'products', url, productJson));
+        return lists.answer(url, store.list.version, async () => {
+          const request = paginator.request(query, conditionsOf(query), schema.sortColumns, 'products');
+          return paginator.envelope(await store.list(request), request, 'products', url, productJson);
+        });
       },
     }),
     endpoint({

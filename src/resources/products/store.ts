@@ -3,7 +3,7 @@
  * text as it is; the other columns are what SQL filters, sorts and keeps unique. Both are written here only.
  */
 import type { Database, Session } from '../../storage/database.ts';
-import { type Condition, type Listed, type ListRequest, lister } from '../../storage/list.ts';
+import { type Condition, type Lister, lister } from '../../storage/list.ts';
 import { prepared } from '../../storage/prepared.ts';
 import type { ProductsTable } from '../../storage/tables.ts';
 import { collectionVersions, productTotals } from '../../storage/totals.ts';
@@ -21,7 +21,7 @@ export interface ProductStore {
   /** The same, keeping others from changing it until the transaction ends. */
   lock(session: Session, id: number): Promise<StoredProduct | undefined>;
   lockMany(session: Session, ids: readonly number[]): Promise<StoredProduct[]>;
-  list(request: ListRequest): Promise<Listed<StoredProduct>>;
+  readonly list: Lister<StoredProduct>;
   /** @throws StorageError `unique` when the sku is taken */
   insert(session: Session, fields: ProductFields, now: number): Promise<StoredProduct>;
   /** Writes new fields over products that are locked; gives them as they are then stored. */
