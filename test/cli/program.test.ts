@@ -46,9 +46,8 @@ describe('the command line', () => {
       2,
       /^catalog users: the action is create, .* not "zap"; see .*\n$/,
     ],
-    ['a backup of nothing', ['backup', 'copy.db'], 1, /^catalog backup: there is no database .*\n$/],
   ] as const)('%s', async (_, args, status, output) => {
-    const ended = await (await createPlace('sqlite')).run(args);
+    const ended = await place.run(args);
     expect(ended.out + ended.err).toMatch(output);
     expect(ended.status).toBe(status);
   });
@@ -62,9 +61,18 @@ describe('the command line', () => {
     }
   });
 
+  test('a backup of nothing', async () => {
+    const empty = await createPlace('sqlite');
+    const ended = await empty.run(['backup', join(empty.folder, 'copy.db')]);
+    expect(ended.err).toMatch(/^catalog backup: there is no database .*\n$/);
+    expect(ended.status).toBe(1);
+    empty.remove();
+  });
+
   test('a bad setting', async () => {
     const wrong = await createPlace('sqlite', { DEFAULT_CURRENCY: 'euro' });
     const ended = await wrong.run(['import', '-'], '');
+    wrong.remove();
     expect(ended).toMatchObject({
       status: 1,
       err: expect.stringMatching(/^catalog: setting DEFAULT_CURRENCY: .*\n$/),
@@ -74,6 +82,7 @@ describe('the command line', () => {
   test('a backup on PostgreSQL names the tool for it', async () => {
     const elsewhere = await createPlace('sqlite', { DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none' });
     const ended = await elsewhere.run(['backup', 'copy.db']);
+    elsewhere.remove();
     expect(ended).toMatchObject({ status: 1, err: expect.stringMatching(/^catalog backup: .*pg_dump\n$/) });
   });
 
