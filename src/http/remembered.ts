@@ -1,44 +1,93 @@
 /**
- * Answers of lists, remembered under the version of the collection they show. The version is advanced in the
- * transaction of every change and read before the answer is, so what is remembered is never stale: it is
- * given again only while nothing in the collection has changed.
+ * Answers that are given again as long as what they show has not changed; never longer.
+ *
+ * Two things tell whether it has. On SQLite the database's state is known for free: while it is the same,
+ * nothing at all has been committed. Otherwise a collection's version is read, which every transaction that
+ * changes the collection advances. Either is taken before the answer is made, so that an answer can only be
+ * newer than its label: then the label matches no more, and the answer is made again (docs/decisions/0003).
  */
 import { LRUCache } from 'lru-cache';
+import type { Database } from '../storage/database.ts';
+import { boundedMap } from './bounded-map.ts';
 import { entityTag } from './conditional.ts';
-import type { RequestUrl } from './endpoint.ts';
-import { ok, type Reply } from './reply.ts';
+import { ok, type Reply, type ReplyOptions } from './reply.ts';
 
-/** Characters of remembered answers at most. */
-const rememberedSize = 16 * 1024 * 1024;
+/** Characters of remembered lists at most. */
+const listsSize = 16 * 1024 * 1024;
+/** Remembered resources at most, by number. */
+const resourcesLimit = 5000;
 
-interface Remembered {
+/** 200 with a representation whose entity tag is made now, once for all who ask for it. */
+function taggedReply(body: string, options: ReplyOptions = {}): Reply {
+  return { ...ok(body, options), etag: entityTag(body) };
+}
+
+interface RememberedList {
+  state: number | undefined;
   readonly version: number;
   readonly reply: Reply;
 }
 
-export interface RememberedAnswers {
+export interface RememberedLists {
   /**
+   * @param key names the answer: the complete address it was asked at
    * @param version reads the collection's version as it is now
    * @param make makes the body, from data of that version or a later one
    */
-  answer(url: RequestUrl, version: () => Promise<number>, make: () => Promise<string>): Promise<Reply>;
+  answer(key: string, version: () => Promise<number>, make: () => Promise<string>): Reply | Promise<Reply>;
 }
 
-export function rememberedAnswers(): RememberedAnswers {
-  const answers = new LRUCache<string, Remembered>({
-    maxSize: rememberedSize,
+export function rememberedLists(database: Pick<Database, 'state'>): RememberedLists {
+  const answers = new LRUCache<string, RememberedList>({
+    maxSize: listsSize,
     sizeCalculation: ({ reply }, key) => key.length + (reply.body?.length ?? 0) + 200,
   });
+  async function remake(
+    key: string,
+    state: number | undefined,
+    current: number,
+    make: () => Promise<string>,
+  ) {
+    const reply = taggedReply(await make());
+    answers.set(key, { state, version: current, reply });
+    return reply;
+  }
   return {
-    async answer({ base, path, search }, version, make) {
-      const key = `${base}${path}?${search}`;
-      const current = await version();
+    answer(key, version, make) {
+      const state = database.state();
       const known = answers.get(key);
-      if (known !== undefined && known.version === current) return known.reply;
-      const body = await make();
-      const reply = { ...ok(body), etag: entityTag(body) };
-      answers.set(key, { version: current, reply });
-      return reply;
+      if (known !== undefined && state !== undefined && known.state === state) return known.reply;
+      return version().then(current => {
+        if (known === undefined || known.version !== current) return remake(key, state, current, make);
+        known.state = state;
+        return known.reply;
+      });
+    },
+  };
+}
+
+export interface RememberedResources<Row> {
+  /** @param load reads the row; @param show makes the body and what goes with it */
+  answer(
+    id: number,
+    load: () => Promise<Row>,
+    show: (row: Row) => { body: string } & ReplyOptions,
+  ): Reply | Promise<Reply>;
+}
+
+export function rememberedResources<Row>(database: Pick<Database, 'state'>): RememberedResources<Row> {
+  const answers = boundedMap<number, { readonly state: number; readonly reply: Reply }>(resourcesLimit);
+  return {
+    answer(id, load, show) {
+      const state = database.state();
+      const known = state === undefined ? undefined : answers.get(id);
+      if (known !== undefined && known.state === state) return known.reply;
+      return load().then(row => {
+        const { body, ...options } = show(row);
+        const reply = taggedReply(body, options);
+        if (state !== undefined) answers.set(id, { state, reply });
+        return reply;
+      });
     },
   };
 }

@@ -28,6 +28,9 @@ export interface ResponderOptions {
 
 export function responder({ clock, cors, quota, negotiate, compressor }: ResponderOptions): Responder {
   const templates = new Map<Version | undefined, Map<string, Map<string, Headers>>>();
+  /** By reply: only those whose tag was made beforehand are given more than once. */
+  const remembered = new WeakMap<Reply, { readonly reset: number; readonly headers: Headers }>();
+  let windowReset = 0;
   const policy = `"default";q=${quota.limit};w=${quota.window}`;
 
   /** The headers that are the same for all answers of one kind; copying them is cheaper than setting them. */
@@ -36,7 +39,12 @@ export function responder({ clock, cors, quota, negotiate, compressor }: Respond
     shownType: string,
     hasBody: boolean,
     version: Version | undefined,
+    reset: number,
   ): Headers {
+    if (reset !== windowReset) {
+      templates.clear();
+      windowReset = reset;
+    }
     const mediaType = hasBody ? shownType : '';
     // Looked up by the parts: they are constants, whose hashes are known, and no key has to be built.
     let ofVersion = templates.get(version);
@@ -57,6 +65,7 @@ export function responder({ clock, cors, quota, negotiate, compressor }: Respond
         'X-Content-Type-Options': 'nosniff',
         'X-RateLimit-Limit': String(quota.limit),
         'X-RateLimit-Window': String(quota.window),
+        'X-RateLimit-Reset': String(reset),
         'RateLimit-Policy': policy,
         ...(mediaType === '' ? {} : { 'Content-Type': mediaType }),
         ...(version === undefined ? {} : lifecycleHeaders(version)),
@@ -66,11 +75,10 @@ export function responder({ clock, cors, quota, negotiate, compressor }: Respond
     return new Headers(headers);
   }
 
-  function setQuota(headers: Headers, state: QuotaState): void {
-    const seconds = Math.max(0, state.reset - Math.floor(clock.now() / 1000));
-    headers.set('X-RateLimit-Remaining', String(state.remaining));
-    headers.set('X-RateLimit-Reset', String(state.reset));
-    headers.set('RateLimit', `"default";r=${state.remaining};t=${seconds}`);
+  function setQuota(headers: Headers, { remaining, reset }: QuotaState): void {
+    const seconds = Math.max(0, reset - Math.floor(clock.now() / 1000));
+    headers.set('X-RateLimit-Remaining', String(remaining));
+    headers.set('RateLimit', `"default";r=${remaining};t=${seconds}`);
   }
 
   /** 304 costs the caller nothing, so that polling is cheap for both sides. */
@@ -132,20 +140,31 @@ export function responder({ clock, cors, quota, negotiate, compressor }: Respond
   }
 
   function finish(exchange: Exchange, reply: Reply, sent: Sent): Response {
-    // JSON goes by the name that was negotiated for it; errors keep their own.
-    const shownType = reply.mediaType === json && reply.status < 400 ? exchange.mediaType : reply.mediaType;
-    const headers = template(reply, shownType, sent.body !== null, exchange.route?.version);
-    if (sent.etag !== undefined) headers.set('ETag', sent.etag);
-    if (sent.coding !== undefined) headers.set('Content-Encoding', sent.coding);
-    if (reply.lastModified !== undefined) headers.set('Last-Modified', httpDate(reply.lastModified));
-    for (const name in reply.headers) headers.set(name, reply.headers[name] ?? '');
+    const state = exchange.quota ?? quota.peek(exchange.subject);
+    const headers = ownHeaders(exchange, reply, sent, state.reset);
     headers.set('X-Request-ID', exchange.requestId);
-    setQuota(headers, exchange.quota ?? quota.peek(exchange.subject));
+    setQuota(headers, state);
     if (exchange.origin !== null) cors.allowOrigin(headers, exchange.origin);
     headers.set('Server-Timing', `total;dur=${exchange.elapsedText()}`);
     // Bun dates every answer but those to HEAD.
     if (exchange.method === 'HEAD') headers.set('Date', httpDate(clock.now()));
     return new Response(sent.body, { status: sent.status, headers });
+  }
+
+  /** The headers that belong to the reply; kept for replies that are given again. */
+  function ownHeaders(exchange: Exchange, reply: Reply, sent: Sent, reset: number): Headers {
+    const given = remembered.get(reply);
+    const plain = sent.body === reply.body && exchange.mediaType === json;
+    if (plain && given !== undefined && given.reset === reset) return new Headers(given.headers);
+    // JSON goes by the name that was negotiated for it; errors keep their own.
+    const shownType = reply.mediaType === json && reply.status < 400 ? exchange.mediaType : reply.mediaType;
+    const headers = template(reply, shownType, sent.body !== null, exchange.route?.version, reset);
+    if (sent.etag !== undefined) headers.set('ETag', sent.etag);
+    if (sent.coding !== undefined) headers.set('Content-Encoding', sent.coding);
+    if (reply.lastModified !== undefined) headers.set('Last-Modified', httpDate(reply.lastModified));
+    for (const name in reply.headers) headers.set(name, reply.headers[name] ?? '');
+    if (plain && reply.etag !== undefined) remembered.set(reply, { reset, headers: new Headers(headers) });
+    return headers;
   }
 }
 

@@ -37,6 +37,11 @@ export interface Database {
   write<T>(work: (session: Session) => Promise<T>, options?: WriteOptions): Promise<T>;
   /** Runs statements one by one under a lock that only one process can hold: for migrations. */
   exclusively<T>(work: (session: Session) => Promise<T>): Promise<T>;
+  /**
+   * A number that is another whenever anything at all has been committed, by whomever; undefined where that
+   * cannot be told without asking the database.
+   */
+  state(): number | undefined;
   /** Resolves when the database answers; rejects with StorageError `unavailable` when it does not. */
   ping(): Promise<void>;
   /** Bytes on disk and waiting in the write-ahead log, where this process can see them. */

@@ -91,6 +91,7 @@ export function openPostgres(url: string, poolSize: number): Database {
     async ping() {
       await retryOnce(session(pool)).all(sql`select 1`.compile(build));
     },
+    state: () => undefined,
     size: () => undefined,
     close: () => pool.close({ timeout: 5 }),
   };

@@ -87,6 +87,8 @@ export function openSqlite(file: string): Database {
     // The writer's own lock keeps other processes out for as long as the transaction runs.
     exclusively: work => enqueue(work),
 
+    state: reader.state,
+
     async ping() {
       await reader.session.all(sql`select 1`.compile(build));
     },
@@ -163,6 +165,8 @@ function connectReader(file: string): Connected {
  */
 function sharedReader(connected: Connected) {
   let open = false;
+  let state = 0;
+  const dataVersion = connected.connection.prepare<{ data_version: number }, []>('PRAGMA data_version');
   const end = (): void => {
     if (!open) return;
     open = false;
@@ -173,6 +177,8 @@ function sharedReader(connected: Connected) {
     connected.execute('BEGIN');
     open = true;
     setImmediate(end);
+    // Differs when another connection, of this process or any other, has committed since it was last asked.
+    state = dataVersion.get()?.data_version ?? state;
   };
   const { all, first, run } = connected.session;
   const shared: Session = {
@@ -192,8 +198,13 @@ function sharedReader(connected: Connected) {
   return {
     session: shared,
     end,
+    state(): number {
+      begin();
+      return state;
+    },
     close() {
       end();
+      dataVersion.finalize();
       connected.close();
     },
   };

@@ -4,7 +4,7 @@ import { allow } from '../../http/access.ts';
 import { type Endpoint, endpoint } from '../../http/endpoint.ts';
 import { HttpError } from '../../http/errors.ts';
 import { patched } from '../../http/patched.ts';
-import { rememberedAnswers } from '../../http/remembered.ts';
+import { rememberedLists, rememberedResources } from '../../http/remembered.ts';
 import { created, noContent, ok } from '../../http/reply.ts';
 import { identifier } from '../../http/schema.ts';
 import type { Condition } from '../../storage/list.ts';
@@ -26,7 +26,8 @@ export function productEndpoints(
       throw new HttpError('NOT_FOUND', { message: `There is no product ${id || 'with this id'}.` });
     return row;
   };
-  const lists = rememberedAnswers();
+  const lists = rememberedLists(database);
+  const singles = rememberedResources<StoredProduct>(database);
   const show = (row: StoredProduct) => ok(productJson(row), { lastModified: row.updated_at });
 
   return [
@@ -40,8 +41,8 @@ export function productEndpoints(
       query: schema.listProducts,
       responses: { 200: { description: 'One page of products.', schema: schema.productList } },
       errors: ['INVALID_CURSOR'],
-      async handle({ query, url }) {
-        return lists.answer(url, store.list.version, async () => {
+      handle({ query, url }) {
+        return lists.answer(`${url.base}${url.path}?${url.search}`, store.list.version, async () => {
           const request = paginator.request(query, conditionsOf(query), schema.sortColumns, 'products');
           return paginator.envelope(await store.list(request), request, 'products', url, productJson);
         });
@@ -117,8 +118,12 @@ export function productEndpoints(
       params,
       responses: { 200: { description: 'The product.', schema: schema.product } },
       errors: ['NOT_FOUND'],
-      async handle({ params: { id } }) {
-        return show(found(await store.find(database.read, id), id));
+      handle({ params: { id } }) {
+        return singles.answer(
+          id,
+          async () => found(await store.find(database.read, id), id),
+          row => ({ body: productJson(row), lastModified: row.updated_at }),
+        );
       },
     }),
     endpoint({
