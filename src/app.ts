@@ -1,12 +1,12 @@
 /**
  * The order of the HTTP layers and the list of resources: read this first.
  *
- * A request passes the steps of `answer` from top to bottom; each may end it with the statuses named there.
+ * A request passes the stages from `answer` to `parsed`, from top to bottom; each may end it with the statuses named there.
  * Whatever is thrown becomes an error reply, and every reply leaves through `respond`.
  */
 import type { BunRequest, Server } from 'bun';
 import type { Config } from './config.ts';
-import { type Authenticator, admit, identify } from './http/access.ts';
+import { type Authenticator, admit, type Caller, identify } from './http/access.ts';
 import { compressor } from './http/compress.ts';
 import { cors as corsFor } from './http/cors.ts';
 import type { Endpoint } from './http/endpoint.ts';
@@ -39,6 +39,8 @@ export interface AppOptions {
   readonly operations: readonly Endpoint[];
 }
 
+/** The path's parameters as they were sent. */
+type Params = Readonly<Record<string, string>>;
 type Handler = (request: BunRequest, server: Server<undefined>) => Promise<Response>;
 
 export interface App {
@@ -56,54 +58,69 @@ export function createApp(options: AppOptions): App {
   const respond = responder({ clock: options.clock, cors, quota, negotiate, compressor: compressor() });
   const versionTypes = [json, vendorType(version.name)];
 
-  async function answer(exchange: Exchange, params: Readonly<Record<string, string>>): Promise<Reply> {
+  // The stages below wait only where there is something to wait for: most requests pass without a pause.
+
+  /** CORS: 204. A preflight carries no credentials and costs nothing. What is free asks nobody who they are. */
+  function answer(exchange: Exchange, params: Params): Reply | Promise<Reply> {
     const { request, route, method } = exchange;
-    const { headers } = request;
-
-    // CORS: 204. A preflight carries no credentials and costs nothing.
     if (method === 'OPTIONS') return preflight(request, route);
+    exchange.endpoint = route?.endpoints.get(method === 'HEAD' ? 'GET' : method);
+    if (exchange.endpoint?.free === true) return admitted(exchange, params);
+    const key = requests.queryParameter(exchange.url.search, 'api_key');
+    const caller = identify(request.headers, key, () => exchange.address, options.authenticator);
+    return caller instanceof Promise
+      ? caller.then(found => identified(exchange, params, found))
+      : identified(exchange, params, caller);
+  }
 
-    // Quota: 429. It is charged to whoever calls, so that has to be known first. What is free asks nobody.
-    const endpoint = route?.endpoints.get(method === 'HEAD' ? 'GET' : method);
-    exchange.endpoint = endpoint;
-    if (endpoint?.free !== true) {
-      const keyParameter = requests.queryParameter(exchange.url.search, 'api_key');
-      const identified = identify(headers, keyParameter, () => exchange.address, options.authenticator);
-      const caller = identified instanceof Promise ? await identified : identified;
-      exchange.caller = caller;
-      const charged = quota.charge(caller.subject);
-      exchange.quota = charged instanceof Promise ? await charged : charged;
-      if (!exchange.quota.allowed) throw quotaUsedUp(exchange.quota);
-    }
+  /** Quota: 429. It is charged to whoever calls, whether or not they may do what they ask. */
+  function identified(exchange: Exchange, params: Params, caller: Caller): Reply | Promise<Reply> {
+    exchange.caller = caller;
+    const state = quota.charge(caller.subject);
+    return state instanceof Promise
+      ? state.then(charged => withinQuota(exchange, params, charged))
+      : withinQuota(exchange, params, state);
+  }
 
-    // Route: 404, 405.
-    pick(route, method);
-    if (endpoint === undefined) throw new HttpError('NOT_FOUND');
+  function withinQuota(exchange: Exchange, params: Params, state: QuotaState): Reply | Promise<Reply> {
+    exchange.quota = state;
+    if (!state.allowed) throw quotaUsedUp(state);
+    return admitted(exchange, params);
+  }
 
-    // Negotiate: 406, 415.
+  /** Route: 404, 405. Negotiate: 406, 415. Access: 401, 403. */
+  function admitted(exchange: Exchange, params: Params): Reply | Promise<Reply> {
+    const { request, method } = exchange;
+    const endpoint = pick(exchange.route, method);
     const offered = endpoint.produces ?? versionTypes;
-    const { mediaType, problem } = negotiate.mediaType(headers.get('accept'), offered);
+    const { mediaType, problem } = negotiate.mediaType(request.headers.get('accept'), offered);
     exchange.problem = problem;
     if (mediaType === undefined) {
       throw new HttpError('NOT_ACCEPTABLE', { message: `Accept must allow one of ${offered.join(', ')}.` });
     }
     exchange.mediaType = mediaType;
     const { body } = endpoint;
-    const contentType = body === undefined ? json : bodyType(headers, method, requests.bodyTypes(body));
-
-    // Access: 401, 403.
+    const type = body === undefined ? json : bodyType(request.headers, method, requests.bodyTypes(body));
     admit(exchange.caller, endpoint.access);
+    return parsed(exchange, endpoint, params, type);
+  }
 
-    // Parse: 400, 413.
+  /** Parse: 400, 413. Then the handler: precondition 412, work 404, 409, 422. */
+  function parsed(
+    exchange: Exchange,
+    endpoint: Endpoint,
+    params: Params,
+    type: string,
+  ): Reply | Promise<Reply> {
     exchange.params = requests.parseParams(params);
     exchange.query = parseQuery(endpoint, exchange.url.search);
-    if (body !== undefined) {
-      exchange.bytes = await requests.readBody(request, config.BODY_LIMIT);
-      exchange.body = requests.parseBody(body, contentType, requests.parseJson(exchange.bytes));
-    }
-
-    // Precondition: 412. Handler: 404, 409, 422.
-    return endpoint.handle(exchange);
+    const { body } = endpoint;
+    if (body === undefined) return endpoint.handle(exchange);
+    return requests.readBody(exchange.request, config.BODY_LIMIT).then(bytes => {
+      exchange.bytes = bytes;
+      exchange.body = requests.parseBody(body, type, requests.parseJson(bytes));
+      return endpoint.handle(exchange);
+    });
   }
 
   /** The one transaction of a request; a repeated POST gets the answer that the first one has stored. */
@@ -137,7 +154,7 @@ export function createApp(options: AppOptions): App {
 
   async function serve(
     route: Route | undefined,
-    params: Readonly<Record<string, string>>,
+    params: Params,
     request: Request,
     surroundings: Surroundings,
   ): Promise<Response> {
@@ -145,7 +162,8 @@ export function createApp(options: AppOptions): App {
     const exchange = new Exchange(request, route, requests.requestIdOf(request.headers), url, surroundings);
     let response: Response;
     try {
-      const sent = respond.respond(exchange, await answer(exchange, params));
+      const answered = answer(exchange, params);
+      const sent = respond.respond(exchange, answered instanceof Promise ? await answered : answered);
       response = sent instanceof Promise ? await sent : sent;
     } catch (error) {
       response = await respond.respond(exchange, respond.failure(exchange, error));
