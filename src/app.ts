@@ -19,7 +19,7 @@ import type { Quota, QuotaState } from './http/rate-limit.ts';
 import type { Reply } from './http/reply.ts';
 import * as requests from './http/request.ts';
 import { responder } from './http/respond.ts';
-import { bunPattern, pick, type Route, routesOf } from './http/router.ts';
+import { bunPattern, pick, type Route, routesOf, unknownPath } from './http/router.ts';
 import type { Observer } from './operations/observe.ts';
 import type { Clock } from './ports/clock.ts';
 import type { Database, Session } from './storage/database.ts';
@@ -141,7 +141,10 @@ export function createApp(options: AppOptions): App {
   }
 
   function preflight(request: Request, route: Route | undefined): Reply {
-    const headers = { ...cors.preflight(request), ...(route === undefined ? {} : { Allow: route.allow }) };
+    const headers = {
+      ...cors.preflight(request),
+      ...(route === undefined || route.allow === '' ? {} : { Allow: route.allow }),
+    };
     return {
       status: 204,
       body: null,
@@ -189,5 +192,14 @@ export function createApp(options: AppOptions): App {
     routes[bunPattern(route.path)] = (request, server) =>
       serve(route, request.params, request, surroundingsOf(server));
   }
-  return { routes, fallback: (request, server) => serve(undefined, {}, request, surroundingsOf(server)) };
+  const prefix = `/${version.name}/`;
+  // A path that a version does not have is still answered by that version.
+  const unknown: Route = { path: unknownPath, version, endpoints: new Map(), allow: '' };
+  return {
+    routes,
+    fallback(request, server) {
+      const { path } = requests.urlOf(request, config.BASE_URL, config.TRUST_PROXY);
+      return serve(path.startsWith(prefix) ? unknown : undefined, {}, request, surroundingsOf(server));
+    },
+  };
 }

@@ -51,14 +51,17 @@ test('a store sees HTTP only as types', () => {
 
 test('a resource never imports the endpoints of another', () => {
   const broken = imports.filter(
-    ({ from, to }) => within('resources')(from) && from !== 'src/resources/index.ts' && to.endsWith('/endpoints.ts'),
+    ({ from, to }) =>
+      within('resources')(from) && from !== 'src/resources/index.ts' && to.endsWith('/endpoints.ts'),
   );
   expect(broken).toEqual([]);
 });
 
 test('only app.ts, service.ts and the command line see everything', () => {
   const outer = ['src/app.ts', 'src/service.ts', 'src/main.ts'];
-  const broken = imports.filter(({ from, to }) => outer.includes(to) && !outer.includes(from) && !within('cli')(from));
+  const broken = imports.filter(
+    ({ from, to }) => outer.includes(to) && !outer.includes(from) && !within('cli')(from),
+  );
   expect(broken).toEqual([]);
 });
 

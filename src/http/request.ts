@@ -1,5 +1,6 @@
 /** Reading requests: their id, address, parameters and body, each with a clear error. */
 import type { z } from 'zod';
+import { largestId } from '../storage/database.ts';
 import { type BoundedMap, boundedMap } from './bounded-map.ts';
 import type { BodySpec, Endpoint, PatchBody, RequestUrl } from './endpoint.ts';
 import { HttpError, invalid } from './errors.ts';
@@ -52,8 +53,6 @@ export function queryParameter(search: string, name: string): string | undefined
   if (!search.includes(name)) return undefined;
   return new URLSearchParams(search).get(name) ?? undefined;
 }
-
-const largestId = 2_147_483_647;
 
 /**
  * The path's parameters, which are ids all of them. An integer that cannot be an id identifies nothing: it

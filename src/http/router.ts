@@ -38,6 +38,9 @@ function allowOf(byMethod: ReadonlyMap<string, Endpoint>): string {
   return [...own, ...(byMethod.has('GET') ? ['HEAD'] : []), 'OPTIONS'].join(', ');
 }
 
+/** The path of the route for all paths that no endpoint has. */
+export const unknownPath = '(unknown)';
+
 /** `/v1/products/{id}` → `/v1/products/:id` */
 export function bunPattern(path: string): string {
   return path.replaceAll(/\{(\w+)\}/g, ':$1');
@@ -48,7 +51,7 @@ export function bunPattern(path: string): string {
  * @throws HttpError 404 for an unknown path, 405 with Allow for a known one
  */
 export function pick(route: Route | undefined, method: string): Endpoint {
-  if (route === undefined) throw new HttpError('NOT_FOUND', { message: 'There is nothing at this address.' });
+  if (route === undefined || route.endpoints.size === 0) throw new HttpError('NOT_FOUND');
   const endpoint = route.endpoints.get(method === 'HEAD' ? 'GET' : method);
   if (endpoint === undefined) throw new HttpError('METHOD_NOT_ALLOWED', { headers: { Allow: route.allow } });
   return endpoint;

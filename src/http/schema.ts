@@ -1,5 +1,6 @@
 /** The pieces that schemas of requests and representations are made of. */
 import { z } from 'zod';
+import { largestId } from '../storage/database.ts';
 import type { ErrorDetail } from './errors.ts';
 
 /** PostgreSQL cannot store U+0000 and neither can store half a surrogate pair: refuse both everywhere. */
@@ -32,7 +33,7 @@ export const text = (maximum: number) =>
 /** An ISO 8601 moment in UTC with milliseconds, as representations carry it. */
 export const timestamp = () => z.iso.datetime({ precision: 3 });
 
-export const identifier = () => z.int().min(1).max(2_147_483_647);
+export const identifier = () => z.int().min(1).max(largestId);
 
 const decimal = /^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/;
 

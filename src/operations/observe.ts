@@ -1,5 +1,6 @@
 /** What is kept of every request: a log line and the numbers behind /metrics. */
 import type { Exchange } from '../http/exchange.ts';
+import { unknownPath } from '../http/router.ts';
 import type { Clock } from '../ports/clock.ts';
 import { describeError, type Log } from './log.ts';
 
@@ -23,8 +24,6 @@ export interface Observer {
   numbers(): Iterable<RouteNumbers>;
 }
 
-/** Stands for every path that no endpoint has. */
-const unknownRoute = '(unknown)';
 const statuses = 1000;
 
 export function observer(log: Log, clock: Clock): Observer {
@@ -32,7 +31,7 @@ export function observer(log: Log, clock: Clock): Observer {
   const byRoute = new Map<string, Map<number, RouteNumbers>>();
 
   function numbersOf(exchange: Exchange, status: number): RouteNumbers {
-    const path = exchange.route?.path ?? unknownRoute;
+    const path = exchange.route?.path ?? unknownPath;
     // A method that no endpoint has is the client's own text: it must not become a label.
     const method =
       exchange.endpoint === undefined && exchange.method !== 'OPTIONS' ? '(other)' : exchange.method;

@@ -5,6 +5,9 @@
 import type { CompiledQuery, Kysely, RawBuilder } from 'kysely';
 import type { Tables } from './tables.ts';
 
+/** Ids are 32-bit integers on both databases. */
+export const largestId = 2_147_483_647;
+
 export type Builder = Kysely<Tables>;
 
 /** Somewhere a query can be run. */

@@ -3,25 +3,18 @@
  * groups (one fsync for many, durability unchanged); others read, so that no read ever sees a transaction
  * that is still open. Everything that is particular to SQLite is in this file.
  */
-import {
-  Database as Connection,
-  constants,
-  SQLiteError,
-  type SQLQueryBindings,
-  type Statement,
-} from 'bun:sqlite';
+import { SQLiteError } from 'bun:sqlite';
 import { existsSync, mkdirSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { type CompiledQuery, sql } from 'kysely';
+import { sql } from 'kysely';
 import { sqliteBuilder } from './builder.ts';
 import { type Database, type Dialect, type Session, StorageError, type WriteOptions } from './database.ts';
+import { type Connected, connect, connectReader, sharedReader, translate } from './sqlite-connection.ts';
 
 const groupSize = 256;
 const busyRetryMs = 5;
 const busyLimitMs = 10_000;
 const idleReaders = 4;
-/** How much of the file a reader maps into memory at most; the kernel drops what is not used. */
-const mappedBytes = 1_073_741_824;
 
 const dialect: Dialect = {
   name: 'sqlite',
@@ -108,130 +101,6 @@ export function openSqlite(file: string): Database {
   };
 }
 
-/** A connection with its prepared statements, each kept for as long as the connection lives. */
-interface Connected {
-  readonly connection: Connection;
-  readonly session: Session;
-  /** Runs a statement without parameters or rows. */
-  execute(text: string): void;
-  close(): void;
-}
-
-function connect(file: string): Connected {
-  const connection = new Connection(file, { create: true, readwrite: true, strict: true });
-  connection.run('PRAGMA busy_timeout = 5000');
-  connection.run('PRAGMA journal_mode = WAL');
-  connection.run('PRAGMA foreign_keys = ON');
-  connection.run('PRAGMA temp_store = MEMORY');
-  connection.run('PRAGMA cache_size = -16000');
-  // Waiting for another process must not stop the event loop: BEGIN is retried instead (see below).
-  connection.run('PRAGMA busy_timeout = 0');
-  // A log that grew during a burst is cut back when it is next reused.
-  connection.run('PRAGMA journal_size_limit = 67108864');
-  connection.fileControl(constants.SQLITE_FCNTL_PERSIST_WAL, 0);
-
-  const statements = new Map<string, Statement>();
-  const prepare = (text: string): Statement => {
-    let statement = statements.get(text);
-    if (statement === undefined) {
-      statement = connection.prepare(text);
-      statements.set(text, statement);
-    }
-    return statement;
-  };
-  return {
-    connection,
-    session: session(prepare),
-    execute: text => void prepare(text).run(),
-    close() {
-      // A connection with statements left would live on, and its log would not be copied.
-      for (const statement of statements.values()) statement.finalize();
-      connection.close(true);
-    },
-  };
-}
-
-function connectReader(file: string): Connected {
-  const connected = connect(file);
-  // Pages that the system has in memory are read in place. Readers only: writing goes through the log.
-  connected.connection.run(`PRAGMA mmap_size = ${mappedBytes}`);
-  return connected;
-}
-
-/**
- * A reader whose reads share one transaction for a turn of the event loop: taking and leaving SQLite's locks
- * costs more than a read by key. `end` is called when this process has committed, so that what it has
- * acknowledged is always seen; what other processes commit is seen from the next turn on.
- */
-function sharedReader(connected: Connected) {
-  let open = false;
-  let state = 0;
-  const dataVersion = connected.connection.prepare<{ data_version: number }, []>('PRAGMA data_version');
-  const end = (): void => {
-    if (!open) return;
-    open = false;
-    connected.execute('COMMIT');
-  };
-  const begin = (): void => {
-    if (open) return;
-    connected.execute('BEGIN');
-    open = true;
-    setImmediate(end);
-    // Differs when another connection, of this process or any other, has committed since it was last asked.
-    state = dataVersion.get()?.data_version ?? state;
-  };
-  const { all, first, run } = connected.session;
-  const shared: Session = {
-    all(query) {
-      begin();
-      return all(query);
-    },
-    first(query) {
-      begin();
-      return first(query);
-    },
-    run(query) {
-      begin();
-      return run(query);
-    },
-  };
-  return {
-    session: shared,
-    end,
-    state(): number {
-      begin();
-      return state;
-    },
-    close() {
-      end();
-      dataVersion.finalize();
-      connected.close();
-    },
-  };
-}
-
-function session(prepare: (text: string) => Statement): Session {
-  // .all steps a statement to its end: a half-stepped one would keep the log from being checkpointed.
-  const all = <Row>(query: CompiledQuery<Row>): Row[] => {
-    try {
-      return prepare(query.sql).all(...bindings(query)) as Row[];
-    } catch (error) {
-      throw translate(error);
-    }
-  };
-  return {
-    all: async query => all(query),
-    first: async query => all(query)[0],
-    async run(query) {
-      try {
-        return prepare(query.sql).run(...bindings(query)).changes;
-      } catch (error) {
-        throw translate(error);
-      }
-    },
-  };
-}
-
 /** The same session, refusing to work once its transaction has ended. */
 function guarded(inner: Session, isOpen: () => boolean): Session {
   const check = () => {
@@ -251,11 +120,6 @@ function guarded(inner: Session, isOpen: () => boolean): Session {
       return inner.run(query);
     },
   };
-}
-
-/** Boundary to bun:sqlite: Kysely types parameters as unknown; the column types have checked them. */
-function bindings(query: CompiledQuery<unknown>): SQLQueryBindings[] {
-  return query.parameters as SQLQueryBindings[];
 }
 
 /**
@@ -335,19 +199,4 @@ async function begin(writer: Connected): Promise<void> {
       await Bun.sleep(busyRetryMs);
     }
   }
-}
-
-function translate(error: unknown): unknown {
-  if (!(error instanceof SQLiteError)) return error;
-  const code = error.code ?? '';
-  if (code === 'SQLITE_CONSTRAINT_UNIQUE' || code === 'SQLITE_CONSTRAINT_PRIMARYKEY') {
-    // "UNIQUE constraint failed: products.sku"
-    const column = /: \w+\.(\w+)/.exec(error.message)?.[1] ?? 'id';
-    return new StorageError('unique', error.message, { column, cause: error });
-  }
-  if (code === 'SQLITE_FULL') return new StorageError('full', 'The disk is full.', { cause: error });
-  if (/^SQLITE_(BUSY|IOERR|CANTOPEN|READONLY|LOCKED)/.test(code)) {
-    return new StorageError('unavailable', error.message, { cause: error });
-  }
-  return error;
 }

@@ -23,7 +23,9 @@ describe.each(databaseKinds)('accounts on %s', kind => {
   afterAll(() => place.remove());
 
   test('a password from standard input is the one that counts', async () => {
-    const user = await userOf(place, 'ada@SHOP.example');
+    const create = ['users', 'create', '--email', 'Zoe@shop.example', '--name', 'Zoe', '--role', 'user'];
+    expect((await place.run([...create, '--password-stdin'], 'correct horse battery\n')).status).toBe(0);
+    const user = await userOf(place, 'zoe@SHOP.example');
     expect(await passwordCheck().verify('correct horse battery', user?.password_hash)).toBe(true);
   });
 

@@ -40,7 +40,7 @@ export async function createPlace(
   const folder = mkdtempSync(join(tmpdir(), 'catalog-cli-'));
   const environment = {
     DATA_DIR: join(folder, 'data'),
-    JWT_SECRET: 'a secret for tests, long enough for HS256',
+    JWT_SECRET: 'a secret for tests that is long enough for HS256',
     ...(kind === 'postgresql' ? { DATABASE_URL: await createDatabase() } : {}),
     ...settings,
   };

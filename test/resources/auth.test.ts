@@ -191,7 +191,7 @@ describe.each([...databaseKinds])('access tokens over time on %s', kind => {
     // Without a comma, which separates the previous secrets.
     const before = 'the secret before that and long enough';
     const service = await startTestService(kind, { JWT_SECRET: before });
-    const JWT_SECRET = 'the secret that follows, also long enough';
+    const JWT_SECRET = 'the secret that follows and is long enough too';
     const moved = await service.replica({ JWT_SECRET, JWT_PREVIOUS_SECRETS: before });
     const closed = await service.replica({ JWT_SECRET });
     const me = { path: '/v1/me', as: 'user' } as const;

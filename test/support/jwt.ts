@@ -2,7 +2,7 @@
 import { createHmac } from 'node:crypto';
 
 /** What the services under test sign with. */
-const testSecret = 'a secret for tests, long enough for HS256';
+const testSecret = 'a secret for tests that is long enough for HS256';
 
 const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
 

@@ -66,12 +66,17 @@ export async function startTestService(
     DATA_DIR: folder,
     RATE_LIMIT: '1000000',
     LOG_LEVEL: 'info',
-    JWT_SECRET: 'a secret for tests, long enough for HS256',
+    JWT_SECRET: 'a secret for tests that is long enough for HS256',
     ...(kind === 'postgresql' ? { DATABASE_URL: await createDatabase() } : {}),
     ...settings,
   };
   let time = Date.UTC(2026, 0, 15, 9, 30);
-  const clock = { now: () => time, advance: (milliseconds: number) => void (time += milliseconds) };
+  const clock = {
+    now: () => time,
+    advance(milliseconds: number) {
+      time += milliseconds;
+    },
+  };
   const started = await start(kind, environment, clock, undefined);
   return {
     ...started,
@@ -91,7 +96,10 @@ async function start(
 ): Promise<TestService> {
   const config = loadConfig(environment);
   let written = '';
-  const log = createLog(config.LOG_LEVEL, text => void (written += text), clock.now);
+  const collect = (text: string) => {
+    written += text;
+  };
+  const log = createLog(config.LOG_LEVEL, collect, clock.now);
   const database = openDatabase(config);
   if (known === undefined) {
     await migrate(database, clock.now);

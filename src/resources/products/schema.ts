@@ -85,7 +85,7 @@ export const patchProduct = createProduct.partial().meta({ id: 'PatchProduct' })
 export const bulkPatch = z
   .object({
     ids: z
-      .array(identifier())
+      .array(z.int())
       .min(1)
       .max(500)
       .refine(ids => new Set(ids).size === ids.length, {

@@ -2,7 +2,7 @@
  * The queries of products. A row holds its representation as JSON text (`document`), so that reading serves
  * text as it is; the other columns are what SQL filters, sorts and keeps unique. Both are written here only.
  */
-import type { Database, Session } from '../../storage/database.ts';
+import { type Database, largestId, type Session } from '../../storage/database.ts';
 import { type Condition, type Lister, lister } from '../../storage/list.ts';
 import { prepared } from '../../storage/prepared.ts';
 import type { ProductsTable } from '../../storage/tables.ts';
@@ -96,16 +96,13 @@ export function productStore(database: Database): ProductStore {
     find: (session, id) => session.first(byId({ id })),
     lock: (session, id) => session.first(byIdForUpdate({ id })),
     // In order of id, so that two bulk updates never wait for each other crosswise.
-    lockMany: (session, ids) =>
-      session.all(
-        build
-          .selectFrom('products')
-          .select(columns)
-          .where('id', 'in', ids)
-          .orderBy('id')
-          .modifyEnd(dialect.forUpdate)
-          .compile(),
-      ),
+    async lockMany(session, ids) {
+      // PostgreSQL refuses to compare with what its integers cannot hold; no product has such an id.
+      const possible = ids.filter(id => id >= 1 && id <= largestId);
+      if (possible.length === 0) return [];
+      const query = build.selectFrom('products').select(columns).where('id', 'in', possible).orderBy('id');
+      return session.all(query.modifyEnd(dialect.forUpdate).compile());
+    },
     list: lister<StoredProduct>(database, {
       table: 'products',
       columns: ['document', 'updated_at'],

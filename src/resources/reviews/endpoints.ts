@@ -14,6 +14,18 @@ import { type ReviewStore, reviewOf } from './store.ts';
 
 const tag = 'Reviews';
 const path = '/products/{id}/reviews';
+const alreadyReviewed = () =>
+  new HttpError('DUPLICATE', {
+    message: 'You have reviewed this product already.',
+    details: [
+      {
+        field: 'productId',
+        pointer: '#/productId',
+        code: 'unique',
+        message: 'one review per user and product',
+      },
+    ],
+  });
 const params = z.object({ id: identifier() });
 
 export function reviewEndpoints(
@@ -66,6 +78,7 @@ export function reviewEndpoints(
           await requireProduct(session, id);
           const author = caller.kind === 'user' ? await users.find(session, caller.userId) : undefined;
           if (author === undefined) throw unauthorized('UNAUTHORIZED');
+          if (await reviews.exists(session, id, author.id)) throw alreadyReviewed();
           const review = reviewOf(await reviews.insert(session, id, author, body, clock.now()));
           const collection = url.path.replace(/\/products\/[^/]+\/reviews$/, '/reviews');
           return created(`${url.base}${collection}/${review.id}`, review, {

@@ -17,6 +17,8 @@ export interface StoredReview {
 export interface ReviewStore {
   list(request: ListRequest): Promise<Listed<StoredReview>>;
   find(session: Session, id: number): Promise<StoredReview | undefined>;
+  /** Whether this user has reviewed this product. */
+  exists(session: Session, productId: number, userId: number): Promise<boolean>;
   /** @throws StorageError `unique` when the author has reviewed the product already */
   insert(
     session: Session,
@@ -61,6 +63,11 @@ export function reviewStore(database: Database): ReviewStore {
           .where('id', '=', id)
           .compile(),
       ),
+    async exists(session, productId, userId) {
+      const query = build.selectFrom('reviews').select('id');
+      const mine = query.where('product_id', '=', productId).where('user_id', '=', userId);
+      return (await session.first(mine.compile())) !== undefined;
+    },
     async insert(session, productId, author, input, now) {
       const values = {
         product_id: productId,

@@ -1,0 +1,161 @@
+/**
+ * Connections to SQLite: how they are set up, their prepared statements, and the errors they throw. With
+ * sqlite.ts, which says who may use which connection when, this is all that is particular to SQLite.
+ */
+import {
+  Database as Connection,
+  constants,
+  SQLiteError,
+  type SQLQueryBindings,
+  type Statement,
+} from 'bun:sqlite';
+import type { CompiledQuery } from 'kysely';
+import { type Session, StorageError } from './database.ts';
+
+/** How much of the file a reader maps into memory at most; the kernel drops what is not used. */
+const mappedBytes = 1_073_741_824;
+
+/** A connection with its prepared statements, each kept for as long as the connection lives. */
+export interface Connected {
+  readonly connection: Connection;
+  readonly session: Session;
+  /** Runs a statement without parameters or rows. */
+  execute(text: string): void;
+  close(): void;
+}
+
+export function connect(file: string): Connected {
+  const connection = new Connection(file, { create: true, readwrite: true, strict: true });
+  connection.run('PRAGMA busy_timeout = 5000');
+  connection.run('PRAGMA journal_mode = WAL');
+  connection.run('PRAGMA foreign_keys = ON');
+  connection.run('PRAGMA temp_store = MEMORY');
+  connection.run('PRAGMA cache_size = -16000');
+  // Waiting for another process must not stop the event loop: BEGIN is retried instead (see below).
+  connection.run('PRAGMA busy_timeout = 0');
+  // A log that grew during a burst is cut back when it is next reused.
+  connection.run('PRAGMA journal_size_limit = 67108864');
+  connection.fileControl(constants.SQLITE_FCNTL_PERSIST_WAL, 0);
+
+  const statements = new Map<string, Statement>();
+  const prepare = (text: string): Statement => {
+    let statement = statements.get(text);
+    if (statement === undefined) {
+      statement = connection.prepare(text);
+      statements.set(text, statement);
+    }
+    return statement;
+  };
+  return {
+    connection,
+    session: session(prepare),
+    execute: text => void prepare(text).run(),
+    close() {
+      // A connection with statements left would live on, and its log would not be copied.
+      for (const statement of statements.values()) statement.finalize();
+      connection.close(true);
+    },
+  };
+}
+
+export function connectReader(file: string): Connected {
+  const connected = connect(file);
+  // Pages that the system has in memory are read in place. Readers only: writing goes through the log.
+  connected.connection.run(`PRAGMA mmap_size = ${mappedBytes}`);
+  return connected;
+}
+
+/**
+ * A reader whose reads share one transaction for a turn of the event loop: taking and leaving SQLite's locks
+ * costs more than a read by key. `end` is called when this process has committed, so that what it has
+ * acknowledged is always seen; what other processes commit is seen from the next turn on.
+ */
+export function sharedReader(connected: Connected) {
+  let open = false;
+  let state = 0;
+  const dataVersion = connected.connection.prepare<{ data_version: number }, []>('PRAGMA data_version');
+  const end = (): void => {
+    if (!open) return;
+    open = false;
+    connected.execute('COMMIT');
+  };
+  const begin = (): void => {
+    if (open) return;
+    connected.execute('BEGIN');
+    open = true;
+    setImmediate(end);
+    // Differs when another connection, of this process or any other, has committed since it was last asked.
+    state = dataVersion.get()?.data_version ?? state;
+  };
+  const { all, first, run } = connected.session;
+  const shared: Session = {
+    all(query) {
+      begin();
+      return all(query);
+    },
+    first(query) {
+      begin();
+      return first(query);
+    },
+    run(query) {
+      begin();
+      return run(query);
+    },
+  };
+  return {
+    session: shared,
+    end,
+    state(): number {
+      begin();
+      return state;
+    },
+    close() {
+      end();
+      dataVersion.finalize();
+      connected.close();
+    },
+  };
+}
+
+function session(prepare: (text: string) => Statement): Session {
+  // .all steps a statement to its end: a half-stepped one would keep the log from being checkpointed.
+  const all = <Row>(query: CompiledQuery<Row>): Row[] => {
+    try {
+      return prepare(query.sql).all(...bindings(query)) as Row[];
+    } catch (error) {
+      throw translate(error);
+    }
+  };
+  return {
+    all: async query => all(query),
+    first: async query => all(query)[0],
+    async run(query) {
+      try {
+        return prepare(query.sql).run(...bindings(query)).changes;
+      } catch (error) {
+        throw translate(error);
+      }
+    },
+  };
+}
+
+/** Boundary to bun:sqlite: Kysely types parameters as unknown; the column types have checked them. */
+function bindings(query: CompiledQuery<unknown>): SQLQueryBindings[] {
+  return query.parameters as SQLQueryBindings[];
+}
+
+/** Errors that callers can act on, as StorageError; any other as it is. */
+export function translate(error: unknown): unknown {
+  if (!(error instanceof SQLiteError)) return error;
+  const code = error.code ?? '';
+  if (code === 'SQLITE_CONSTRAINT_UNIQUE' || code === 'SQLITE_CONSTRAINT_PRIMARYKEY') {
+    // "UNIQUE constraint failed: products.sku"
+    const column = /: \w+\.(\w+)/.exec(error.message)?.[1] ?? 'id';
+    return new StorageError('unique', error.message, { column, cause: error });
+  }
+  if (code === 'SQLITE_FULL') return new StorageError('full', 'The disk is full.', { cause: error });
+  if (/^SQLITE_(BUSY|IOERR|CANTOPEN|READONLY|LOCKED)/.test(code)) {
+    return new StorageError('unavailable', error.message, { cause: error });
+  }
+  return error;
+}
