@@ -16,10 +16,6 @@ const httpUrl = z.url({ protocol: /^https?$/ }).transform(text => text.replace(/
 const secret = z
   .string()
   .min(32, 'needs at least 32 characters (HS256 asks for 256 bits, RFC 7518 section 3.2)');
-const oneSecret = secret.regex(
-  /^[^,]*$/,
-  'must not contain a comma, so that it can be listed in JWT_PREVIOUS_SECRETS later',
-);
 const moment = z.iso
   .date()
   .or(z.iso.datetime({ offset: true }))
@@ -43,7 +39,7 @@ export const settings = {
     help: 'public address for links, without /v1; unset: taken from the request',
   },
   JWT_SECRET: {
-    schema: oneSecret.optional(),
+    schema: secret.optional(),
     help: 'signs tokens, 32 characters or more; required with DATABASE_URL, else generated into DATA_DIR',
   },
   JWT_PREVIOUS_SECRETS: {
