@@ -1,5 +1,6 @@
 /** The request quota: a fixed window per caller, in plain sight on every answer. */
 import type { Clock } from '../ports/clock.ts';
+import { boundedMap } from './bounded-map.ts';
 
 export interface QuotaState {
   readonly allowed: boolean;
@@ -28,12 +29,12 @@ export interface Quota {
 /** Makes quotas of the kind that the database calls for; `name` tells their counters apart. */
 export type QuotaFactory = (name: string, limit: number, window: number) => Quota;
 
-/** How many callers are counted at most; beyond it those that come first in a window are forgotten first. */
+/** How many callers are counted at most; beyond it those not seen for longest are forgotten. */
 const subjectLimit = 200_000;
 
 /** A quota for one process: nothing is shared, nothing is waited for. */
 export function memoryQuota(limit: number, window: number, clock: Clock): Quota {
-  let used = new Map<string, number>();
+  let used = boundedMap<string, number>(subjectLimit);
   let start = 0;
 
   function turnWindow(): number {
@@ -41,7 +42,7 @@ export function memoryQuota(limit: number, window: number, clock: Clock): Quota 
     const current = now - (now % window);
     if (current !== start) {
       start = current;
-      used = new Map();
+      used = boundedMap(subjectLimit);
     }
     return start + window;
   }
@@ -57,7 +58,6 @@ export function memoryQuota(limit: number, window: number, clock: Clock): Quota 
     charge(subject) {
       const reset = turnWindow();
       const count = used.get(subject);
-      if (count === undefined && used.size >= subjectLimit) forgetOldest(used);
       if (count !== undefined && count >= limit) return state(count, reset, false);
       used.set(subject, (count ?? 0) + 1);
       return state((count ?? 0) + 1, reset);
@@ -72,15 +72,8 @@ export function memoryQuota(limit: number, window: number, clock: Clock): Quota 
       const reset = turnWindow();
       return state(used.get(subject) ?? 0, reset);
     },
-    subjects: () => used.size,
+    subjects: () => used.size(),
     // The window that is over was dropped as a whole.
     sweep: async () => 0,
   };
-}
-
-function forgetOldest(used: Map<string, number>): void {
-  for (const subject of used.keys()) {
-    used.delete(subject);
-    return;
-  }
 }

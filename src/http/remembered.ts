@@ -15,11 +15,12 @@ import { ok, type Reply, type ReplyOptions } from './reply.ts';
 /** Characters of remembered lists at most. */
 const listsSize = 16 * 1024 * 1024;
 /** Remembered resources at most, by number. */
-const resourcesLimit = 5000;
+const resourcesLimit = 20_000;
 
 /** 200 with a representation whose entity tag is made now, once for all who ask for it. */
 function taggedReply(body: string, options: ReplyOptions = {}): Reply {
-  return { ...ok(body, options), etag: entityTag(body) };
+  const kept = { given: 0, headers: undefined, reset: 0 };
+  return { ...ok(body, options), etag: entityTag(body), kept };
 }
 
 interface RememberedList {

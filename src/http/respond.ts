@@ -28,8 +28,6 @@ export interface ResponderOptions {
 
 export function responder({ clock, cors, quota, negotiate, compressor }: ResponderOptions): Responder {
   const templates = new Map<Version | undefined, Map<string, Map<string, Headers>>>();
-  /** By reply: only those whose tag was made beforehand are given more than once. */
-  const remembered = new WeakMap<Reply, { readonly reset: number; readonly headers: Headers }>();
   let windowReset = 0;
   const policy = `"default";q=${quota.limit};w=${quota.window}`;
 
@@ -153,9 +151,9 @@ export function responder({ clock, cors, quota, negotiate, compressor }: Respond
 
   /** The headers that belong to the reply; kept for replies that are given again. */
   function ownHeaders(exchange: Exchange, reply: Reply, sent: Sent, reset: number): Headers {
-    const given = remembered.get(reply);
     const plain = sent.body === reply.body && exchange.mediaType === json;
-    if (plain && given !== undefined && given.reset === reset) return new Headers(given.headers);
+    const kept = plain ? reply.kept : undefined;
+    if (kept?.headers !== undefined && kept.reset === reset) return new Headers(kept.headers);
     // JSON goes by the name that was negotiated for it; errors keep their own.
     const shownType = reply.mediaType === json && reply.status < 400 ? exchange.mediaType : reply.mediaType;
     const headers = template(reply, shownType, sent.body !== null, exchange.route?.version, reset);
@@ -163,7 +161,10 @@ export function responder({ clock, cors, quota, negotiate, compressor }: Respond
     if (sent.coding !== undefined) headers.set('Content-Encoding', sent.coding);
     if (reply.lastModified !== undefined) headers.set('Last-Modified', httpDate(reply.lastModified));
     for (const name in reply.headers) headers.set(name, reply.headers[name] ?? '');
-    if (plain && reply.etag !== undefined) remembered.set(reply, { reset, headers: new Headers(headers) });
+    if (kept !== undefined && ++kept.given > 1) {
+      kept.headers = new Headers(headers);
+      kept.reset = reset;
+    }
     return headers;
   }
 }
