@@ -1,5 +1,6 @@
 /** Settings: the environment, validated once into a frozen object. Nothing else reads process.env. */
 import { z } from 'zod';
+import { detailsOf } from './http/schema.ts';
 
 /** A setting that cannot be used: one line that names it. */
 export class ConfigError extends Error {}
@@ -126,7 +127,7 @@ function settingHelp(name: string): string {
   return Object.entries(settings).find(([key]) => key === name)?.[1].help ?? name;
 }
 
+/** The broken rule in the words that request bodies get. */
 function reason(error: z.ZodError): string {
-  const message = error.issues[0]?.message ?? 'not valid';
-  return message.replace(/^Invalid input: /, '');
+  return detailsOf(error)[0]?.message ?? 'is not valid';
 }
