@@ -8,7 +8,8 @@ import { sql } from 'kysely';
 import type { Clock } from '../ports/clock.ts';
 import type { Database } from '../storage/database.ts';
 import { prepared } from '../storage/prepared.ts';
-import type { Quota, QuotaState } from './rate-limit.ts';
+import { boundedMap } from './bounded-map.ts';
+import { type Quota, type QuotaState, subjectLimit } from './rate-limit.ts';
 
 /** A block is this share of the limit; small limits are counted one by one, exactly. */
 const blocksPerLimit = 100;
@@ -33,7 +34,7 @@ export interface SharedQuotaOptions {
 
 export function sharedQuota({ name, limit, window, clock, database }: SharedQuotaOptions): Quota {
   const block = Math.max(1, Math.floor(limit / blocksPerLimit));
-  let accounts = new Map<string, Account>();
+  let accounts = boundedMap<string, Account>(subjectLimit);
   let start = 0;
 
   type Take = { subject: string; window: number; block: number };
@@ -50,7 +51,7 @@ export function sharedQuota({ name, limit, window, clock, database }: SharedQuot
     const current = now - (now % window);
     if (current !== start) {
       start = current;
-      accounts = new Map();
+      accounts = boundedMap(subjectLimit);
     }
     return start + window;
   }
@@ -113,7 +114,7 @@ export function sharedQuota({ name, limit, window, clock, database }: SharedQuot
       const reset = turnWindow();
       return state(accounts.get(subject), reset);
     },
-    subjects: () => accounts.size,
+    subjects: () => accounts.size(),
     sweep: () => {
       turnWindow();
       const query = database.build

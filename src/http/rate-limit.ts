@@ -30,7 +30,7 @@ export interface Quota {
 export type QuotaFactory = (name: string, limit: number, window: number) => Quota;
 
 /** How many callers are counted at most; beyond it those not seen for longest are forgotten. */
-const subjectLimit = 200_000;
+export const subjectLimit = 200_000;
 
 /** A quota for one process: nothing is shared, nothing is waited for. */
 export function memoryQuota(limit: number, window: number, clock: Clock): Quota {
