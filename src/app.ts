@@ -9,12 +9,12 @@ import type { Config } from './config.ts';
 import { type Authenticator, admit, type Caller, identify } from './http/access.ts';
 import { compressor } from './http/compress.ts';
 import { cors as corsFor } from './http/cors.ts';
-import type { Endpoint } from './http/endpoint.ts';
+import { type Endpoint, hasBody, offersHal } from './http/endpoint.ts';
 import { HttpError } from './http/errors.ts';
 import { Exchange, type Surroundings } from './http/exchange.ts';
 import { type Idempotency, idempotencyKeyOf } from './http/idempotency.ts';
 import type { Version } from './http/lifecycle.ts';
-import { bodyType, json, negotiation, vendorType } from './http/negotiate.ts';
+import { bodyType, halJson, json, negotiation, vendorType } from './http/negotiate.ts';
 import type { Quota, QuotaState } from './http/rate-limit.ts';
 import type { Reply } from './http/reply.ts';
 import * as requests from './http/request.ts';
@@ -33,6 +33,8 @@ export interface AppOptions {
   readonly idempotency: Idempotency;
   readonly observer: Observer;
   readonly version: Version;
+  /** Told of every transaction of a request that has been committed. */
+  readonly committed: () => void;
   /** Below the version's prefix. */
   readonly resources: readonly Endpoint[];
   /** Beside it: /health and its kin. */
@@ -57,6 +59,8 @@ export function createApp(options: AppOptions): App {
   const cors = corsFor(config.CORS_ORIGINS);
   const respond = responder({ clock: options.clock, cors, quota, negotiate, compressor: compressor() });
   const versionTypes = [json, vendorType(version.name)];
+  const halTypes = [...versionTypes, halJson];
+  const hypermedia = new Set(options.resources.filter(offersHal));
 
   // The stages below wait only where there is something to wait for: most requests pass without a pause.
 
@@ -92,7 +96,7 @@ export function createApp(options: AppOptions): App {
   function admitted(exchange: Exchange, params: Params): Reply | Promise<Reply> {
     const { request, method } = exchange;
     const endpoint = pick(exchange.route, method);
-    const offered = endpoint.produces ?? versionTypes;
+    const offered = endpoint.produces ?? (hypermedia.has(endpoint) ? halTypes : versionTypes);
     const { mediaType, problem } = negotiate.mediaType(request.headers.get('accept'), offered);
     exchange.problem = problem;
     if (mediaType === undefined) {
@@ -100,7 +104,8 @@ export function createApp(options: AppOptions): App {
     }
     exchange.mediaType = mediaType;
     const { body } = endpoint;
-    const type = body === undefined ? json : bodyType(request.headers, method, requests.bodyTypes(body));
+    const sent = body !== undefined && hasBody(body, request.headers);
+    const type = sent ? bodyType(request.headers, method, requests.bodyTypes(body)) : undefined;
     admit(exchange.caller, endpoint.access);
     return parsed(exchange, endpoint, params, type);
   }
@@ -110,12 +115,13 @@ export function createApp(options: AppOptions): App {
     exchange: Exchange,
     endpoint: Endpoint,
     params: Params,
-    type: string,
+    /** Undefined when there is no body to parse. */
+    type: string | undefined,
   ): Reply | Promise<Reply> {
     exchange.params = requests.parseParams(params);
     exchange.query = parseQuery(endpoint, exchange.url.search);
     const { body } = endpoint;
-    if (body === undefined) return endpoint.handle(exchange);
+    if (body === undefined || type === undefined) return endpoint.handle(exchange);
     return requests.readBody(exchange.request, config.BODY_LIMIT).then(bytes => {
       exchange.bytes = bytes;
       exchange.body = requests.parseBody(body, type, requests.parseJson(bytes));
@@ -124,7 +130,13 @@ export function createApp(options: AppOptions): App {
   }
 
   /** The one transaction of a request; a repeated POST gets the answer that the first one has stored. */
-  function write(exchange: Exchange, work: (session: Session) => Promise<Reply>): Promise<Reply> {
+  async function write(exchange: Exchange, work: (session: Session) => Promise<Reply>): Promise<Reply> {
+    const reply = await transaction(exchange, work);
+    options.committed();
+    return reply;
+  }
+
+  function transaction(exchange: Exchange, work: (session: Session) => Promise<Reply>): Promise<Reply> {
     const { endpoint, request, method, url, bytes, caller } = exchange;
     const honoured = method === 'POST' && endpoint?.idempotent !== false;
     const key = honoured ? idempotencyKeyOf(request.headers) : undefined;
@@ -181,6 +193,7 @@ export function createApp(options: AppOptions): App {
     surroundings ??= {
       addressOf: request =>
         requests.addressOf(server.requestIP(request)?.address, request.headers, config.TRUST_PROXY),
+      now: options.clock.now,
       write,
     };
     return surroundings;

@@ -77,6 +77,26 @@ export const settings = {
     schema: z.enum(['debug', 'info', 'warn', 'error', 'silent']).default('info'),
     help: 'debug, info, warn, error or silent (info)',
   },
+  SMTP_URL: {
+    schema: z.url({ protocol: /^smtps?$/ }).optional(),
+    help: 'smtp://user:password@host:port, or smtps://; unset: mail becomes files in DATA_DIR/outbox',
+  },
+  MAIL_FROM: {
+    schema: z.string().min(3).max(320).default('Catalog <catalog@localhost>'),
+    help: 'sender of all mail (Catalog <catalog@localhost>)',
+  },
+  STRIPE_SECRET_KEY: {
+    schema: z.string().min(1).optional(),
+    help: 'takes payments through Stripe; unset: a payment is recorded by hand',
+  },
+  STRIPE_WEBHOOK_SECRET: {
+    schema: z.string().min(1).optional(),
+    help: 'verifies what Stripe posts to /v1/webhooks/stripe; required with STRIPE_SECRET_KEY',
+  },
+  STRIPE_URL: {
+    schema: httpUrl.default('https://api.stripe.com'),
+    help: 'where Stripe is reached (https://api.stripe.com)',
+  },
   METRICS_TOKEN: {
     schema: z.string().min(16).optional(),
     help: 'bearer token that /metrics asks for, 16 characters or more; unset: open',
@@ -115,6 +135,11 @@ function checkTogether(config: Config): void {
   if (config.DATABASE_URL !== undefined && config.JWT_SECRET === undefined) {
     throw new ConfigError(
       'JWT_SECRET: required when DATABASE_URL is set, so that all replicas accept the same tokens',
+    );
+  }
+  if (config.STRIPE_SECRET_KEY !== undefined && config.STRIPE_WEBHOOK_SECRET === undefined) {
+    throw new ConfigError(
+      'STRIPE_WEBHOOK_SECRET: required when STRIPE_SECRET_KEY is set, since Stripe confirms payments by webhook',
     );
   }
   if ((config.ADMIN_EMAIL === undefined) !== (config.ADMIN_PASSWORD === undefined)) {

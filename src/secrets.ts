@@ -4,13 +4,16 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Config, ConfigError } from './config.ts';
 
+/** The signing secret first, then those whose signatures and seals are still accepted. */
+export type Secrets = readonly [string, ...string[]];
+
 const fileName = 'jwt-secret';
 
 /**
  * @returns the signing secret first, then those whose tokens are still accepted
  * @throws ConfigError when the stored secret cannot be read or made
  */
-export function loadSecrets(config: Config): [string, ...string[]] {
+export function loadSecrets(config: Config): Secrets {
   return [config.JWT_SECRET ?? storedSecret(config.DATA_DIR), ...config.JWT_PREVIOUS_SECRETS];
 }
 

@@ -3,20 +3,26 @@ import { join } from 'node:path';
 import { version as release } from '../package.json';
 import { type App, createApp } from './app.ts';
 import { type Config, loadConfig } from './config.ts';
+import { createDispatcher } from './events/dispatcher.ts';
+import { createOutbox } from './events/outbox.ts';
+import { createQueue } from './events/queue.ts';
 import { idempotency as createIdempotency } from './http/idempotency.ts';
 import type { Version } from './http/lifecycle.ts';
 import { openApiDocument } from './http/openapi.ts';
 import { paginator as createPaginator } from './http/paginate.ts';
 import { memoryQuota, type QuotaFactory } from './http/rate-limit.ts';
 import { sharedQuota } from './http/rate-limit-shared.ts';
+import { createMails, mailConsumer } from './mail/mails.ts';
 import { createDocs } from './operations/docs.ts';
 import { operationEndpoints } from './operations/endpoints.ts';
 import { describeError, type Log } from './operations/log.ts';
 import { observer as createObserver, type Observer } from './operations/observe.ts';
 import type { Clock } from './ports/clock.ts';
+import { fileMailer, type Mailer, smtpMailer } from './ports/mail.ts';
 import { sessionStore } from './resources/auth/store.ts';
 import { createTokens } from './resources/auth/tokens.ts';
 import { createResources } from './resources/index.ts';
+import { createSeal } from './seal.ts';
 import { loadSecrets } from './secrets.ts';
 import type { Database } from './storage/database.ts';
 import { openPostgres } from './storage/postgres.ts';
@@ -37,6 +43,8 @@ export interface ServiceOptions {
 export interface Service {
   /** Where it listens, as in `http://127.0.0.1:3000`. */
   readonly address: string;
+  /** Resolves when everything that is due after a commit has been done: mail sent, people notified. */
+  settle(): Promise<void>;
   /** Stops taking requests, finishes those in flight (STOP_TIMEOUT at most), and lets go of everything but the database. */
   stop(): Promise<void>;
 }
@@ -60,8 +68,24 @@ export function startService({ config, clock, log, database }: ServiceOptions): 
     sunsetAt: config.SUNSET_V1,
     successor: config.SUCCESSOR_V1,
   };
-  const services = { config, clock, database, paginator: createPaginator(secrets[0]) };
+  const queue = createQueue(database);
+  const seal = createSeal(secrets, 'mail');
+  const services = {
+    config,
+    clock,
+    database,
+    paginator: createPaginator(secrets[0]),
+    outbox: createOutbox(database, queue),
+    mails: createMails(queue, seal),
+  };
   const resources = createResources(services, createTokens(secrets, clock), createQuota);
+  const mailer = createMailer(config);
+  const dispatcher = createDispatcher({
+    database,
+    clock,
+    log,
+    consumers: [...resources.consumers, mailConsumer(mailer, seal, resources.mailSent)],
+  });
   let stopping = false;
   const document = lazy(() =>
     JSON.stringify(
@@ -85,6 +109,9 @@ export function startService({ config, clock, log, database }: ServiceOptions): 
     idempotency,
     observer,
     version,
+    committed() {
+      if (queue.takeAdded()) dispatcher.wake();
+    },
     authenticator: resources.authenticator,
     resources: resources.endpoints,
     operations,
@@ -105,6 +132,7 @@ export function startService({ config, clock, log, database }: ServiceOptions): 
 
   return {
     address: `http://${config.HOST.includes(':') ? `[${config.HOST}]` : config.HOST}:${server.port}`,
+    settle: dispatcher.settle,
     async stop() {
       stopping = true;
       clearInterval(sweeper);
@@ -116,6 +144,8 @@ export function startService({ config, clock, log, database }: ServiceOptions): 
         log.warn('stop: requests in flight did not finish in time', { pending: server.pendingRequests });
       }
       await server.stop(true);
+      await dispatcher.stop();
+      mailer.close();
     },
   };
 }
@@ -127,7 +157,15 @@ export async function createDocument(): Promise<Record<string, unknown>> {
   const secret = 'signs nothing: no endpoint is run here';
   const database = openSqlite(':memory:');
   const createQuota: QuotaFactory = (_, limit, window) => memoryQuota(limit, window, clock);
-  const services = { config, clock, database, paginator: createPaginator(secret) };
+  const queue = createQueue(database);
+  const services = {
+    config,
+    clock,
+    database,
+    paginator: createPaginator(secret),
+    outbox: createOutbox(database, queue),
+    mails: createMails(queue, createSeal([secret], 'mail')),
+  };
   const observer: Observer = { served: () => undefined, numbers: () => [] };
   const resources = createResources(services, createTokens([secret], clock), createQuota).endpoints;
   const operations = operationEndpoints({
@@ -141,6 +179,12 @@ export async function createDocument(): Promise<Record<string, unknown>> {
   });
   await database.close();
   return openApiDocument({ resources, operations, version: 'v1', release });
+}
+
+function createMailer({ SMTP_URL, MAIL_FROM, DATA_DIR }: Config): Mailer {
+  return SMTP_URL === undefined
+    ? fileMailer(join(DATA_DIR, 'outbox'), MAIL_FROM)
+    : smtpMailer(SMTP_URL, MAIL_FROM);
 }
 
 /** One process counts in memory; replicas count together, in the database they share. */

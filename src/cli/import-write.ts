@@ -1,6 +1,7 @@
 /** How an import writes: its transactions, its manners towards a running service, and its indexes. */
 import { join } from 'node:path';
 import type { Config } from '../config.ts';
+import { causedBy, outboxOf } from '../events/outbox.ts';
 import { type ImportRecord, productImporter } from '../resources/products/import.ts';
 import { type Database, StorageError } from '../storage/database.ts';
 import { deferIndexes, isSoleUser, restoreIndexes } from '../storage/deferred-indexes.ts';
@@ -20,7 +21,7 @@ export async function databaseWriter(
   defaultCurrency: string,
   indexes: IndexDeferral,
 ): Promise<BatchWriter> {
-  const importer = productImporter(database, defaultCurrency);
+  const importer = productImporter(database, outboxOf(database), defaultCurrency);
   const existing = (await productTotals(database).total(database.read, [])) ?? 0;
   let created = 0;
   let lastEnd = 0;
@@ -28,7 +29,7 @@ export async function databaseWriter(
   const write = (records: readonly ImportRecord[]) =>
     database.write(async session => {
       const plan = await importer.plan(session, records, 'lock');
-      await importer.apply(session, plan, Date.now());
+      await importer.apply(session, plan, causedBy('import', Date.now()));
       return plan.counts;
     });
   return async records => {

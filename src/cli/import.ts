@@ -1,7 +1,9 @@
 /** `catalog import`: products from a file into the catalog. */
+
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Config, loadConfig } from '../config.ts';
+import { outboxOf } from '../events/outbox.ts';
 import { MappingError, parseMapping } from '../files/map.ts';
 import { planWithout, productImporter } from '../resources/products/import.ts';
 import { openDatabase } from '../service.ts';
@@ -120,7 +122,7 @@ async function dryRun(given: ImportArguments): Promise<number> {
     if (database === undefined) {
       return await importFile(given, async records => planWithout(records, currency).counts);
     }
-    const importer = productImporter(database, currency);
+    const importer = productImporter(database, outboxOf(database), currency);
     return await importFile(given, records =>
       database.snapshot(async session => (await importer.plan(session, records)).counts),
     );

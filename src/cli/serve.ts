@@ -1,6 +1,7 @@
 /** `catalog serve`: from nothing to a running service, and back when it is told to stop. */
 import { randomBytes } from 'node:crypto';
 import { type Config, loadConfig } from '../config.ts';
+import { causedBy, outboxOf } from '../events/outbox.ts';
 import { createLog, standardOutput } from '../operations/log.ts';
 import { systemClock } from '../ports/clock.ts';
 import { hashPassword } from '../resources/auth/passwords.ts';
@@ -100,14 +101,14 @@ async function ensureAdministrator(
 
 async function addSamples(database: Database, config: Config): Promise<number> {
   const { sampleProducts } = await import('../sample/products.ts');
-  const store = productStore(database);
-  const now = Date.now();
+  const store = productStore(database, outboxOf(database));
+  const cause = causedBy('samples', Date.now());
   await database.write(async session => {
     for (const sample of sampleProducts) {
       await store.insert(
         session,
         replaceProduct.parse({ ...sample, currency: config.DEFAULT_CURRENCY }),
-        now,
+        cause,
       );
     }
   });

@@ -102,6 +102,15 @@ export function admit(caller: Caller, access: Access): void {
   throw unauthorized(caller.problem);
 }
 
+/**
+ * Whether the caller may see what belongs to a user: its owner, the roles named, and API keys (whose scope has
+ * been checked) may. To all others it does not exist: answer 404.
+ */
+export function maySee(caller: Caller, ownerId: number, others: readonly Role[]): boolean {
+  if (caller.kind === 'user') return caller.userId === ownerId || others.includes(caller.role);
+  return caller.kind === 'key';
+}
+
 /** A 401 with its challenge; `error="invalid_token"` only when credentials were sent (RFC 6750 §3). */
 export function unauthorized(problem: ErrorCode | undefined): HttpError {
   const challenge = 'Bearer realm="catalog"';

@@ -3,6 +3,7 @@
  * a few lines. The schemas validate requests and make the OpenAPI document; app.ts runs the endpoint.
  */
 import type { z } from 'zod';
+import type { Cause } from '../events/outbox.ts';
 import type { Session } from '../storage/database.ts';
 import type { Access, Caller } from './access.ts';
 import type { ErrorCode } from './errors.ts';
@@ -14,7 +15,13 @@ type Output<S> = S extends z.ZodType ? z.output<S> : undefined;
 
 /** What a request body may be: one schema, or a PATCH in three media types whose schema checks the result. */
 export type BodySpec =
-  | { readonly kind: 'json'; readonly schema: z.ZodType; readonly example?: unknown }
+  | {
+      readonly kind: 'json';
+      readonly schema: z.ZodType;
+      readonly example?: unknown;
+      /** May be left out altogether: then it is undefined. */
+      readonly optional?: true;
+    }
   | { readonly kind: 'patch'; readonly schema: z.ZodObject; readonly example?: unknown };
 
 /** The parsed body of a PATCH: a partial object that is valid, or a patch document still to be applied. */
@@ -23,11 +30,13 @@ export type PatchBody<T> =
   | { readonly kind: 'merge'; readonly patch: unknown }
   | { readonly kind: 'operations'; readonly patch: unknown };
 
-type BodyOutput<B> = B extends { kind: 'json'; schema: infer S }
-  ? Output<S>
-  : B extends { kind: 'patch'; schema: infer S }
-    ? PatchBody<Output<S>>
-    : undefined;
+type BodyOutput<B> = B extends { kind: 'json'; schema: infer S; optional: true }
+  ? Output<S> | undefined
+  : B extends { kind: 'json'; schema: infer S }
+    ? Output<S>
+    : B extends { kind: 'patch'; schema: infer S }
+      ? PatchBody<Output<S>>
+      : undefined;
 
 export interface ResponseSpec {
   readonly description: string;
@@ -36,6 +45,8 @@ export interface ResponseSpec {
   /** Headers beyond those that every answer has: name → description. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly mediaType?: string;
+  /** The same as application/hal+json, which the endpoint then offers: see hal.ts. */
+  readonly hal?: z.ZodType;
   /** Has an entity tag though it has no schema: a page or a script. */
   readonly tagged?: true;
 }
@@ -59,6 +70,8 @@ export interface Input<Params, Query, Body> {
    * @throws HttpError 412
    */
   precondition(body: string, lastModified?: number): void;
+  /** This request as the cause of what it changes, at this moment. */
+  cause(): Cause;
   /** Runs the one transaction of this request; with Idempotency-Key, its answer is stored in it. */
   write(work: (session: Session) => Promise<Reply>): Promise<Reply>;
 }
@@ -112,4 +125,19 @@ export function endpoint<
 >(spec: EndpointSpec<P, Q, B>): Endpoint {
   // Boundary: app.ts passes what these very schemas have parsed, so the input has the handler's type.
   return spec as unknown as Endpoint;
+}
+
+/** Whether its success can be had as HAL. */
+export function offersHal({ responses }: Endpoint): boolean {
+  for (const status in responses) if (responses[status]?.hal !== undefined) return true;
+  return false;
+}
+
+/** Whether a request carries the body that its operation takes; only an optional one may be missing. */
+export function hasBody(body: BodySpec, headers: Headers): boolean {
+  if (body.kind === 'patch' || body.optional !== true) return true;
+  const length = headers.get('content-length');
+  return (
+    headers.has('content-type') || headers.has('transfer-encoding') || (length !== null && length !== '0')
+  );
 }

@@ -1,4 +1,5 @@
 /** One request on its way through the layers: what each has found out so far, and the input of the handler. */
+import type { Cause } from '../events/outbox.ts';
 import type { Session } from '../storage/database.ts';
 import type { Anonymous, Caller } from './access.ts';
 import { entityTag, evaluate } from './conditional.ts';
@@ -12,6 +13,8 @@ import type { Route } from './router.ts';
 export interface Surroundings {
   /** The client's address. */
   addressOf(request: Request): string;
+  /** Epoch milliseconds. */
+  now(): number;
   /** Runs the request's transaction. */
   write(exchange: Exchange, work: (session: Session) => Promise<Reply>): Promise<Reply>;
 }
@@ -64,6 +67,14 @@ export class Exchange implements Input<unknown, unknown, unknown> {
     return (body, lastModified) => {
       evaluate(this.request.headers, this.method, { etag: entityTag(body), lastModified });
     };
+  }
+
+  get cause(): () => Cause {
+    return () => ({
+      actor: this.caller.subject,
+      requestId: this.requestId,
+      at: this.surroundings.now(),
+    });
   }
 
   get write(): (work: (session: Session) => Promise<Reply>) => Promise<Reply> {

@@ -2,8 +2,9 @@
  * Idempotency-Key on POST: the answer of the first request is stored in the transaction that did its work,
  * and given again to every repetition. A crash leaves both or neither.
  */
-import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
 import type { Clock } from '../ports/clock.ts';
+import { createSeal } from '../seal.ts';
+import type { Secrets } from '../secrets.ts';
 import { type Database, type Session, StorageError } from '../storage/database.ts';
 import { prepared } from '../storage/prepared.ts';
 import { HttpError } from './errors.ts';
@@ -35,13 +36,9 @@ export function idempotencyKeyOf(headers: Headers): string | undefined {
 }
 
 /** @param secrets stored answers are encrypted with a key derived from the first; all are tried to read them */
-export function idempotency(
-  database: Database,
-  clock: Clock,
-  secrets: readonly [string, ...string[]],
-): Idempotency {
+export function idempotency(database: Database, clock: Clock, secrets: Secrets): Idempotency {
   const { build } = database;
-  const { open, close } = keyring(secrets);
+  const seal = createSeal(secrets, 'idempotency answers');
   const stored = prepared<
     { caller: string; key: string },
     { request_hash: string; answer: string; created_at: number }
@@ -52,6 +49,14 @@ export function idempotency(
       .where('caller', '=', argument.caller)
       .where('key', '=', argument.key),
   );
+
+  function opened(answer: string): string {
+    const text = seal.open(answer);
+    if (text !== undefined) return text;
+    throw new HttpError('IDEMPOTENCY_KEY_REUSED', {
+      message: 'The answer stored for this Idempotency-Key cannot be read any more; use a new key.',
+    });
+  }
 
   async function replay(
     session: Session,
@@ -72,7 +77,7 @@ export function idempotency(
     }
     if (row.request_hash !== hash) throw new HttpError('IDEMPOTENCY_KEY_REUSED');
     // Boundary: only `store` below writes answers, and the seal proves that nobody else has.
-    const reply = JSON.parse(open(row.answer)) as Reply;
+    const reply = JSON.parse(opened(row.answer)) as Reply;
     return { ...reply, headers: { ...reply.headers, 'Idempotency-Replayed': 'true' } };
   }
 
@@ -90,7 +95,7 @@ export function idempotency(
               caller,
               key,
               request_hash: hash,
-              answer: close(JSON.stringify(reply)),
+              answer: seal.close(JSON.stringify(reply)),
               created_at: clock.now(),
             };
             await session.run(build.insertInto('idempotency_keys').values(row).compile());
@@ -117,45 +122,4 @@ export function idempotency(
 
 function requestHash({ method, path, body }: IdempotentRequest): string {
   return new Bun.CryptoHasher('sha256').update(`${method} ${path}\n`).update(body).digest('hex');
-}
-
-/** Seals with the first secret's key; opens with whichever key fits. */
-function keyring(secrets: readonly [string, ...string[]]) {
-  const [newest, ...previous] = secrets;
-  const current = sealer(newest);
-  const all = [current, ...previous.map(sealer)];
-  return {
-    close: current.close,
-    open(sealed: string): string {
-      for (const { open } of all) {
-        try {
-          return open(sealed);
-        } catch {
-          // Sealed under another secret: the next may fit.
-        }
-      }
-      throw new HttpError('IDEMPOTENCY_KEY_REUSED', {
-        message: 'The answer stored for this Idempotency-Key cannot be read any more; use a new key.',
-      });
-    },
-  };
-}
-
-/** AES-256-GCM: what is stored can be neither read nor changed without the service's secret. */
-function sealer(secret: string) {
-  const key = Buffer.from(hkdfSync('sha256', secret, '', 'catalog idempotency answers', 32));
-  return {
-    close(text: string): string {
-      const nonce = randomBytes(12);
-      const cipher = createCipheriv('aes-256-gcm', key, nonce);
-      const sealed = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()]);
-      return Buffer.concat([nonce, cipher.getAuthTag(), sealed]).toString('base64');
-    },
-    open(sealed: string): string {
-      const bytes = Buffer.from(sealed, 'base64');
-      const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, 12));
-      decipher.setAuthTag(bytes.subarray(12, 28));
-      return Buffer.concat([decipher.update(bytes.subarray(28)), decipher.final()]).toString('utf8');
-    },
-  };
 }

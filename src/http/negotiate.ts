@@ -6,6 +6,7 @@ import { HttpError } from './errors.ts';
 export const json = 'application/json';
 export const problemJson = 'application/problem+json';
 export const mergePatchJson = 'application/merge-patch+json';
+export const halJson = 'application/hal+json';
 export const jsonPatch = 'application/json-patch+json';
 
 /** The name that clients may use for JSON of one version, as in `application/vnd.catalog.v1+json`. */

@@ -1,6 +1,6 @@
 /** Bodies of requests and successes, in every media type they may have. */
 import type { BodySpec, Endpoint, ResponseSpec } from './endpoint.ts';
-import { json, jsonPatch, vendorType } from './negotiate.ts';
+import { halJson, json, jsonPatch, vendorType } from './negotiate.ts';
 import { honoursIdempotency, isConditional } from './openapi-errors.ts';
 import { headersOf, type ParticularHeader } from './openapi-headers.ts';
 import type { SchemaObject, Schemas } from './openapi-schemas.ts';
@@ -15,7 +15,8 @@ export function requestBody(body: BodySpec, schemas: Schemas): SchemaObject {
       ? { schema: schemas.named('JsonPatch', jsonPatchSchema), example: patchOf(example) }
       : { schema, example },
   ]);
-  return { required: true, description: 'The body.', content: Object.fromEntries(content) };
+  const required = body.kind === 'patch' || body.optional !== true;
+  return { required, description: 'The body.', content: Object.fromEntries(content) };
 }
 
 /** The JSON Patch that does what a partial object does. */
@@ -60,12 +61,16 @@ function successContent(
   const usual = version === undefined ? [json] : [json, vendorType(version)];
   const types = endpoint.produces ?? (spec.mediaType === undefined ? usual : [spec.mediaType]);
   const schema = spec.schema === undefined ? undefined : schemas.of(spec.schema, 'output');
-  return Object.fromEntries(
+  const hypermedia = spec.hal === undefined ? undefined : schemas.of(spec.hal, 'output');
+  const described = Object.fromEntries(
     types.map(type => {
       if (schema === undefined || !type.endsWith('json')) return [type, textBody(spec.example)];
       return [type, { schema, example: spec.example ?? schemas.example(schema, 'all') }];
     }),
   );
+  if (hypermedia === undefined) return described;
+  const example = schemas.example(hypermedia, 'all');
+  return { ...described, [halJson]: { schema: hypermedia, example } };
 }
 
 function textBody(example: unknown): SchemaObject {

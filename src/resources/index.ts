@@ -1,7 +1,10 @@
 /** All resources, one line each. */
+import type { Consumer } from '../events/dispatcher.ts';
 import type { Authenticator } from '../http/access.ts';
 import type { Endpoint } from '../http/endpoint.ts';
 import type { QuotaFactory } from '../http/rate-limit.ts';
+import type { Subject } from '../mail/mails.ts';
+import type { Session } from '../storage/database.ts';
 import { authEndpoints } from './auth/endpoints.ts';
 import { passwordCheck } from './auth/passwords.ts';
 import { sessionStore } from './auth/store.ts';
@@ -21,14 +24,19 @@ const accountAttempts = 10;
 const addressAttempts = 100;
 const attemptWindow = 900;
 
-export function createResources(
-  services: Services,
-  tokens: Tokens,
-  createQuota: QuotaFactory,
-): { endpoints: Endpoint[]; authenticator: Authenticator } {
-  const { database, clock } = services;
+export interface Resources {
+  readonly endpoints: Endpoint[];
+  readonly authenticator: Authenticator;
+  /** What is done after commits: one for each queue of events/subscriptions.ts. */
+  readonly consumers: readonly Consumer[];
+  /** Takes note that a mail about a resource has gone out. */
+  mailSent(session: Session, about: Subject): Promise<void>;
+}
+
+export function createResources(services: Services, tokens: Tokens, createQuota: QuotaFactory): Resources {
+  const { database, clock, outbox } = services;
   const users = userStore(database);
-  const products = productStore(database);
+  const products = productStore(database, outbox);
   const keys = keyStore(database, clock);
   const auth = {
     users,
@@ -46,6 +54,8 @@ export function createResources(
       ...productEndpoints(services, products),
       ...reviewEndpoints(services, { reviews: reviewStore(database), products, users }),
     ],
+    consumers: [],
+    mailSent: async () => undefined,
     authenticator: { bearer: token => tokens.verifyAccess(token), apiKey: key => keys.authenticate(key) },
   };
 }

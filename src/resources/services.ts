@@ -1,6 +1,8 @@
 /** What endpoints are given to work with. */
 import type { Config } from '../config.ts';
+import type { Outbox } from '../events/outbox.ts';
 import type { Paginator } from '../http/paginate.ts';
+import type { Mails } from '../mail/mails.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Database } from '../storage/database.ts';
 
@@ -9,4 +11,6 @@ export interface Services {
   readonly clock: Clock;
   readonly database: Database;
   readonly paginator: Paginator;
+  readonly outbox: Outbox;
+  readonly mails: Mails;
 }

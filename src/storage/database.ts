@@ -67,6 +67,8 @@ export interface Dialect {
   readonly slot: RawBuilder<number>;
   /** Ends a SELECT whose rows the transaction is about to change. */
   readonly forUpdate: RawBuilder<unknown>;
+  /** The same for a queue: rows that another transaction is about to change are passed over. */
+  readonly skipLocked: RawBuilder<unknown>;
 }
 
 export type StorageErrorKind = 'unique' | 'unavailable' | 'full' | 'locked';

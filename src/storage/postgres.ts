@@ -28,6 +28,7 @@ const dialect: Dialect = {
   },
   slot: sql<number>`(pg_backend_pid() % ${sql.lit(slots)})`,
   forUpdate: sql`for update`,
+  skipLocked: sql`for update skip locked`,
 };
 
 /** What Bun.SQL and its transactions have in common. */

@@ -28,6 +28,7 @@ const dialect: Dialect = {
   },
   slot: sql<number>`0`,
   forUpdate: sql``,
+  skipLocked: sql``,
 };
 
 interface Job {

@@ -96,6 +96,114 @@ export interface QuotasTable {
   used: number;
 }
 
+/** Every change, written by the transaction that made it: see events/outbox.ts. */
+export interface EventsTable {
+  id: Generated<number>;
+  /** `<resource>.<action>` */
+  type: string;
+  resource: string;
+  resource_id: number;
+  actor: string;
+  request_id: string | null;
+  /** The representations before and after, as JSON text. */
+  old_document: string | null;
+  new_document: string | null;
+  created_at: number;
+}
+
+/** What is to be done after a commit: see events/queue.ts. */
+export interface DeliveriesTable {
+  id: Generated<number>;
+  queue: string;
+  key: string;
+  payload: string;
+  attempts: number;
+  due_at: number;
+  /** While this lies ahead, some process is at work on it. */
+  claimed_until: number;
+  /** Set when it has been given up. */
+  failed_at: number | null;
+  created_at: number;
+}
+
+export interface NotificationsTable {
+  id: Generated<number>;
+  user_id: number;
+  event_id: number;
+  type: string;
+  message: string;
+  resource: string;
+  resource_id: number;
+  read_at: number | null;
+  created_at: number;
+}
+
+/** Tokens sent by mail, each kept as a hash and used once. */
+export interface UserTokensTable {
+  token_hash: string;
+  user_id: number;
+  purpose: 'password' | 'verification';
+  created_at: number;
+  expires_at: number;
+}
+
+/** Amounts are whole minor units of the currency. */
+export interface OrdersTable {
+  id: Generated<number>;
+  customer_id: number;
+  customer_name: string;
+  customer_email: string;
+  status: string;
+  currency: string;
+  total: number;
+  version: number;
+  created_at: number;
+  updated_at: number;
+  paid_at: number | null;
+  cancelled_at: number | null;
+}
+
+export interface OrderItemsTable {
+  id: Generated<number>;
+  order_id: number;
+  product_id: number;
+  name: string;
+  sku: string | null;
+  quantity: number;
+  unit_price: number;
+  total: number;
+}
+
+export interface PaymentsTable {
+  id: Generated<number>;
+  order_id: number;
+  provider: string;
+  /** The provider's own name for the payment. */
+  reference: string | null;
+  status: string;
+  created_at: number;
+  updated_at: number;
+}
+
+export interface InvoicesTable {
+  id: Generated<number>;
+  number: number;
+  order_id: number;
+  customer_id: number;
+  /** What was invoiced, as JSON text. */
+  document: string;
+  sent_at: number | null;
+  version: number;
+  created_at: number;
+  updated_at: number;
+}
+
+/** Numbers that are given out without gaps. */
+export interface CountersTable {
+  name: string;
+  value: number;
+}
+
 export interface MigrationsTable {
   name: string;
   applied_at: number;
@@ -111,5 +219,14 @@ export interface Tables {
   api_keys: ApiKeysTable;
   idempotency_keys: IdempotencyKeysTable;
   quotas: QuotasTable;
+  events: EventsTable;
+  deliveries: DeliveriesTable;
+  notifications: NotificationsTable;
+  user_tokens: UserTokensTable;
+  orders: OrdersTable;
+  order_items: OrderItemsTable;
+  payments: PaymentsTable;
+  invoices: InvoicesTable;
+  counters: CountersTable;
   migrations: MigrationsTable;
 }

@@ -2,6 +2,7 @@ import { describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
+import { causedBy, outboxOf } from '../../src/events/outbox.ts';
 import { type ProductFields, replaceProduct } from '../../src/resources/products/schema.ts';
 import { productStore } from '../../src/resources/products/store.ts';
 import { migrate } from '../../src/storage/migrate.ts';
@@ -35,9 +36,9 @@ const product = fc.record({
 async function fill(place: Place, products: readonly ProductFields[]): Promise<void> {
   await withDatabaseOf(place, async database => {
     await migrate(database, Date.now);
-    const store = productStore(database);
+    const store = productStore(database, outboxOf(database));
     await database.write(async session => {
-      for (const fields of products) await store.insert(session, fields, Date.now());
+      for (const fields of products) await store.insert(session, fields, causedBy('test', Date.now()));
     });
   });
 }

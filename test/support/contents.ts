@@ -27,8 +27,12 @@ async function tablesOf({
 }
 
 /** Every row of every table, as sorted JSON lines. */
-export async function contentsOf(service: Pick<TestService, 'database' | 'kind'>): Promise<string[]> {
+export async function contentsOf(
+  service: Pick<TestService, 'database' | 'kind' | 'settle'>,
+): Promise<string[]> {
   const { database } = service;
+  // What earlier requests have left to be done is not what this one writes.
+  await service.settle();
   const names = await tablesOf(service);
   const linesOf = async (name: string) => {
     const rows = await database.read.all(sql`select * from ${sql.table(name)}`.compile(database.build));

@@ -10,6 +10,7 @@ import { userStore } from '../../src/resources/users/store.ts';
 import { openDatabase, type Service, startService } from '../../src/service.ts';
 import type { Database } from '../../src/storage/database.ts';
 import { migrate } from '../../src/storage/migrate.ts';
+import { type Email, mailsIn } from './mails.ts';
 import { createDatabase } from './postgres.ts';
 
 export type DatabaseKind = 'sqlite' | 'postgresql';
@@ -35,6 +36,10 @@ export interface TestService {
   readonly tokens: Readonly<Record<Role, string>>;
   /** Parsed log lines so far. */
   log(): Record<string, unknown>[];
+  /** Resolves when everything that is due after a commit has been done. */
+  settle(): Promise<void>;
+  /** The mails that were sent so far, those of the same message id once; without SMTP_URL only. */
+  mails(): Promise<Email[]>;
   /** Another process's worth of the service on the same database. */
   replica(settings?: Readonly<Record<string, string>>): Promise<TestService>;
   stop(): Promise<void>;
@@ -119,6 +124,11 @@ async function start(
     clock,
     database,
     tokens,
+    settle: service.settle,
+    async mails() {
+      await service.settle();
+      return mailsIn(join(config.DATA_DIR, 'outbox'));
+    },
     log() {
       log.flush();
       return written

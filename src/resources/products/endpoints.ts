@@ -17,10 +17,7 @@ const path = '/products';
 const params = z.object({ id: identifier() });
 const readOnly = ['id', 'createdAt', 'updatedAt'];
 
-export function productEndpoints(
-  { database, clock, config, paginator }: Services,
-  store: ProductStore,
-): Endpoint[] {
+export function productEndpoints({ database, config, paginator }: Services, store: ProductStore): Endpoint[] {
   const found = (row: StoredProduct | undefined, id: number): StoredProduct => {
     if (row === undefined)
       throw new HttpError('NOT_FOUND', { message: `There is no product ${id || 'with this id'}.` });
@@ -58,13 +55,13 @@ export function productEndpoints(
       body: { kind: 'json', schema: schema.createProduct, example: schema.productBodyExample },
       responses: { 201: { description: 'The product was created.', schema: schema.product } },
       errors: ['DUPLICATE'],
-      handle({ body, url, write }) {
+      handle({ body, url, write, cause }) {
         return write(async session => {
           const fields = schema.replaceProduct.parse({
             ...body,
             currency: body.currency ?? config.DEFAULT_CURRENCY,
           });
-          const row = await store.insert(session, fields, clock.now());
+          const row = await store.insert(session, fields, cause());
           const location = `${url.base}${url.path}/${row.id}`;
           return created(location, productJson(row), { lastModified: row.updated_at });
         });
@@ -91,7 +88,7 @@ export function productEndpoints(
         },
       },
       errors: ['DUPLICATE'],
-      handle({ body, write }) {
+      handle({ body, write, cause }) {
         return write(async session => {
           const rows = await store.lockMany(session, body.ids);
           const changes = rows.map(before => ({
@@ -103,7 +100,7 @@ export function productEndpoints(
               readOnly,
             ),
           }));
-          const stored = await store.update(session, changes, clock.now());
+          const stored = await store.update(session, changes, cause());
           return ok({ updated: stored.length });
         });
       },
@@ -138,11 +135,11 @@ export function productEndpoints(
       body: { kind: 'json', schema: schema.replaceProduct, example: schema.productBodyExample },
       responses: { 200: { description: 'The product as it is now.', schema: schema.product } },
       errors: ['NOT_FOUND', 'DUPLICATE', 'PRECONDITION_FAILED'],
-      handle({ params: { id }, body, precondition, write }) {
+      handle({ params: { id }, body, precondition, write, cause }) {
         return write(async session => {
           const before = found(await store.lock(session, id), id);
           precondition(productJson(before), before.updated_at);
-          return showOnly(await store.update(session, [{ before, fields: body }], clock.now()));
+          return showOnly(await store.update(session, [{ before, fields: body }], cause()));
         });
       },
     }),
@@ -157,12 +154,12 @@ export function productEndpoints(
       body: { kind: 'patch', schema: schema.patchProduct, example: { price: 69.9 } },
       responses: { 200: { description: 'The product as it is now.', schema: schema.product } },
       errors: ['NOT_FOUND', 'DUPLICATE', 'PRECONDITION_FAILED'],
-      handle({ params: { id }, body, precondition, write }) {
+      handle({ params: { id }, body, precondition, write, cause }) {
         return write(async session => {
           const before = found(await store.lock(session, id), id);
           precondition(productJson(before), before.updated_at);
           const fields = patched(productOf(before), body, schema.replaceProduct, readOnly);
-          return showOnly(await store.update(session, [{ before, fields }], clock.now()));
+          return showOnly(await store.update(session, [{ before, fields }], cause()));
         });
       },
     }),
@@ -176,11 +173,11 @@ export function productEndpoints(
       params,
       responses: { 204: { description: 'The product is gone.' } },
       errors: ['NOT_FOUND', 'PRECONDITION_FAILED'],
-      handle({ params: { id }, precondition, write }) {
+      handle({ params: { id }, precondition, write, cause }) {
         return write(async session => {
           const before = found(await store.lock(session, id), id);
           precondition(productJson(before), before.updated_at);
-          await store.remove(session, before);
+          await store.remove(session, before, cause());
           return noContent();
         });
       },

@@ -4,14 +4,16 @@
  * kept totals) is done once per transaction.
  */
 import { type CompiledQuery, type RawBuilder, sql } from 'kysely';
+import type { Cause, Outbox } from '../../events/outbox.ts';
 import type { ErrorDetail } from '../../http/errors.ts';
 import { detailsOf } from '../../http/schema.ts';
 import type { Database, Session } from '../../storage/database.ts';
 import { prepared } from '../../storage/prepared.ts';
 import { collectionVersions, productTotals, type TotalChange } from '../../storage/totals.ts';
+import { createdEvents } from './import-events.ts';
 import { type ImportRecord, plainRecord } from './import-plain.ts';
 import { createProduct, type ProductFields } from './schema.ts';
-import { type ProductRow, productOf, rowOf, type StoredProduct } from './store.ts';
+import { type ProductRow, productJson, productOf, rowOf, type StoredProduct } from './store.ts';
 
 export type { ImportRecord } from './import-plain.ts';
 
@@ -29,7 +31,7 @@ export interface ImportPlan {
 }
 
 interface ImportUpdate {
-  readonly id: number;
+  readonly stored: StoredProduct;
   readonly createdAt: number;
   readonly before: ProductFields;
   readonly after: ProductFields;
@@ -40,10 +42,9 @@ export interface ProductImporter {
   plan(session: Session, records: readonly ImportRecord[], lock?: 'lock'): Promise<ImportPlan>;
   /**
    * Carries a plan out, in the transaction that made it.
-   * @param now epoch milliseconds
    * @throws StorageError `unique` when someone else has created one of the skus since (PostgreSQL only)
    */
-  apply(session: Session, plan: ImportPlan, now: number): Promise<void>;
+  apply(session: Session, plan: ImportPlan, cause: Cause): Promise<void>;
 }
 
 /** Checks one mapped record with the create schema: its fields, or what is wrong with it. */
@@ -66,12 +67,17 @@ const insertSizes = [500, 50, 1] as const;
 const lookUpSize = 500;
 
 /** @param defaultCurrency of products that are created and name none */
-export function productImporter(database: Database, defaultCurrency: string): ProductImporter {
+export function productImporter(
+  database: Database,
+  outbox: Outbox,
+  defaultCurrency: string,
+): ProductImporter {
   const { build, dialect } = database;
   const versions = collectionVersions(database);
   const totals = productTotals(database);
   const inserts = insertSizes.map(size => ({ size, query: insertOf(database, size) }));
   const update = updateOf(database);
+  const created = createdEvents(database, insertSizes);
   const anyProduct = sql<{ id: number }>`select id from products limit 1`.compile(build);
   const bySku = lookUp(sql``);
   const bySkuForUpdate = lookUp(dialect.forUpdate);
@@ -108,22 +114,32 @@ export function productImporter(database: Database, defaultCurrency: string): Pr
       );
     },
 
-    async apply(session, { creates, updates }, now) {
+    async apply(session, { creates, updates }, cause) {
       if (creates.length === 0 && updates.length === 0) return;
       await versions.advance(session, collection);
+      const now = cause.at;
       const rows = creates.map(fields => rowOf(fields, now));
       for (const { size, query } of inserts) {
         const end = rows.length - (rows.length % size);
         for (let start = 0; start < end; start += size) {
-          await session.run(query(rows.slice(start, start + size)));
+          const inserted = await session.all(query(rows.slice(start, start + size)));
+          await created(session, inserted, cause);
         }
         rows.splice(0, end);
       }
       // All at once: PostgreSQL gets them in one go instead of one round trip each.
       await Promise.all(
-        updates.map(({ id, after, createdAt }) =>
-          session.run(update({ id, ...rowOf(after, now, createdAt) })),
-        ),
+        updates.map(async ({ stored, after, createdAt }) => {
+          const { id } = stored;
+          const row = rowOf(after, now, createdAt);
+          await session.run(update({ id, ...row }));
+          const documents = {
+            before: productJson(stored),
+            after: productJson({ id, document: row.document }),
+          };
+          const change = { resource: 'product', resourceId: id, action: 'updated', ...documents };
+          await outbox.record(session, change, cause);
+        }),
       );
       await totals.change(session, changesOf(creates, updates));
     },
@@ -132,15 +148,16 @@ export function productImporter(database: Database, defaultCurrency: string): Pr
 
 /** A product while a batch is planned: as it will be once the records so far are in. */
 interface Entry {
-  readonly stored: { readonly id: number; readonly createdAt: number } | undefined;
+  readonly stored: { readonly stored: StoredProduct; readonly createdAt: number } | undefined;
   readonly before: ProductFields;
   fields: ProductFields;
   changed: boolean;
 }
 
 function entryOf(row: StoredProduct): Entry {
-  const { id, createdAt, updatedAt: _, ...fields } = productOf(row);
-  return { stored: { id, createdAt: Date.parse(createdAt) }, before: fields, fields, changed: false };
+  const { id: _id, createdAt, updatedAt: _updatedAt, ...fields } = productOf(row);
+  const stored = { stored: row, createdAt: Date.parse(createdAt) };
+  return { stored, before: fields, fields, changed: false };
 }
 
 /** Takes the records one after another, so that of two with one sku the later has the last word. */
@@ -250,10 +267,12 @@ const columnNames = Object.keys(columns) as (keyof ProductRow)[];
 function insertOf(
   { build }: Database,
   size: number,
-): (rows: readonly ProductRow[]) => CompiledQuery<unknown> {
+): (rows: readonly ProductRow[]) => CompiledQuery<{ id: number }> {
   const row = sql`(${sql.join(columnNames.map(() => null))})`;
-  const template = sql`insert into products (${sql.join(columnNames.map(name => sql.ref(name)))})
-    values ${sql.join(Array.from({ length: size }, () => row))}`.compile(build);
+  const template = sql<{
+    id: number;
+  }>`insert into products (${sql.join(columnNames.map(name => sql.ref(name)))})
+    values ${sql.join(Array.from({ length: size }, () => row))} returning id`.compile(build);
   return rows => {
     const parameters: unknown[] = [];
     for (const values of rows) for (const name of columnNames) parameters.push(values[name]);

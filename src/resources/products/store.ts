@@ -2,6 +2,7 @@
  * The queries of products. A row holds its representation as JSON text (`document`), so that reading serves
  * text as it is; the other columns are what SQL filters, sorts and keeps unique. Both are written here only.
  */
+import type { Cause, Outbox } from '../../events/outbox.ts';
 import { type Database, largestId, type Session } from '../../storage/database.ts';
 import { type Condition, type Lister, lister } from '../../storage/list.ts';
 import { prepared } from '../../storage/prepared.ts';
@@ -23,10 +24,10 @@ export interface ProductStore {
   lockMany(session: Session, ids: readonly number[]): Promise<StoredProduct[]>;
   readonly list: Lister<StoredProduct>;
   /** @throws StorageError `unique` when the sku is taken */
-  insert(session: Session, fields: ProductFields, now: number): Promise<StoredProduct>;
+  insert(session: Session, fields: ProductFields, cause: Cause): Promise<StoredProduct>;
   /** Writes new fields over products that are locked; gives them as they are then stored. */
-  update(session: Session, changes: readonly ProductChange[], now: number): Promise<StoredProduct[]>;
-  remove(session: Session, before: StoredProduct): Promise<void>;
+  update(session: Session, changes: readonly ProductChange[], cause: Cause): Promise<StoredProduct[]>;
+  remove(session: Session, before: StoredProduct, cause: Cause): Promise<void>;
 }
 
 export interface ProductChange {
@@ -60,7 +61,7 @@ export function rowOf(fields: ProductFields, now: number, createdAt: number = no
   return { name, price, status, category, sku, created_at: createdAt, updated_at: now, document };
 }
 
-export function productStore(database: Database): ProductStore {
+export function productStore(database: Database, outbox: Outbox): ProductStore {
   const { build, dialect } = database;
   const versions = collectionVersions(database);
   const totals = productTotals(database);
@@ -89,6 +90,25 @@ export function productStore(database: Database): ProductStore {
       .returning('id'),
   );
 
+  const record = (
+    session: Session,
+    action: string,
+    before: StoredProduct | undefined,
+    after: StoredProduct | undefined,
+    cause: Cause,
+  ) =>
+    outbox.record(
+      session,
+      {
+        resource: 'product',
+        resourceId: (after ?? before)?.id ?? 0,
+        action,
+        before: before === undefined ? null : productJson(before),
+        after: after === undefined ? null : productJson(after),
+      },
+      cause,
+    );
+
   const conditionsFor = (session: Session, conditions: readonly Condition[]) =>
     totals.total(session, conditions);
 
@@ -110,36 +130,41 @@ export function productStore(database: Database): ProductStore {
       keptTotal: conditionsFor,
     }),
 
-    async insert(session, fields, now) {
-      const row = rowOf(fields, now);
+    async insert(session, fields, cause) {
+      const row = rowOf(fields, cause.at);
       await versions.advance(session, collection);
       const inserted = await session.first(insertOne(row));
       if (inserted === undefined) throw new Error('INSERT … RETURNING gave no row');
       await totals.change(session, [{ status: row.status, category: row.category, change: 1 }]);
-      return { id: inserted.id, document: row.document, updated_at: now };
+      const stored = { id: inserted.id, document: row.document, updated_at: cause.at };
+      await record(session, 'created', undefined, stored, cause);
+      return stored;
     },
 
-    async update(session, changes, now) {
+    async update(session, changes, cause) {
       await versions.advance(session, collection);
       const stored: StoredProduct[] = [];
       for (const { before, fields } of changes) {
         const old = productOf(before);
-        const row = rowOf(fields, now, Date.parse(old.createdAt));
+        const row = rowOf(fields, cause.at, Date.parse(old.createdAt));
         await session.run(build.updateTable('products').set(row).where('id', '=', before.id).compile());
         await totals.change(session, [
           { status: old.status, category: old.category, change: -1 },
           { status: row.status, category: row.category, change: 1 },
         ]);
-        stored.push({ id: before.id, document: row.document, updated_at: now });
+        const after = { id: before.id, document: row.document, updated_at: cause.at };
+        await record(session, 'updated', before, after, cause);
+        stored.push(after);
       }
       return stored;
     },
 
-    async remove(session, before) {
+    async remove(session, before, cause) {
       const { status, category } = productOf(before);
       await versions.advance(session, collection);
       await session.run(build.deleteFrom('products').where('id', '=', before.id).compile());
       await totals.change(session, [{ status, category, change: -1 }]);
+      await record(session, 'deleted', before, undefined, cause);
     },
   };
 }

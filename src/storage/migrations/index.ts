@@ -3,5 +3,7 @@ import type { Migration } from '../migrate.ts';
 import { accounts } from './0001-accounts.ts';
 import { products } from './0002-products.ts';
 import { reviews } from './0003-reviews.ts';
+import { events } from './0004-events.ts';
+import { orders } from './0005-orders.ts';
 
-export const migrations: readonly Migration[] = [accounts, products, reviews];
+export const migrations: readonly Migration[] = [accounts, products, reviews, events, orders];

@@ -1,0 +1,95 @@
+/**
+ * The outbox: whatever changes a resource writes down, in the same transaction, what it was, what it is now, and
+ * who did it. A change and its event are kept together or lost together; the events are also the audit trail.
+ */
+import type { Database, Session } from '../storage/database.ts';
+import { prepared } from '../storage/prepared.ts';
+import { createQueue, type Queue } from './queue.ts';
+import { subscriptions } from './subscriptions.ts';
+
+/** Who does something, in which request, and when. */
+export interface Cause {
+  /** `user:5`, `key:3`, `ip:192.0.2.1` for callers without credentials, or the name of a part of the service. */
+  readonly actor: string;
+  readonly requestId: string | null;
+  /** Epoch milliseconds. */
+  readonly at: number;
+}
+
+/** What the service does by itself, or an operator does with the command line. */
+export const causedBy = (actor: string, at: number): Cause => ({ actor, requestId: null, at });
+
+export interface Change {
+  /** The resource's name in the singular: `product`. */
+  readonly resource: string;
+  readonly resourceId: number;
+  /** What has happened to it, in the past tense: `created`, `updated`, `deleted`, `paid`. */
+  readonly action: string;
+  /** The representation as JSON text; null before the first and after the last. */
+  readonly before: string | null;
+  readonly after: string | null;
+}
+
+/** An event as it is stored. */
+export interface StoredEvent {
+  readonly id: number;
+  /** `<resource>.<action>` */
+  readonly type: string;
+  readonly resource: string;
+  readonly resource_id: number;
+  readonly actor: string;
+  readonly request_id: string | null;
+  readonly old_document: string | null;
+  readonly new_document: string | null;
+  readonly created_at: number;
+}
+
+export interface Outbox {
+  /** Writes the change down, and queues it for everyone who has subscribed to its type. */
+  record(session: Session, change: Change, cause: Cause): Promise<void>;
+}
+
+/** The outbox of a process that delivers nothing itself: the command line. */
+export const outboxOf = (database: Database): Outbox => createOutbox(database, createQueue(database));
+
+export function createOutbox({ build }: Pick<Database, 'build'>, queue: Queue): Outbox {
+  type Values = Omit<StoredEvent, 'id'>;
+  const insert = prepared<{ [Column in keyof Values]: Values[Column] }, { id: number }>(argument =>
+    build
+      .insertInto('events')
+      .values({
+        type: argument.type,
+        resource: argument.resource,
+        resource_id: argument.resource_id,
+        actor: argument.actor,
+        request_id: argument.request_id,
+        old_document: argument.old_document,
+        new_document: argument.new_document,
+        created_at: argument.created_at,
+      })
+      .returning('id'),
+  );
+  return {
+    async record(session, { resource, resourceId, action, before, after }, { actor, requestId, at }) {
+      const type = `${resource}.${action}`;
+      const event = await session.first(
+        insert({
+          type,
+          resource,
+          resource_id: resourceId,
+          actor,
+          request_id: requestId,
+          old_document: before,
+          new_document: after,
+          created_at: at,
+        }),
+      );
+      if (event === undefined) throw new Error('INSERT … RETURNING gave no row');
+      for (const { queue: name, types } of subscriptions) {
+        if (!types.includes(type)) continue;
+        const delivery = { queue: name, key: `${resource}:${resourceId}`, payload: String(event.id), at };
+        await queue.add(session, delivery);
+      }
+    },
+  };
+}

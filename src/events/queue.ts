@@ -1,0 +1,49 @@
+/**
+ * Work that is to be done after a transaction, and only if it commits: it is queued in the database, by that
+ * transaction. What has been queued is delivered by dispatcher.ts, at least once, in order for each key.
+ */
+import type { Database, Session } from '../storage/database.ts';
+import { prepared } from '../storage/prepared.ts';
+
+export interface Delivery {
+  /** Whose work it is: the name of a consumer. */
+  readonly queue: string;
+  /** Deliveries of one key are made one after another: `order:5`. */
+  readonly key: string;
+  readonly payload: string;
+  /** When it was queued, epoch milliseconds; it is due at once. */
+  readonly at: number;
+}
+
+export interface Queue {
+  add(session: Session, delivery: Delivery): Promise<void>;
+  /** Whether anything was added in this process since this was last asked. */
+  takeAdded(): boolean;
+}
+
+export function createQueue({ build }: Pick<Database, 'build'>): Queue {
+  let added = false;
+  const insert = prepared<{ queue: string; key: string; payload: string; at: number }, unknown>(argument =>
+    build.insertInto('deliveries').values({
+      queue: argument.queue,
+      key: argument.key,
+      payload: argument.payload,
+      attempts: 0,
+      due_at: argument.at,
+      claimed_until: 0,
+      failed_at: null,
+      created_at: argument.at,
+    }),
+  );
+  return {
+    async add(session, { queue, key, payload, at }) {
+      added = true;
+      await session.run(insert({ queue, key, payload, at }));
+    },
+    takeAdded() {
+      const any = added;
+      added = false;
+      return any;
+    },
+  };
+}

@@ -1,0 +1,15 @@
+/** Who is told of which events. Every process must agree on this, the command line too: it is a constant. */
+
+export interface Subscription {
+  /** The queue whose consumer is told (see dispatcher.ts). */
+  readonly queue: string;
+  /** Types of events: `<resource>.<action>`. */
+  readonly types: readonly string[];
+}
+
+export const subscriptions: readonly Subscription[] = [
+  {
+    queue: 'notifications',
+    types: ['order.paid', 'order.cancelled', 'invoice.sent', 'user.password_changed'],
+  },
+];

@@ -1,0 +1,40 @@
+/** Text that is kept in the database and may hold secrets: sealed with the service's own (AES-256-GCM). */
+import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
+import type { Secrets } from './secrets.ts';
+
+export interface Seal {
+  close(text: string): string;
+  /** The text; undefined when it was sealed with a secret that is not known any more, or changed since. */
+  open(sealed: string): string | undefined;
+}
+
+/**
+ * @param secrets texts are sealed with a key derived from the first; all are tried to open them
+ * @param purpose what is sealed: a seal of one purpose does not open those of another
+ */
+export function createSeal(secrets: Secrets, purpose: string): Seal {
+  const keyOf = (secret: string) => Buffer.from(hkdfSync('sha256', secret, '', `catalog ${purpose}`, 32));
+  const newest = keyOf(secrets[0]);
+  const keys = secrets.map(keyOf);
+  return {
+    close(text) {
+      const nonce = randomBytes(12);
+      const cipher = createCipheriv('aes-256-gcm', newest, nonce);
+      const sealed = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()]);
+      return Buffer.concat([nonce, cipher.getAuthTag(), sealed]).toString('base64');
+    },
+    open(sealed) {
+      const bytes = Buffer.from(sealed, 'base64');
+      for (const key of keys) {
+        try {
+          const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, 12));
+          decipher.setAuthTag(bytes.subarray(12, 28));
+          return Buffer.concat([decipher.update(bytes.subarray(28)), decipher.final()]).toString('utf8');
+        } catch {
+          // Sealed under another secret: the next may fit.
+        }
+      }
+      return undefined;
+    },
+  };
+}

@@ -1,0 +1,59 @@
+/** The outbox, the queue of what is to be done after a commit, and what people are told. */
+import { sql } from 'kysely';
+import type { Migration } from '../migrate.ts';
+
+export const events: Migration = {
+  name: '0004-events',
+  async up(session, { build, dialect }) {
+    const { id, text, integer, moment } = dialect.types;
+    const statements = [
+      sql`create table events (
+        id ${id},
+        type ${text} not null,
+        resource ${text} not null,
+        resource_id ${integer} not null,
+        actor ${text} not null,
+        request_id ${text},
+        old_document ${text},
+        new_document ${text},
+        created_at ${moment} not null
+      )`,
+      sql`create index events_by_resource on events (resource, resource_id, id)`,
+      sql`create table deliveries (
+        id ${id},
+        queue ${text} not null,
+        key ${text} not null,
+        payload ${text} not null,
+        attempts ${integer} not null,
+        due_at ${moment} not null,
+        claimed_until ${moment} not null,
+        failed_at ${moment},
+        created_at ${moment} not null
+      )`,
+      sql`create index deliveries_by_key on deliveries (queue, key, id)`,
+      sql`create table notifications (
+        id ${id},
+        user_id ${integer} not null references users (id) on delete cascade,
+        event_id ${integer} not null,
+        type ${text} not null,
+        message ${text} not null,
+        resource ${text} not null,
+        resource_id ${integer} not null,
+        read_at ${moment},
+        created_at ${moment} not null,
+        unique (event_id, user_id)
+      )`,
+      sql`create index notifications_by_user on notifications (user_id, id)`,
+      sql`create table user_tokens (
+        token_hash ${text} primary key,
+        user_id ${integer} not null references users (id) on delete cascade,
+        purpose ${text} not null check (purpose in ('password', 'verification')),
+        created_at ${moment} not null,
+        expires_at ${moment} not null
+      )`,
+      sql`create index user_tokens_by_user on user_tokens (user_id)`,
+      sql`create index user_tokens_by_expiry on user_tokens (expires_at)`,
+    ];
+    for (const statement of statements) await session.run(statement.compile(build));
+  },
+};
