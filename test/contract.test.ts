@@ -129,7 +129,9 @@ describe.each([...databaseKinds])('the contract on %s', kind => {
   const withParameters = operations.filter(({ path }) => path.includes('{'));
   test.each(named(withParameters))('%s: 404 for what does not exist', async (_, operation) => {
     const answer = await writesNothing(service, () => walk.send(operation, walk.missingPath(operation)));
-    expect([answer.status, answer.body?.error]).toEqual([404, 'NOT_FOUND']);
+    expect(answer.status).toBe(404);
+    if (operation.plainErrors) expect(answer.body).toEqual({ error: expect.any(String) });
+    else expect(answer.body?.error).toBe('NOT_FOUND');
   });
 
   test.each(paths.map(({ path, declared }) => [path, declared] as const))(
@@ -188,7 +190,8 @@ describe.each([...databaseKinds])('the contract on %s', kind => {
             body: '{"a":',
             headers: { 'Content-Type': type },
           });
-          expect([type, malformed.status, malformed.body.error]).toEqual([type, 400, 'MALFORMED_JSON']);
+          const error = operation.plainErrors ? expect.stringContaining('JSON') : 'MALFORMED_JSON';
+          expect([type, malformed.status, malformed.body.error]).toEqual([type, 400, error]);
         }
       });
     },

@@ -104,6 +104,8 @@ export interface EndpointSpec<
   readonly errors?: readonly ErrorCode[];
   /** Whether a POST honours Idempotency-Key; true unless the answer holds credentials. */
   readonly idempotent?: boolean;
+  /** Answers 400 and 404 with `{error: message}` and nothing else, as the specification has it for todos. */
+  readonly plainErrors?: boolean;
   /** Not charged to the quota: what machines ask for all the time, such as /health. */
   readonly free?: boolean;
   /** The media types of a success, preferred first; JSON when not given. */

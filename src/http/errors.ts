@@ -47,6 +47,7 @@ export const errorTable = {
     status: 409,
     message: 'A request with this Idempotency-Key is still running; retry later.',
   },
+  LIMIT_REACHED: { status: 409, message: 'There are as many of these as one user may have.' },
   PRECONDITION_FAILED: {
     status: 412,
     message: 'The resource has changed since the version the precondition names; read it again.',
@@ -121,6 +122,11 @@ export function errorBody(error: HttpError, requestId: string): string {
     requestId,
     ...(error.details === undefined ? {} : { details: error.details }),
   });
+}
+
+/** A 400 or 404 as some resources of the specification have it: one member, for people. */
+export function plainBody(error: HttpError): string {
+  return JSON.stringify({ error: error.message });
 }
 
 /** The same error as `application/problem+json` (RFC 9457 §3). */

@@ -81,6 +81,24 @@ export function errorResponse(status: number, schemas: Schemas): SchemaObject {
   };
 }
 
+/** The statuses whose body some resources keep to `{error}`. */
+export const plainStatuses: readonly number[] = [400, 404];
+
+export function plainResponse(status: number, schemas: Schemas): SchemaObject {
+  const schema = schemas.named('PlainError', {
+    type: 'object',
+    description: 'What went wrong, in one sentence.',
+    properties: { error: words(4096, 'What happened, for people.') },
+    required: ['error'],
+    examples: [{ error: 'title: is required' }],
+  });
+  const shared = errorResponse(status, schemas);
+  const example = { error: status === 404 ? 'There is no todo 7.' : 'title: is required' };
+  // Boundary: errorResponse has just made it.
+  const content = shared.content as Record<string, SchemaObject>;
+  return { ...shared, content: { ...content, [json]: { schema, example } } };
+}
+
 function namedExamples(own: readonly ErrorCode[], make: (code: ErrorCode) => SchemaObject): SchemaObject {
   return Object.fromEntries(
     own.map(code => [code, { summary: errorTable[code].message, value: make(code) }]),

@@ -2,7 +2,15 @@
 import type { Access } from './access.ts';
 import type { Endpoint } from './endpoint.ts';
 import { requestBody, successResponse } from './openapi-bodies.ts';
-import { errorsOf, honoursIdempotency, isConditional, responseName, statusesOf } from './openapi-errors.ts';
+import {
+  errorsOf,
+  honoursIdempotency,
+  isConditional,
+  plainResponse,
+  plainStatuses,
+  responseName,
+  statusesOf,
+} from './openapi-errors.ts';
 import { type HeaderParameter, headerParameters, shapeParameters } from './openapi-parameters.ts';
 import type { SchemaObject, Schemas } from './openapi-schemas.ts';
 import type { Route } from './router.ts';
@@ -62,7 +70,10 @@ function responsesOf(
 ): Record<string, SchemaObject> {
   const responses: Record<string, SchemaObject> = {};
   if (isConditional(endpoint)) responses[304] = response('NotModified');
-  for (const status of statusesOf(errorsOf(endpoint))) responses[status] = response(responseName(status));
+  for (const status of statusesOf(errorsOf(endpoint))) {
+    const plain = endpoint.plainErrors === true && plainStatuses.includes(status);
+    responses[status] = plain ? plainResponse(status, schemas) : response(responseName(status));
+  }
   for (const [status, spec] of Object.entries(endpoint.responses)) {
     responses[status] = successResponse(endpoint, Number(status), spec, version, schemas);
   }

@@ -4,7 +4,7 @@ import { StorageError } from '../storage/database.ts';
 import { type Compressor, codedTag, smallestCompressed } from './compress.ts';
 import { entityTag, evaluate, httpDate } from './conditional.ts';
 import type { Cors } from './cors.ts';
-import { errorBody, HttpError, problemBody } from './errors.ts';
+import { errorBody, HttpError, plainBody, problemBody } from './errors.ts';
 import type { Exchange } from './exchange.ts';
 import { lifecycleHeaders, type Version } from './lifecycle.ts';
 import { type Coding, json, type Negotiate, problemJson } from './negotiate.ts';
@@ -88,7 +88,8 @@ export function responder({ clock, cors, quota, negotiate, compressor }: Respond
     failure(exchange, thrown) {
       const error = toHttpError(thrown);
       if (error.status >= 500) exchange.failure = thrown;
-      const text = exchange.problem ? problemBody : errorBody;
+      const plain = exchange.endpoint?.plainErrors === true && (error.status === 400 || error.status === 404);
+      const text = exchange.problem ? problemBody : plain ? plainBody : errorBody;
       return {
         status: error.status,
         body: text(error, exchange.requestId),

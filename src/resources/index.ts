@@ -16,6 +16,8 @@ import { productStore } from './products/store.ts';
 import { reviewEndpoints } from './reviews/endpoints.ts';
 import { reviewStore } from './reviews/store.ts';
 import type { Services } from './services.ts';
+import { todoEndpoints } from './todos/endpoints.ts';
+import { todoStore } from './todos/store.ts';
 import { userEndpoints } from './users/endpoints.ts';
 import { userStore } from './users/store.ts';
 
@@ -53,6 +55,7 @@ export function createResources(services: Services, tokens: Tokens, createQuota:
       ...keyEndpoints(services, keys),
       ...productEndpoints(services, products),
       ...reviewEndpoints(services, { reviews: reviewStore(database), products, users }),
+      ...todoEndpoints(services, { todos: todoStore(database), users }),
     ],
     consumers: [],
     mailSent: async () => undefined,

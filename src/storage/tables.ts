@@ -204,6 +204,16 @@ export interface CountersTable {
   value: number;
 }
 
+export interface TodosTable {
+  id: Generated<number>;
+  user_id: number;
+  title: string;
+  /** 0 or 1. */
+  done: number;
+  created_at: number;
+  updated_at: number;
+}
+
 export interface MigrationsTable {
   name: string;
   applied_at: number;
@@ -228,5 +238,6 @@ export interface Tables {
   payments: PaymentsTable;
   invoices: InvoicesTable;
   counters: CountersTable;
+  todos: TodosTable;
   migrations: MigrationsTable;
 }

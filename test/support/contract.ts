@@ -32,6 +32,8 @@ export interface Operation {
   readonly body: Content | undefined;
   readonly responses: Readonly<Record<string, { readonly content?: Content }>>;
   readonly isPublic: boolean;
+  /** Whether its 400 and 404 have the body `{error}` and nothing else. */
+  readonly plainErrors: boolean;
   /** Roles whose tokens are admitted. */
   readonly roles: readonly Role[];
   /** The codes of its errors. */
@@ -125,10 +127,11 @@ export function contractOf(document: Json): Contract {
         if (text !== '') throw new Error(`${what} has a body`);
         if (status !== 304 && method === 'OPTIONS') return;
       }
-      if (status >= 400 && method !== 'HEAD') checkError(observed, what);
       const path = patterns.find(({ pattern }) => pattern.test(pathname))?.path ?? '';
       const wanted = method === 'HEAD' ? 'GET' : method;
       const operation = byPath.get(path)?.find(({ method: declared }) => declared === wanted);
+      const plain = operation?.plainErrors === true && (status === 400 || status === 404);
+      if (status >= 400 && method !== 'HEAD' && !plain) checkError(observed, what);
       if (operation === undefined) {
         const expected = path === '' ? 404 : 405;
         if (status !== expected && status !== 429)
@@ -137,7 +140,7 @@ export function contractOf(document: Json): Contract {
         return;
       }
       const code = status >= 400 && text !== '' ? (JSON.parse(text) as { error: string }).error : undefined;
-      if (code !== undefined && !operation.errors.includes(code))
+      if (code !== undefined && !plain && !operation.errors.includes(code))
         throw new Error(`${what}: ${code} is not declared; x-errors are ${operation.errors.join(', ')}`);
       const response = operation.responses[String(status)];
       if (response === undefined) {
@@ -167,6 +170,7 @@ function operationsOf(document: Json, resolved: <T>(value: unknown) => T): Opera
           parameters: parameters.map(parameter => resolved<Parameter>(parameter)),
           body: resolved<{ content: Content } | undefined>(declared.requestBody)?.content,
           responses: Object.fromEntries(responses),
+          plainErrors: JSON.stringify(declared.responses).includes('/PlainError"'),
           isPublic: Array.isArray(declared.security) && declared.security.length === 0,
           roles: (declared['x-roles'] ?? []) as Role[],
           errors: (declared['x-errors'] ?? []) as string[],

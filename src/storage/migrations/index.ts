@@ -5,5 +5,6 @@ import { products } from './0002-products.ts';
 import { reviews } from './0003-reviews.ts';
 import { events } from './0004-events.ts';
 import { orders } from './0005-orders.ts';
+import { todos } from './0008-todos.ts';
 
-export const migrations: readonly Migration[] = [accounts, products, reviews, events, orders];
+export const migrations: readonly Migration[] = [accounts, products, reviews, events, orders, todos];

@@ -1,0 +1,223 @@
+/** Todos: the specification's own envelopes and rules, to the letter, and nobody else's todos. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { type Call, call } from '../support/http.ts';
+import { play } from '../support/scenario.ts';
+import { databaseKinds, startTestService, type TestService } from '../support/service.ts';
+
+const path = '/v1/todos';
+
+describe.each([...databaseKinds])('todos on %s', kind => {
+  let service: TestService;
+  beforeAll(async () => {
+    service = await startTestService(kind);
+  });
+  afterAll(() => service.stop());
+
+  async function add(title: string, as: Call['as'] = 'user') {
+    const { status, body } = await call(service, { method: 'POST', path, as, body: { title } });
+    expect(status).toBe(201);
+    return body.data as { id: number; title: string; done: boolean; createdAt: string };
+  }
+
+  test('a new todo is trimmed, not done, and has the next id', async () => {
+    const before = await add('First');
+    const answer = await play(service, {
+      name: 'made',
+      method: 'POST',
+      path,
+      as: 'user',
+      body: { title: '  Order more lamps \n', done: true, id: 99 },
+      status: 201,
+    });
+    const { id } = answer.body.data;
+    expect(answer.body).toEqual({
+      data: {
+        id,
+        title: 'Order more lamps',
+        done: false,
+        createdAt: new Date(service.clock.now()).toISOString(),
+      },
+    });
+    expect(id).toBeGreaterThan(before.id);
+    expect(answer.headers.get('Location')).toBe(`${service.url}${path}/${id}`);
+    await play(service, {
+      name: 'read again',
+      path: `${path}/${id}`,
+      as: 'user',
+      status: 200,
+      answer: answer.body,
+    });
+  });
+
+  const refused: readonly [string, unknown][] = [
+    ['without a title', {}],
+    ['with a blank title', { title: ' \t\n ' }],
+    ['with a title that is no text', { title: 7 }],
+    ['with null', { title: null }],
+    ['with a title of 1,001 characters', { title: 'x'.repeat(1001) }],
+    ['that is an array', []],
+  ];
+  test.each(refused)('a todo %s is refused with {error} alone', async (name, body) => {
+    const answer = await play(service, { name, method: 'POST', path, as: 'user', body, status: 400 });
+    expect(answer.body).toEqual({ error: expect.stringMatching(/\S/) });
+  });
+
+  test('JSON that is malformed is refused with {error} alone', async () => {
+    const headers = { 'Content-Type': 'application/json' };
+    const answer = await play(service, {
+      name: 'malformed',
+      method: 'POST',
+      path,
+      as: 'user',
+      body: '{"title":',
+      headers,
+      status: 400,
+    });
+    expect(answer.body).toEqual({ error: expect.any(String) });
+  });
+
+  test('Accept with application/problem+json gets the problem', async () => {
+    const headers = { Accept: 'application/json, application/problem+json' };
+    const answer = await play(service, {
+      name: 'problem',
+      path: `${path}/2147483647`,
+      as: 'user',
+      headers,
+      status: 404,
+    });
+    expect(answer.body).toMatchObject({ status: 404, error: 'NOT_FOUND' });
+  });
+
+  test('the list is {data, total}, filtered by done', async () => {
+    const mine = await startTestService(kind);
+    try {
+      const titles = ['one', 'two', 'three'];
+      const made: { id: number }[] = [];
+      for (const title of titles) {
+        const answer = await call(mine, { method: 'POST', path, as: 'editor', body: { title } });
+        made.push(answer.body.data);
+      }
+      const [first, second, third] = made;
+      await call(mine, {
+        method: 'PATCH',
+        path: `${path}/${second?.id}`,
+        as: 'editor',
+        body: { done: true },
+      });
+      const list = async (query: string) =>
+        (await call(mine, { path: `${path}${query}`, as: 'editor' })).body;
+      expect(await list('')).toEqual({ data: [first, { ...second, done: true }, third], total: 3 });
+      expect(await list('?done=true')).toEqual({ data: [{ ...second, done: true }], total: 1 });
+      expect(await list('?done=false')).toEqual({ data: [first, third], total: 2 });
+      expect((await call(mine, { path, as: 'admin' })).body).toEqual({ data: [], total: 0 });
+      const wrong = await call(mine, { path: `${path}?done=1`, as: 'editor' });
+      expect([wrong.status, wrong.body]).toEqual([400, { error: 'done: must be one of true, false' }]);
+    } finally {
+      await mine.stop();
+    }
+  });
+
+  const conversions: readonly [unknown, boolean][] = [
+    [true, true],
+    [false, false],
+    [1, true],
+    [0, false],
+    ['yes', true],
+    ['true', true],
+    ['false', false],
+    ['0', false],
+    ['', false],
+    [null, false],
+    [[], true],
+  ];
+  test.each(conversions)('done: %j is converted to %j', async (sent, stored) => {
+    const { id, ...rest } = await add('Convert');
+    const answer = await play(service, {
+      name: 'update',
+      method: 'PATCH',
+      path: `${path}/${id}`,
+      as: 'user',
+      body: { done: sent },
+      status: 200,
+    });
+    expect(answer.body).toEqual({ data: { id, ...rest, done: stored } });
+  });
+
+  test('an update changes what it names, and only that', async () => {
+    const made = await add('Before');
+    const target = `${path}/${made.id}`;
+    const patch = (body: unknown) => call(service, { method: 'PATCH', path: target, as: 'user', body });
+    expect((await patch({ title: '  After ' })).body.data).toEqual({ ...made, title: 'After' });
+    expect((await patch({ done: true })).body.data).toEqual({ ...made, title: 'After', done: true });
+    expect((await patch({})).body.data).toEqual({ ...made, title: 'After', done: true });
+    expect((await patch({ id: 1, createdAt: 'x' })).body.data.id).toBe(made.id);
+    await play(service, {
+      name: 'blank',
+      method: 'PATCH',
+      path: target,
+      as: 'user',
+      body: { title: '  ' },
+      status: 400,
+      answer: { error: 'title: must not be blank' },
+    });
+    const replaced = await call(service, { method: 'PUT', path: target, as: 'user', body: { title: 'New' } });
+    expect(replaced.body.data).toEqual({ ...made, title: 'New', done: false });
+  });
+
+  test('a JSON Patch and If-Match work as everywhere', async () => {
+    const made = await add('Patched');
+    const target = `${path}/${made.id}`;
+    const etag = (await call(service, { path: target, as: 'user' })).headers.get('ETag') ?? '';
+    const patch = (headers: Record<string, string>) =>
+      call(service, {
+        method: 'PATCH',
+        path: target,
+        as: 'user',
+        headers: { 'Content-Type': 'application/json-patch+json', ...headers },
+        body: [{ op: 'replace', path: '/done', value: true }],
+      });
+    expect((await patch({ 'If-Match': '"other"' })).status).toBe(412);
+    const changed = await patch({ 'If-Match': etag });
+    expect([changed.status, changed.body.data.done]).toEqual([200, true]);
+    expect((await patch({ 'If-Match': etag })).status).toBe(412);
+  });
+
+  test('another’s todo does not exist', async () => {
+    const { id } = await add('Mine');
+    for (const as of ['editor', 'admin'] as const) {
+      for (const [method, body] of [
+        ['GET', undefined],
+        ['PUT', { title: 'Theirs' }],
+        ['PATCH', { done: true }],
+        ['DELETE', undefined],
+      ] as const) {
+        const answer = await play(service, {
+          name: `${method} as ${as}`,
+          method,
+          path: `${path}/${id}`,
+          as,
+          ...(body === undefined ? {} : { body }),
+          status: 404,
+        });
+        expect(answer.body).toEqual({ error: `There is no todo ${id}.` });
+      }
+    }
+  });
+
+  test('a deleted todo is gone, and its id is not used again', async () => {
+    const { id } = await add('Short-lived');
+    const target = { path: `${path}/${id}`, as: 'user' } as const;
+    const answer = await call(service, { method: 'DELETE', ...target });
+    expect([answer.status, answer.text]).toEqual([204, '']);
+    await play(service, { name: 'again', method: 'DELETE', ...target, status: 404 });
+    await play(service, { name: 'read', ...target, status: 404 });
+    expect((await add('Next')).id).toBeGreaterThan(id);
+  });
+
+  test('no API key gets at todos', async () => {
+    const body = { name: 'All', scopes: ['products:read', 'content:write'] };
+    const { key } = (await call(service, { method: 'POST', path: '/v1/keys', as: 'admin', body })).body;
+    const answer = await call(service, { path, headers: { 'X-API-Key': key } });
+    expect([answer.status, answer.body.error]).toEqual([403, 'FORBIDDEN']);
+  });
+});
