@@ -97,6 +97,14 @@ export const settings = {
     schema: httpUrl.default('https://api.stripe.com'),
     help: 'where Stripe is reached (https://api.stripe.com)',
   },
+  WEATHER_URL: {
+    schema: httpUrl.default('https://api.open-meteo.com'),
+    help: 'weather provider, without /v1/forecast (https://api.open-meteo.com)',
+  },
+  GEOCODING_URL: {
+    schema: httpUrl.default('https://geocoding-api.open-meteo.com'),
+    help: 'finds the places of cities, without /v1/search (https://geocoding-api.open-meteo.com)',
+  },
   METRICS_TOKEN: {
     schema: z.string().min(16).optional(),
     help: 'bearer token that /metrics asks for, 16 characters or more; unset: open',

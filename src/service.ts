@@ -15,7 +15,7 @@ import { sharedQuota } from './http/rate-limit-shared.ts';
 import { createMails, mailConsumer } from './mail/mails.ts';
 import { createDocs } from './operations/docs.ts';
 import { operationEndpoints } from './operations/endpoints.ts';
-import { describeError, type Log } from './operations/log.ts';
+import { createLog, describeError, type Log } from './operations/log.ts';
 import { observer as createObserver, type Observer } from './operations/observe.ts';
 import type { Clock } from './ports/clock.ts';
 import { fileMailer, type Mailer, smtpMailer } from './ports/mail.ts';
@@ -77,6 +77,7 @@ export function startService({ config, clock, log, database }: ServiceOptions): 
     paginator: createPaginator(secrets[0]),
     outbox: createOutbox(database, queue),
     mails: createMails(queue, seal),
+    log,
   };
   const resources = createResources(services, createTokens(secrets, clock), createQuota);
   const mailer = createMailer(config);
@@ -165,6 +166,7 @@ export async function createDocument(): Promise<Record<string, unknown>> {
     paginator: createPaginator(secret),
     outbox: createOutbox(database, queue),
     mails: createMails(queue, createSeal([secret], 'mail')),
+    log: createLog('silent', () => undefined, clock.now),
   };
   const observer: Observer = { served: () => undefined, numbers: () => [] };
   const resources = createResources(services, createTokens([secret], clock), createQuota).endpoints;

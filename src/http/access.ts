@@ -38,6 +38,8 @@ export const allow = {
   /** Anyone who has signed in, or an API key with the scope. */
   everyone: (scope?: string): Access => protectedBy(roles, scope),
   staff: (scope?: string): Access => protectedBy(['admin', 'editor'], scope),
+  /** API keys alone: for programs. */
+  keys: (scope: string): Access => protectedBy([], scope),
   admin: (scope?: string): Access => protectedBy(['admin'], scope),
 } as const;
 
@@ -92,7 +94,11 @@ export function admit(caller: Caller, access: Access): void {
   if (access.kind === 'public') return;
   if (caller.kind === 'user') {
     if (access.roles.includes(caller.role)) return;
-    throw new HttpError('FORBIDDEN', { message: `The role ${caller.role} may not do this.` });
+    const reason =
+      access.roles.length === 0
+        ? 'This operation takes API keys only.'
+        : `The role ${caller.role} may not do this.`;
+    throw new HttpError('FORBIDDEN', { message: reason });
   }
   if (caller.kind === 'key') {
     if (access.scope !== undefined && caller.scopes.has(access.scope)) return;

@@ -68,6 +68,10 @@ export const errorTable = {
     status: 503,
     message: 'The database cannot be reached; retry after the time in Retry-After.',
   },
+  WEATHER_UNAVAILABLE: {
+    status: 503,
+    message: 'The weather provider cannot be reached, and nothing is known of this city yet; retry later.',
+  },
   STORAGE_FULL: { status: 507, message: 'The database cannot store more; the write was not made.' },
   SHUTTING_DOWN: { status: 503, message: 'The service is stopping; retry on another instance.' },
 } as const satisfies Record<string, ErrorKind>;

@@ -4,6 +4,9 @@ import type { Authenticator } from '../http/access.ts';
 import type { Endpoint } from '../http/endpoint.ts';
 import type { QuotaFactory } from '../http/rate-limit.ts';
 import type { Subject } from '../mail/mails.ts';
+import { describeError } from '../operations/log.ts';
+import { createCircuit } from '../ports/circuit.ts';
+import { openMeteo } from '../ports/weather.ts';
 import type { Session } from '../storage/database.ts';
 import { authEndpoints } from './auth/endpoints.ts';
 import { passwordCheck } from './auth/passwords.ts';
@@ -20,6 +23,8 @@ import { todoEndpoints } from './todos/endpoints.ts';
 import { todoStore } from './todos/store.ts';
 import { userEndpoints } from './users/endpoints.ts';
 import { userStore } from './users/store.ts';
+import { weatherEndpoints } from './weather/endpoints.ts';
+import { createObservations } from './weather/observations.ts';
 
 /** Failed sign-ins in 15 minutes: per account, and per address. */
 const accountAttempts = 10;
@@ -56,9 +61,28 @@ export function createResources(services: Services, tokens: Tokens, createQuota:
       ...productEndpoints(services, products),
       ...reviewEndpoints(services, { reviews: reviewStore(database), products, users }),
       ...todoEndpoints(services, { todos: todoStore(database), users }),
+      ...weatherEndpoints(observationsOf(services)),
     ],
     consumers: [],
     mailSent: async () => undefined,
     authenticator: { bearer: token => tokens.verifyAccess(token), apiKey: key => keys.authenticate(key) },
   };
+}
+
+/** Failures in a row after which the weather provider is left alone, and for how long. */
+const weatherFailures = 3;
+const weatherPauseMs = 30_000;
+
+function observationsOf({ config, clock, log }: Services) {
+  const circuit = createCircuit({
+    clock,
+    failures: weatherFailures,
+    pauseMs: weatherPauseMs,
+    onChange(state, reason) {
+      if (state === 'closed') log.info('the weather provider answers again');
+      else log.warn('the weather provider fails; answers are remembered ones', describeError(reason));
+    },
+  });
+  const provider = openMeteo(config.WEATHER_URL, config.GEOCODING_URL);
+  return createObservations({ provider, circuit, clock });
 }

@@ -3,6 +3,7 @@ import type { Config } from '../config.ts';
 import type { Outbox } from '../events/outbox.ts';
 import type { Paginator } from '../http/paginate.ts';
 import type { Mails } from '../mail/mails.ts';
+import type { Log } from '../operations/log.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Database } from '../storage/database.ts';
 
@@ -13,4 +14,5 @@ export interface Services {
   readonly paginator: Paginator;
   readonly outbox: Outbox;
   readonly mails: Mails;
+  readonly log: Log;
 }

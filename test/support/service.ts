@@ -70,6 +70,9 @@ export async function startTestService(
     HOST: '127.0.0.1',
     DATA_DIR: folder,
     RATE_LIMIT: '1000000',
+    // Nothing listens there: no test asks the world outside.
+    WEATHER_URL: 'http://127.0.0.1:9',
+    GEOCODING_URL: 'http://127.0.0.1:9',
     LOG_LEVEL: 'info',
     JWT_SECRET: 'a secret for tests that is long enough for HS256',
     ...(kind === 'postgresql' ? { DATABASE_URL: await createDatabase() } : {}),

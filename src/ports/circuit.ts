@@ -1,0 +1,45 @@
+/** A circuit breaker: what has failed several times in a row is left alone for a while, and then tried once. */
+import type { Clock } from './clock.ts';
+
+/** Nobody has been asked: the last attempts have failed, and the pause is not over. */
+export class CircuitOpen extends Error {}
+
+export interface Circuit {
+  /** @throws CircuitOpen, or what `work` throws */
+  run<T>(work: () => Promise<T>): Promise<T>;
+}
+
+export interface CircuitOptions {
+  readonly clock: Clock;
+  /** Failures in a row that open it. */
+  readonly failures: number;
+  /** How long it stays open, in milliseconds. */
+  readonly pauseMs: number;
+  readonly onChange: (state: 'open' | 'closed', reason: unknown) => void;
+}
+
+export function createCircuit({ clock, failures, pauseMs, onChange }: CircuitOptions): Circuit {
+  let failed = 0;
+  let openUntil = 0;
+  let trying = false;
+  return {
+    async run(work) {
+      const isOpen = failed >= failures;
+      if (isOpen && (trying || clock.now() < openUntil)) throw new CircuitOpen('left alone after failures');
+      trying = true;
+      try {
+        const result = await work();
+        if (isOpen) onChange('closed', undefined);
+        failed = 0;
+        return result;
+      } catch (error) {
+        failed += 1;
+        openUntil = clock.now() + pauseMs;
+        if (failed === failures) onChange('open', error);
+        throw error;
+      } finally {
+        trying = false;
+      }
+    },
+  };
+}

@@ -1,0 +1,106 @@
+/** Where weather comes from: a provider that speaks as Open-Meteo does, over HTTP. */
+import { z } from 'zod';
+
+export interface Place {
+  readonly name: string;
+  readonly latitude: number;
+  readonly longitude: number;
+}
+
+export interface Observation {
+  /** In degrees Celsius. */
+  readonly temperature: number;
+  readonly conditions: string;
+  /** Epoch milliseconds. */
+  readonly observedAt: number;
+}
+
+/** Both reject when the provider cannot be reached in time, or does not make sense. */
+export interface WeatherProvider {
+  readonly name: string;
+  /** The place of this name; undefined when there is none. */
+  find(city: string): Promise<Place | undefined>;
+  observe(place: Place): Promise<Observation>;
+}
+
+/** What a caller waits at most, for both questions together about twice this. */
+const timeoutMs = 3000;
+const longestAnswer = 256 * 1024;
+
+const geocoding = z.object({
+  results: z
+    .array(z.object({ name: z.string().min(1).max(200), latitude: z.number(), longitude: z.number() }))
+    .optional(),
+});
+
+const forecast = z.object({
+  current: z.object({
+    // In GMT, to the minute, without saying so.
+    time: z.string().regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d$/),
+    temperature_2m: z.number().min(-120).max(80),
+    weather_code: z.int(),
+  }),
+});
+
+/**
+ * @param weatherUrl address before `/v1/forecast`
+ * @param geocodingUrl address before `/v1/search`
+ */
+export function openMeteo(weatherUrl: string, geocodingUrl: string): WeatherProvider {
+  return {
+    name: 'open-meteo',
+    async find(city) {
+      const query = new URLSearchParams({ name: city, count: '1', language: 'en', format: 'json' });
+      const { results } = geocoding.parse(await ask(`${geocodingUrl}/v1/search?${query}`));
+      return results?.[0];
+    },
+    async observe({ latitude, longitude }) {
+      const query = new URLSearchParams({
+        latitude: String(latitude),
+        longitude: String(longitude),
+        current: 'temperature_2m,weather_code',
+        timezone: 'GMT',
+      });
+      const { current } = forecast.parse(await ask(`${weatherUrl}/v1/forecast?${query}`));
+      return {
+        temperature: current.temperature_2m,
+        conditions: conditionsOf(current.weather_code),
+        observedAt: Date.parse(`${current.time}:00Z`),
+      };
+    },
+  };
+}
+
+async function ask(url: string): Promise<unknown> {
+  const signal = AbortSignal.timeout(timeoutMs);
+  const response = await fetch(url, { signal, redirect: 'error', headers: { Accept: 'application/json' } });
+  if (!response.ok) {
+    await response.body?.cancel();
+    throw new Error(`the weather provider answered ${response.status}`);
+  }
+  return JSON.parse(await limitedText(response));
+}
+
+/** A provider gone wrong must not fill the memory. */
+async function limitedText(response: Response): Promise<string> {
+  const decoder = new TextDecoder();
+  let text = '';
+  for await (const chunk of response.body ?? []) {
+    text += decoder.decode(chunk, { stream: true });
+    if (text.length > longestAnswer) throw new Error('the weather provider’s answer is too long');
+  }
+  return text + decoder.decode();
+}
+
+/** The weather codes of the WMO (table 4677), in the groups the provider uses. */
+function conditionsOf(code: number): string {
+  if (code === 0) return 'clear';
+  if (code <= 2) return 'partly cloudy';
+  if (code === 3) return 'overcast';
+  if (code === 45 || code === 48) return 'fog';
+  if (code >= 51 && code <= 57) return 'drizzle';
+  if ((code >= 61 && code <= 67) || (code >= 80 && code <= 82)) return 'rain';
+  if ((code >= 71 && code <= 77) || code === 85 || code === 86) return 'snow';
+  if (code >= 95 && code <= 99) return 'thunderstorm';
+  return 'unknown';
+}

@@ -1,0 +1,35 @@
+/** Weather over HTTP: for programs, which come with an API key. */
+import { allow } from '../../http/access.ts';
+import { type Endpoint, endpoint } from '../../http/endpoint.ts';
+import { HttpError } from '../../http/errors.ts';
+import { ok } from '../../http/reply.ts';
+import type { Observations } from './observations.ts';
+import * as schema from './schema.ts';
+
+export function weatherEndpoints(observations: Observations): Endpoint[] {
+  return [
+    endpoint({
+      method: 'GET',
+      path: '/data/weather',
+      operationId: 'getWeather',
+      summary: 'Read the weather in a city',
+      description:
+        'Answers without a provider too: with the last known observation, marked `stale`, or with what is usual in the season, of the source `bundled`.',
+      tag: 'Data',
+      access: allow.keys('data:read'),
+      query: schema.weatherQuery,
+      responses: { 200: { description: 'The weather.', schema: schema.weather } },
+      errors: ['NOT_FOUND', 'WEATHER_UNAVAILABLE'],
+      async handle({ query: { city } }) {
+        const found = await observations.of(city);
+        if (found === 'unknown') {
+          throw new HttpError('NOT_FOUND', { message: `No city is known by the name "${city}".` });
+        }
+        if (found === 'unavailable') {
+          throw new HttpError('WEATHER_UNAVAILABLE', { headers: { 'Retry-After': '30' } });
+        }
+        return ok(found);
+      },
+    }),
+  ];
+}

@@ -1,0 +1,123 @@
+/**
+ * Weather as it can be had: observed just now, remembered, or what the service knows by itself. The provider
+ * is asked once per city at a time, left alone while it fails, and never waited for longer than its timeout.
+ */
+import { LRUCache } from 'lru-cache';
+import type { Circuit } from '../../ports/circuit.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { Observation, Place, WeatherProvider } from '../../ports/weather.ts';
+import { type KnownCity, knownCities } from './cities.ts';
+import type { Weather } from './schema.ts';
+
+/** Unknown: no such city. Unavailable: there is one, but nothing is known of its weather. */
+export type Found = Weather | 'unknown' | 'unavailable';
+
+export interface Observations {
+  of(city: string): Promise<Found>;
+}
+
+export interface ObservationsOptions {
+  readonly provider: WeatherProvider;
+  readonly circuit: Circuit;
+  readonly clock: Clock;
+}
+
+/** Observations, places and names that stand for none, of each at most. */
+const remembered = 2000;
+const freshMs = 10 * 60 * 1000;
+const absentMs = 60 * 60 * 1000;
+
+interface Remembered {
+  readonly place: Place;
+  readonly observation: Observation;
+  readonly since: number;
+}
+
+/** Two spellings of a city's name that differ in case, accents or spaces are the same. */
+function keyOf(city: string): string {
+  return city
+    .normalize('NFKD')
+    .replaceAll(/\p{M}/gu, '')
+    .replaceAll(/[\s'’.-]+/g, ' ')
+    .trim()
+    .toLowerCase();
+}
+
+export function createObservations({ provider, circuit, clock }: ObservationsOptions): Observations {
+  const bundled = new Map(knownCities.map(city => [keyOf(city.name), city]));
+  const observed = new LRUCache<string, Remembered>({ max: remembered });
+  const places = new LRUCache<string, Place>({ max: remembered });
+  const absent = new LRUCache<string, { readonly since: number }>({ max: remembered });
+  const asking = new Map<string, Promise<Found>>();
+
+  async function placeOf(city: string, key: string): Promise<Place | undefined> {
+    const known = bundled.get(key) ?? places.get(key);
+    if (known !== undefined) return known;
+    const since = absent.get(key)?.since;
+    if (since !== undefined && clock.now() < since + absentMs) return undefined;
+    const place = await circuit.run(() => provider.find(city));
+    if (place === undefined) absent.set(key, { since: clock.now() });
+    else places.set(key, place);
+    return place;
+  }
+
+  async function observe(city: string, key: string): Promise<Found> {
+    try {
+      const place = await placeOf(city, key);
+      if (place === undefined) return 'unknown';
+      const observation = await circuit.run(() => provider.observe(place));
+      observed.set(key, { place, observation, since: clock.now() });
+      return shown(place, observation, provider.name, false);
+    } catch {
+      return withoutProvider(key);
+    }
+  }
+
+  /** The circuit has seen the reason; the caller is told by `stale` and `source`. */
+  function withoutProvider(key: string): Found {
+    const last = observed.get(key);
+    if (last !== undefined) return shown(last.place, last.observation, provider.name, true);
+    const city = bundled.get(key);
+    if (city !== undefined) return shown(city, usual(city, clock.now()), 'bundled', false);
+    return places.has(key) ? 'unavailable' : 'unknown';
+  }
+
+  return {
+    of(city) {
+      const key = keyOf(city);
+      const last = observed.get(key);
+      if (last !== undefined && clock.now() < last.since + freshMs) {
+        return Promise.resolve(shown(last.place, last.observation, provider.name, false));
+      }
+      let answer = asking.get(key);
+      if (answer === undefined) {
+        answer = observe(city, key).finally(() => asking.delete(key));
+        asking.set(key, answer);
+      }
+      return answer;
+    },
+  };
+}
+
+function shown(place: Place, observation: Observation, source: string, stale: boolean): Weather {
+  return {
+    city: place.name,
+    temperature: observation.temperature,
+    unit: 'celsius',
+    conditions: observation.conditions,
+    observedAt: new Date(observation.observedAt).toISOString(),
+    source,
+    stale,
+  };
+}
+
+const dayMs = 24 * 60 * 60 * 1000;
+
+/** What is usual on this day: the year swings between the means of mid-January and mid-July. */
+function usual({ january, july, conditions }: KnownCity, now: number): Observation {
+  const day = Math.floor(now / dayMs) * dayMs;
+  const fromMidJanuary = (day - Date.UTC(new Date(day).getUTCFullYear(), 0, 15)) / dayMs;
+  const swing = Math.cos((2 * Math.PI * fromMidJanuary) / 365.25);
+  const temperature = Math.round(((january + july) / 2 + ((january - july) / 2) * swing) * 10) / 10;
+  return { temperature, conditions, observedAt: day };
+}

@@ -1,0 +1,154 @@
+/** Weather: from a provider that may be slow, wrong, silent or dead, and without any. */
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
+import { call } from '../support/http.ts';
+import { databaseKinds, startTestService, type TestService } from '../support/service.ts';
+import { type FakeProvider, type Mood, startProvider } from '../support/weather-provider.ts';
+
+const minute = 60_000;
+
+describe.each([...databaseKinds])('weather on %s', kind => {
+  let provider: FakeProvider;
+  let service: TestService;
+  let key: string;
+  beforeEach(async () => {
+    provider = startProvider();
+    service = await startTestService(kind, { WEATHER_URL: provider.url, GEOCODING_URL: provider.url });
+    const body = { name: 'Weather', scopes: ['data:read'] };
+    key = (await call(service, { method: 'POST', path: '/v1/keys', as: 'admin', body })).body.key;
+  });
+  afterEach(async () => {
+    provider.release();
+    await service.stop();
+    await provider.die();
+  });
+
+  const ask = (city: string) =>
+    call(service, {
+      path: `/v1/data/weather?city=${encodeURIComponent(city)}`,
+      headers: { 'X-API-Key': key },
+    });
+
+  const observed = {
+    city: 'Berlin',
+    temperature: 4.5,
+    unit: 'celsius',
+    conditions: 'rain',
+    observedAt: '2026-01-15T09:15:00.000Z',
+    source: 'open-meteo',
+    stale: false,
+  };
+
+  test('the key is taken from the header or the query, and never logged', async () => {
+    const header = await ask('Berlin');
+    expect([header.status, header.body]).toEqual([200, observed]);
+    const query = await call(service, { path: `/v1/data/weather?city=Berlin&api_key=${key}` });
+    expect([query.status, query.body]).toEqual([200, observed]);
+    expect(JSON.stringify(service.log())).not.toContain(key);
+  });
+
+  test('who has no key with the scope is refused', async () => {
+    const path = '/v1/data/weather?city=Berlin';
+    const body = { name: 'Other', scopes: ['products:read'] };
+    const other = (await call(service, { method: 'POST', path: '/v1/keys', as: 'admin', body })).body.key;
+    expect((await call(service, { path })).status).toBe(401);
+    expect((await call(service, { path, headers: { 'X-API-Key': 'ck_wrong' } })).status).toBe(401);
+    expect((await call(service, { path, headers: { 'X-API-Key': other } })).status).toBe(403);
+    const person = await call(service, { path, as: 'admin' });
+    expect([person.status, person.body.message]).toEqual([403, 'This operation takes API keys only.']);
+    expect(provider.requests).toEqual([]);
+  });
+
+  test.each(['', '%20', 'x'.repeat(101)])('city=%s is refused', async city => {
+    const path = `/v1/data/weather?city=${city}`;
+    const answer = await call(service, { path, headers: { 'X-API-Key': key } });
+    expect([answer.status, answer.body.error, answer.body.details[0].field]).toEqual([
+      400,
+      'VALIDATION_FAILED',
+      'city',
+    ]);
+  });
+
+  test('an observation is remembered for ten minutes, however its city is written', async () => {
+    await ask('Berlin');
+    for (const city of ['berlin', '  BERLIN ', 'Bérlin']) expect((await ask(city)).body).toEqual(observed);
+    expect(provider.requests).toEqual(['/v1/forecast']);
+    provider.temperature = 7;
+    service.clock.advance(11 * minute);
+    expect((await ask('Berlin')).body.temperature).toBe(7);
+  });
+
+  test('a city the service does not know itself is found by the provider, once', async () => {
+    const found = await ask('Smalltown');
+    expect([found.status, found.body.city]).toEqual([200, 'Smalltown']);
+    service.clock.advance(11 * minute);
+    await ask('smalltown');
+    expect(provider.requests).toEqual(['/v1/search', '/v1/forecast', '/v1/forecast']);
+  });
+
+  test('a city nobody knows is 404, and is not asked for again', async () => {
+    for (let attempt = 0; attempt < 3; attempt++) {
+      const answer = await ask('Atlantis');
+      expect([answer.status, answer.body.error]).toEqual([404, 'NOT_FOUND']);
+    }
+    expect(provider.requests).toEqual(['/v1/search']);
+  });
+
+  test('many who ask at once for one city make one request', async () => {
+    provider.mood = 'held';
+    const answers = Array.from({ length: 20 }, () => ask('Berlin'));
+    await provider.held();
+    provider.release();
+    for (const answer of await Promise.all(answers)) expect(answer.body).toEqual(observed);
+    expect(provider.requests).toEqual(['/v1/forecast']);
+  });
+
+  const moods: readonly Mood[] = ['failing', 'nonsense', 'endless', 'silent'];
+  test.each(moods)('a provider that is %s: the last known observation, marked stale', async mood => {
+    await ask('Berlin');
+    provider.mood = mood;
+    service.clock.advance(11 * minute);
+    const answer = await ask('Berlin');
+    expect([answer.status, answer.body]).toEqual([200, { ...observed, stale: true }]);
+  });
+
+  test('a provider that is dead: what the service knows itself, and nothing it does not', async () => {
+    await ask('Smalltown');
+    await provider.die();
+    const known = await ask('Berlin');
+    expect(known.body).toMatchObject({ city: 'Berlin', source: 'bundled', stale: false, unit: 'celsius' });
+    expect(known.body.temperature).toBeWithin(-10, 10);
+    expect((await ask('Nowhereville')).status).toBe(404);
+    service.clock.advance(11 * minute);
+    expect((await ask('Smalltown')).body).toMatchObject({ city: 'Smalltown', stale: true });
+  });
+
+  test('a city that was found but never observed is 503 with Retry-After', async () => {
+    provider.mood = 'held';
+    const first = ask('Smalltown');
+    await provider.held();
+    // The place is found; from here on every answer is an error.
+    provider.release();
+    provider.mood = 'failing';
+    const answer = await first;
+    expect([answer.status, answer.body.error]).toEqual([503, 'WEATHER_UNAVAILABLE']);
+    expect(answer.headers.get('Retry-After')).toBe('30');
+  });
+
+  test('after three failures the provider is left alone for 30 seconds, then tried once', async () => {
+    provider.mood = 'failing';
+    for (const city of ['Berlin', 'Paris', 'Rome', 'Madrid', 'Oslo']) {
+      expect((await ask(city)).body.source).toBe('bundled');
+    }
+    expect(provider.requests).toHaveLength(3);
+    const warnings = service.log().filter(({ level }) => level === 'warn');
+    expect(warnings).toHaveLength(1);
+    service.clock.advance(31_000);
+    await ask('Lisbon');
+    await ask('Vienna');
+    expect(provider.requests).toHaveLength(4);
+    service.clock.advance(31_000);
+    provider.mood = 'good';
+    expect((await ask('Berlin')).body).toEqual(observed);
+    expect((await ask('Paris')).body.source).toBe('open-meteo');
+  });
+});
