@@ -13,6 +13,15 @@ const tasks = {
     run(bin('tsc'), ['--noEmit', '-p', '.']) || run(bin('biome'), ['check', '--error-on-warnings', '.']),
   format: () => run(bin('biome'), ['check', '--write', '.']),
   openapi: () => run(bun, ['scripts/openapi.ts', ...rest]),
+  client: () =>
+    run('node', [
+      'client/node_modules/.bin/openapi-typescript',
+      'openapi.json',
+      '-o',
+      'client/schema.ts',
+      ...rest,
+    ]),
+  example: () => run(bun, ['examples/raise-prices.ts', ...rest]),
   'lint-openapi': () => run(bun, ['scripts/lint-openapi.ts', ...rest]),
   bench: () => run(bun, ['bench/main.ts', ...rest]),
 };

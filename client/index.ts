@@ -1,0 +1,108 @@
+/**
+ * A typed client of the Catalog service. The types come from its OpenAPI document (`npm run client` writes
+ * schema.ts); this file adds what every program needs: signing in, staying signed in, and waiting when told to.
+ */
+import createClient, { type Client } from 'openapi-fetch';
+import type { paths } from './schema.ts';
+
+export type { components, operations, paths } from './schema.ts';
+
+export type Credentials = { readonly email: string; readonly password: string } | { readonly apiKey: string };
+
+export interface CatalogOptions {
+  /** Address of the service, without `/v1`. */
+  readonly baseUrl: string;
+  readonly credentials: Credentials;
+  /** How often a request is sent again after 429 or 503; 5 when not given. */
+  readonly retries?: number;
+  /** Told before each wait. */
+  readonly onWait?: (seconds: number, status: number) => void;
+}
+
+/** Calls the service with paths, parameters, bodies and answers that the compiler checks. */
+export type Catalog = Client<paths>;
+
+export function createCatalog({ baseUrl, credentials, retries = 5, onWait }: CatalogOptions): Catalog {
+  const patient = patientFetch(retries, onWait ?? (() => undefined));
+  const authorize = 'apiKey' in credentials ? keyOf(credentials) : session(baseUrl, credentials, patient);
+  return createClient<paths>({
+    baseUrl,
+    async fetch(request: Request) {
+      // The body can be read once only: the copy is for the case that the token has expired meanwhile.
+      const again = copyOf(request);
+      const answer = await patient(await authorize(request, false));
+      return answer.status === 401 ? patient(await authorize(again, true)) : answer;
+    },
+  });
+}
+
+// Boundary: Bun's types give a clone the type of another library's Request.
+const copyOf = (request: Request) => request.clone() as Request;
+
+type Send = (request: Request) => Promise<Response>;
+/** Adds credentials to a request; `renew` when those it added before were refused. */
+type Authorize = (request: Request, renew: boolean) => Promise<Request>;
+
+function keyOf({ apiKey }: { readonly apiKey: string }): Authorize {
+  return async request => {
+    request.headers.set('X-API-Key', apiKey);
+    return request;
+  };
+}
+
+interface Tokens {
+  readonly accessToken: string;
+  readonly refreshToken: string;
+}
+
+/** Signs in before the first request, and asks for a new access token when the old one is refused. */
+function session(
+  baseUrl: string,
+  credentials: { readonly email: string; readonly password: string },
+  send: Send,
+): Authorize {
+  let tokens: Promise<Tokens> | undefined;
+
+  async function post(path: string, body: object): Promise<Response> {
+    const headers = { 'Content-Type': 'application/json' };
+    return send(new Request(`${baseUrl}${path}`, { method: 'POST', headers, body: JSON.stringify(body) }));
+  }
+  async function signIn(): Promise<Tokens> {
+    const answer = await post('/v1/auth/login', credentials);
+    if (!answer.ok) throw new Error(`signing in was refused: ${answer.status} ${await answer.text()}`);
+    // Boundary: the document promises this body for 200.
+    return (await answer.json()) as Tokens;
+  }
+  async function refresh({ refreshToken }: Tokens): Promise<Tokens> {
+    const answer = await post('/v1/auth/refresh', { refreshToken });
+    if (!answer.ok) return signIn();
+    // Boundary: the document promises this body for 200.
+    const { accessToken } = (await answer.json()) as { accessToken: string };
+    return { accessToken, refreshToken };
+  }
+
+  return async (request, renew) => {
+    tokens = tokens === undefined ? signIn() : renew ? tokens.then(refresh) : tokens;
+    // A failed attempt is not remembered: the next request tries anew.
+    tokens.catch(() => {
+      tokens = undefined;
+    });
+    request.headers.set('Authorization', `Bearer ${(await tokens).accessToken}`);
+    return request;
+  };
+}
+
+/** Sends a request again, after the time in Retry-After, when the quota is used up or the service is not ready. */
+function patientFetch(retries: number, onWait: (seconds: number, status: number) => void): Send {
+  return async request => {
+    for (let attempt = 0; ; attempt++) {
+      const answer = await fetch(copyOf(request));
+      const later = answer.status === 429 || answer.status === 503;
+      if (!later || attempt >= retries) return answer;
+      await answer.body?.cancel();
+      const seconds = Number(answer.headers.get('Retry-After') ?? 2 ** attempt);
+      onWait(seconds, answer.status);
+      await new Promise(resolve => setTimeout(resolve, seconds * 1000));
+    }
+  };
+}
