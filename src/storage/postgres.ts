@@ -9,6 +9,8 @@ import { postgresBuilder } from './builder.ts';
 import { type Database, type Dialect, type Session, StorageError, type WriteOptions } from './database.ts';
 
 const attempts = 4;
+/** Milliseconds after which nothing is begun anew: where connecting itself takes long, the caller is told. */
+const againWithin = 1000;
 const slots = 32;
 /** Milliseconds after which PostgreSQL gives a statement up: no request waits for ever. */
 const statementTimeout = 30_000;
@@ -48,6 +50,7 @@ export function openPostgres(url: string, poolSize: number): Database {
   const build = postgresBuilder();
 
   async function transaction<T>(mode: string, work: (session: Session) => Promise<T>): Promise<T> {
+    const start = performance.now();
     for (let attempt = 1; ; attempt++) {
       let begun = false;
       try {
@@ -57,8 +60,9 @@ export function openPostgres(url: string, poolSize: number): Database {
         });
       } catch (error) {
         // A pooled connection that died while idle fails at BEGIN: nothing was done, so nothing is done twice.
-        const again = isRetryable(error) || (!begun && isLost(error));
-        if (attempt >= attempts || !again) throw translate(error);
+        const died = !begun && isLost(error) && performance.now() - start < againWithin;
+        if (attempt >= attempts || !(died || isRetryable(error))) throw translate(error);
+        if (died) await turn();
       }
     }
   }
@@ -66,7 +70,7 @@ export function openPostgres(url: string, poolSize: number): Database {
   return {
     dialect,
     build,
-    read: retryOnce(session(pool)),
+    read: asked(session(pool)),
     snapshot: work => transaction('isolation level repeatable read read only', work),
 
     write<T>(work: (session: Session) => Promise<T>, options: WriteOptions = {}) {
@@ -90,7 +94,7 @@ export function openPostgres(url: string, poolSize: number): Database {
       }),
 
     async ping() {
-      await retryOnce(session(pool)).all(sql`select 1`.compile(build));
+      await asked(session(pool)).all(sql`select 1`.compile(build));
     },
     state: () => undefined,
     size: () => undefined,
@@ -114,14 +118,21 @@ function session(runner: Runner): Session {
   };
 }
 
-/** A pooled connection may have died since its last use; a read loses nothing by being asked again. */
-function retryOnce(inner: Session): Session {
+/**
+ * A pooled connection may have died since its last use, and when the server has been restarted all of them
+ * have; a read loses nothing by being asked again.
+ */
+function asked(inner: Session): Session {
   const again = async <T>(work: () => Promise<T>): Promise<T> => {
-    try {
-      return await work();
-    } catch (error) {
-      if (error instanceof StorageError && error.kind === 'unavailable') return work();
-      throw error;
+    const start = performance.now();
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await work();
+      } catch (error) {
+        const lost = error instanceof StorageError && error.kind === 'unavailable';
+        if (!lost || attempt >= attempts || performance.now() - start >= againWithin) throw error;
+        await turn();
+      }
     }
   };
   return {
@@ -129,6 +140,11 @@ function retryOnce(inner: Session): Session {
     first: query => again(() => inner.first(query)),
     run: query => again(() => inner.run(query)),
   };
+}
+
+/** One turn of the event loop, in which the pool hears which of its other connections have died too. */
+function turn(): Promise<void> {
+  return new Promise(resolve => setImmediate(resolve));
 }
 
 /** PostgreSQL's SQLSTATE, wherever the error sits in a chain of causes. */
@@ -142,7 +158,7 @@ function isRetryable(error: unknown): boolean {
   return state === '40001' || state === '40P01';
 }
 
-/** Whether the database cannot be reached, is stopping, has no connection left, or takes no writes just now. */
+/** Whether the database cannot be reached, is stopping, has no connection or time left, or takes no writes just now. */
 function isLost(error: unknown): boolean {
   if (!(error instanceof SQL.PostgresError)) return false;
   const state = stateOf(error) ?? '';
@@ -159,8 +175,6 @@ function translate(error: unknown): unknown {
   }
   if (state === '53100')
     return new StorageError('full', 'The disk of the database is full.', { cause: error });
-  const lost =
-    error.code.startsWith('ERR_POSTGRES_CONNECTION') || /^(08|57P|53)/.test(state) || state === '25006';
-  if (lost) return new StorageError('unavailable', error.message, { cause: error });
+  if (isLost(error)) return new StorageError('unavailable', error.message, { cause: error });
   return error;
 }

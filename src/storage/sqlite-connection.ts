@@ -153,7 +153,10 @@ export function translate(error: unknown): unknown {
     const column = /: \w+\.(\w+)/.exec(error.message)?.[1] ?? 'id';
     return new StorageError('unique', error.message, { column, cause: error });
   }
-  if (code === 'SQLITE_FULL') return new StorageError('full', 'The disk is full.', { cause: error });
+  // SQLITE_FULL is ENOSPC only: a used-up disk quota and a file that may not grow are failed writes to SQLite.
+  if (/^SQLITE_(FULL|IOERR_WRITE|IOERR_SHMSIZE)$/.test(code)) {
+    return new StorageError('full', 'The disk is full.', { cause: error });
+  }
   if (/^SQLITE_(BUSY|IOERR|CANTOPEN|READONLY|LOCKED)/.test(code)) {
     return new StorageError('unavailable', error.message, { cause: error });
   }

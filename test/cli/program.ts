@@ -24,7 +24,8 @@ export interface Place {
   file(name: string, content: string | Uint8Array): string;
   /** Runs the program to its end. */
   run(args: readonly string[], input?: string): Promise<Ended>;
-  start(args: readonly string[]): Running;
+  /** @param wrapper a command that sets something up and then becomes the program given as its arguments */
+  start(args: readonly string[], wrapper?: readonly string[]): Running;
   remove(): void;
 }
 
@@ -59,13 +60,17 @@ export async function createPlace(
       const [out, err] = await Promise.all([child.stdout.text(), child.stderr.text()]);
       return { status: await child.exited, out, err };
     },
-    start: args => spawn(args, environment),
+    start: (args, wrapper) => spawn(args, environment, wrapper),
     remove: () => rmSync(folder, { recursive: true, force: true }),
   };
 }
 
-function spawn(args: readonly string[], environment: Readonly<Record<string, string>>) {
-  return Bun.spawn([process.execPath, main, ...args], {
+function spawn(
+  args: readonly string[],
+  environment: Readonly<Record<string, string>>,
+  wrapper: readonly string[] = [],
+) {
+  return Bun.spawn([...wrapper, process.execPath, main, ...args], {
     env: { PATH: process.env.PATH ?? '', ...environment },
     stdin: 'pipe',
     stdout: 'pipe',

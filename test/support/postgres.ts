@@ -35,13 +35,27 @@ export async function stopPostgres(): Promise<void> {
 async function start(): Promise<Server> {
   const given = process.env.TEST_DATABASE_URL;
   if (given !== undefined) return { url: given, stop: async () => undefined };
+  const { postgres, url } = await createCluster(false);
+  await postgres.start();
+  return { url, stop: () => postgres.stop() };
+}
+
+export interface Cluster {
+  readonly postgres: EmbeddedPostgres;
+  readonly url: string;
+  readonly folder: string;
+}
+
+/** A new cluster that does not run yet. @param persistent whether its folder outlives a stop */
+export async function createCluster(persistent: boolean): Promise<Cluster> {
   const port = await freePort();
+  const folder = join(tmpdir(), `catalog-postgres-${process.pid}-${port}`);
   const postgres = new EmbeddedPostgres({
-    databaseDir: join(tmpdir(), `catalog-postgres-${process.pid}-${port}`),
+    databaseDir: folder,
     port,
     user: 'postgres',
     password: 'postgres',
-    persistent: false,
+    persistent,
     createPostgresUser: process.getuid?.() === 0,
     // Nothing in a test run has to survive a power failure.
     postgresFlags: [
@@ -54,8 +68,7 @@ async function start(): Promise<Server> {
     onError: () => undefined,
   });
   await postgres.initialise();
-  await postgres.start();
-  return { url: `postgres://postgres:postgres@127.0.0.1:${port}/postgres`, stop: () => postgres.stop() };
+  return { postgres, folder, url: `postgres://postgres:postgres@127.0.0.1:${port}/postgres` };
 }
 
 export function freePort(): Promise<number> {

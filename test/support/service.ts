@@ -75,7 +75,9 @@ export async function startTestService(
     GEOCODING_URL: 'http://127.0.0.1:9',
     LOG_LEVEL: 'info',
     JWT_SECRET: 'a secret for tests that is long enough for HS256',
-    ...(kind === 'postgresql' ? { DATABASE_URL: await createDatabase() } : {}),
+    ...(kind === 'postgresql' && settings.DATABASE_URL === undefined
+      ? { DATABASE_URL: await createDatabase() }
+      : {}),
     ...settings,
   };
   let time = Date.UTC(2026, 0, 15, 9, 30);

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import type { Caller } from '../../http/access.ts';
 import type { ErrorCode } from '../../http/errors.ts';
 import type { Clock } from '../../ports/clock.ts';
-import type { Database, Session } from '../../storage/database.ts';
+import { type Database, type Session, StorageError } from '../../storage/database.ts';
 import { type Listed, type ListRequest, lister } from '../../storage/list.ts';
 import { prepared } from '../../storage/prepared.ts';
 import type { ApiKey, NewApiKey } from './schema.ts';
@@ -62,7 +62,12 @@ export function keyStore(database: Database, clock: Clock): KeyStore {
   async function noteUse(row: StoredKey, now: number): Promise<void> {
     if (row.last_used_at !== null && now - row.last_used_at < lastUseResolution) return;
     const query = build.updateTable('api_keys').set({ last_used_at: now }).where('id', '=', row.id).compile();
-    await database.write(session => session.run(query));
+    try {
+      await database.write(session => session.run(query));
+    } catch (error) {
+      // A key is good without the note: a database that can only be read still serves reads.
+      if (!(error instanceof StorageError)) throw error;
+    }
   }
 
   return {

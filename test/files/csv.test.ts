@@ -1,0 +1,120 @@
+/** Reading CSV as people have it. */
+import { describe, expect, test } from 'bun:test';
+import { bigLine, brief, notUtf8, readAll } from '../support/records.ts';
+
+describe('CSV files as people have them', () => {
+  const cases: [name: string, file: string | Uint8Array, expected: unknown[]][] = [
+    ['an empty file', '', []],
+    ['a header alone', 'name,price\n', []],
+    ['a BOM', '\uFEFFname\nx\n', [[2, { name: 'x' }]]],
+    [
+      'CRLF and no newline at the end',
+      'name,price\r\na,1\r\nb,2',
+      [
+        [2, { name: 'a', price: '1' }],
+        [3, { name: 'b', price: '2' }],
+      ],
+    ],
+    ['semicolons', 'name;price\n"a;b";1,5\n', [[2, { name: 'a;b', price: '1,5' }]]],
+    ['tabs', 'name\tprice\na,b\t1\n', [[2, { name: 'a,b', price: '1' }]]],
+    ['a quoted header with another delimiter inside', '"a;b;c",d\n1,2\n', [[2, { 'a;b;c': '1', d: '2' }]]],
+    ['blank lines, which count', 'name\n\n\r\nx\n', [[4, { name: 'x' }]]],
+    [
+      'quoted newlines, which count',
+      'n,m\n"a\nb\r\nc",1\nd,2\n',
+      [
+        [2, { n: 'a\nb\r\nc', m: '1' }],
+        [5, { n: 'd', m: '2' }],
+      ],
+    ],
+    ['columns without a name', 'name,,\nx,y,z\n', [[2, { name: 'x' }]]],
+    ['a column with any name', 'constructor,a.b\nx,y\n', [[2, { constructor: 'x', 'a.b': 'y' }]]],
+    [
+      'a wrong number of fields',
+      'a,b\n1\n1,2,3\n"1"\n1,2\n',
+      [
+        [2, 'has 1 fields where the header has 2'],
+        [3, 'has 3 fields where the header has 2'],
+        [4, 'has 1 fields where the header has 2'],
+        [5, { a: '1', b: '2' }],
+      ],
+    ],
+    [
+      'an unclosed quotation mark spoils its own line only',
+      'a,b\n"1,2\n3,4\n5,6\n',
+      [
+        [2, 'has a quotation mark that is not closed'],
+        [3, { a: '3', b: '4' }],
+        [4, { a: '5', b: '6' }],
+      ],
+    ],
+    [
+      'quotation marks in the wrong place',
+      'a,b\n5" pipe,1\n"x"y,2\n"x"\r,2\n3,4\n',
+      [
+        [2, 'has a quotation mark inside a field that does not begin with one'],
+        [3, 'has text after a closing quotation mark'],
+        [4, 'has text after a closing quotation mark'],
+        [5, { a: '3', b: '4' }],
+      ],
+    ],
+    [
+      'bytes that are not UTF-8',
+      notUtf8('a,b\n1,2\nx', ',3\né,5\n'),
+      [
+        [2, { a: '1', b: '2' }],
+        [3, 'is not valid UTF-8 text; save the file as UTF-8'],
+        [4, { a: 'é', b: '5' }],
+      ],
+    ],
+    [
+      'bytes that are not UTF-8 early in a row of two lines',
+      notUtf8('a\n"x', '\ny"\nz\n'),
+      [
+        [2, 'is not valid UTF-8 text; save the file as UTF-8'],
+        [4, { a: 'z' }],
+      ],
+    ],
+    ['a column twice', 'a,b,a\n1,2,3\n', [[1, 'is the header and has the column "a" twice']]],
+    ['a header that is not closed', '"a,b\n1,2\n', [[1, 'has a quotation mark that is not closed']]],
+    [
+      'a line that is too long',
+      `a,b\n1,2\n${bigLine}x\n3,4\n`,
+      [
+        [2, { a: '1', b: '2' }],
+        [3, 'is longer than 1 MiB'],
+        [4, { a: '3', b: '4' }],
+      ],
+    ],
+    [
+      'a line that is too long inside an open quotation',
+      `a,b\n"1,2\n${bigLine}x\n3,4\n`,
+      [
+        [2, 'has a quotation mark that is not closed'],
+        [3, 'is longer than 1 MiB'],
+        [4, { a: '3', b: '4' }],
+      ],
+    ],
+  ];
+  for (const [name, file, expected] of cases) {
+    test(name, async () => {
+      const long = file.length > 10_000;
+      for (const sizes of [[long ? 5000 : 1], [long ? 300_001 : 3], [10_000_000]]) {
+        expect(brief(await readAll(file, 'csv', { sizes }))).toEqual(expected);
+      }
+    });
+  }
+
+  test('a column named __proto__ is a column like any other', async () => {
+    const [record] = await readAll('__proto__\nx\n', 'csv');
+    expect(Object.entries(record?.value ?? {})).toEqual([['__proto__', 'x']]);
+  });
+
+  test('a quotation left open for more than 1 MiB costs its line, not the file', async () => {
+    const file = `a\n"open\n${'line\n'.repeat(300_000)}`;
+    const records = await readAll(file, 'csv');
+    expect(records.length).toBe(300_001);
+    expect(records.filter(record => record.error !== undefined).map(record => record.line)).toEqual([2]);
+    expect(records.at(-1)?.line).toBe(300_002);
+  });
+});

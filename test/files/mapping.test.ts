@@ -1,0 +1,84 @@
+/** Which format a file has, and how its records become products. */
+import { describe, expect, test } from 'bun:test';
+import { MappingError, mapRecord, parseMapping, productFields } from '../../src/files/map.ts';
+import { detectFormat, type FileFormat } from '../../src/files/read.ts';
+import { bytesOf, type Fields } from '../support/records.ts';
+
+describe('the format of a file', () => {
+  const cases: [name: string | undefined, start: string, format: FileFormat][] = [
+    ['a.csv', '[', 'csv'],
+    ['a.TSV', 'x', 'csv'],
+    ['a.ndjson', '', 'ndjson'],
+    ['a.jsonl', '', 'ndjson'],
+    ['a.json', '[{', 'json'],
+    ['a.json', '', 'json'],
+    ['a.json', '{"a":1}\n{"a":2}\n', 'ndjson'],
+    ['a.json', '{\n  "items": [', 'json'],
+    [undefined, '\uFEFF \n[', 'json'],
+    [undefined, '{"items":[{"a":1}]}\n', 'json'],
+    [undefined, '{"name":"x","tags":["y"]}\n', 'ndjson'],
+    [undefined, '{"name":"x"}', 'ndjson'],
+    [undefined, '{"items":[{"a":1},{', 'json'],
+    [undefined, 'name,price\n', 'csv'],
+    ['a.txt', 'name\tprice\n', 'csv'],
+  ];
+  for (const [name, start, format] of cases) {
+    test(`${name ?? 'standard input'} that begins ${JSON.stringify(start)} is ${format}`, () => {
+      expect(detectFormat(name, bytesOf(start))).toBe(format);
+    });
+  }
+});
+
+describe('mapping', () => {
+  test('pairs, spaces, an equals sign in the column', () => {
+    expect([...parseMapping(' name = title,price=a=b ')]).toEqual([
+      ['name', 'title'],
+      ['price', 'a=b'],
+    ]);
+    expect([...parseMapping('')]).toEqual([]);
+  });
+
+  const refused: [text: string, message: string][] = [
+    ['name', 'a mapping is FIELD=COLUMN pairs with commas between them, not "name"'],
+    ['name=', 'a mapping is FIELD=COLUMN pairs with commas between them, not "name="'],
+    ['=x', 'a mapping is FIELD=COLUMN pairs with commas between them, not "=x"'],
+    ['name=a,', 'a mapping is FIELD=COLUMN pairs with commas between them, not ""'],
+    ['nam=a', `a mapping's field is one of ${productFields.join(', ')}, not "nam"`],
+    ['name=a,name=b', 'a mapping gives each field once, but "name" twice'],
+  ];
+  for (const [text, message] of refused) {
+    test(`"${text}" is refused`, () => expect(() => parseMapping(text)).toThrow(new MappingError(message)));
+  }
+
+  const cases: [what: string, map: string, record: Fields, expected: Fields][] = [
+    ['the same name in another case', '', { NAME: 'x', Price: 1 }, { name: 'x', price: 1 }],
+    ['the exact name before another case', '', { NAME: 'x', name: 'y' }, { name: 'y' }],
+    ['no guessing', '', { product_name: 'x', unit_price: '1' }, {}],
+    ['a mapped column hides the same-named one', 'name=title', { name: 'x' }, {}],
+    ['a dotted column as a path', 'sku=ids.Own', { ids: { own: 'S' } }, { sku: 'S' }],
+    ['a dotted column as a name', 'sku=ids.own', { 'ids.own': 'S' }, { sku: 'S' }],
+    ['a path that leads nowhere', 'sku=ids.own', { ids: 'S' }, {}],
+    ['an inherited member is no column', 'name=constructor', {}, {}],
+    ['empty and null are absent', '', { name: '', sku: null, tags: '' }, {}],
+    ['a price with a point', '', { price: ' 12.50 ' }, { price: 12.5 }],
+    ['a price with an exponent', '', { price: '1e-7' }, { price: 1e-7 }],
+    ['no price: decimal comma', '', { price: '12,50' }, { price: '12,50' }],
+    ['no price: currency sign', '', { price: '$12' }, { price: '$12' }],
+    ['no price: hexadecimal', '', { price: '0x10' }, { price: '0x10' }],
+    ['no price: infinite', '', { price: '1e999' }, { price: '1e999' }],
+    ['a number as a sku', 'sku=id', { id: 77 }, { sku: '77' }],
+    ['tags between semicolons or bars', '', { tags: 'a; b||c' }, { tags: ['a', 'b', 'c'] }],
+    ['tags as JSON', '', { tags: '["a;b"]' }, { tags: ['a;b'] }],
+    ['tags that are almost JSON', '', { tags: '[a' }, { tags: '[a' }],
+    ['tags as an array', '', { tags: ['a'] }, { tags: ['a'] }],
+    ['discontinued: 1', 'status=Discontinued', { Discontinued: '1' }, { status: 'archived' }],
+    ['discontinued: false', 'status=isDiscontinued', { isDiscontinued: false }, { status: 'active' }],
+    ['archived: TRUE', 'status=meta.is_archived', { meta: { is_archived: 'TRUE' } }, { status: 'archived' }],
+    ['discontinued: anything else', 'status=Discontinued', { Discontinued: 'maybe' }, { status: 'maybe' }],
+    ['yes or no in another column', 'status=visible', { visible: '1' }, { status: '1' }],
+    ['status in words', '', { status: 'archived' }, { status: 'archived' }],
+  ];
+  for (const [what, map, record, expected] of cases) {
+    test(what, () => expect(mapRecord(record, parseMapping(map), productFields)).toEqual(expected));
+  }
+});

@@ -1,0 +1,165 @@
+/** What is written reads back the same, and chunks decide nothing: laws of the three formats. */
+import { describe, expect, test } from 'bun:test';
+import fc from 'fast-check';
+import { productFields } from '../../src/files/map.ts';
+import type { FileFormat } from '../../src/files/read.ts';
+import { csvHeader, csvRow, ndjsonRow } from '../../src/files/write.ts';
+import { sampleProducts } from '../../src/sample/products.ts';
+import { type Fields, mapped, readAll } from '../support/records.ts';
+
+const anyText = fc.string({ unit: 'binary', minLength: 1, maxLength: 40 });
+const awkwardText = fc
+  .array(
+    fc.constantFrom(
+      'a',
+      '"',
+      '""',
+      ',',
+      ';',
+      '|',
+      '\r',
+      '\n',
+      '\r\n',
+      '\t',
+      ' ',
+      'é',
+      '😀',
+      '\uFEFF',
+      '=',
+      "'",
+      '\uFFFD',
+    ),
+    {
+      minLength: 1,
+      maxLength: 12,
+    },
+  )
+  .map(parts => parts.join(''));
+const text = fc.oneof(anyText, awkwardText);
+const product: fc.Arbitrary<Fields> = fc.record(
+  {
+    name: text,
+    sku: text,
+    price: fc.double({ min: 0, noNaN: true, noDefaultInfinity: true }).map(Math.abs),
+    currency: fc.constantFrom('EUR', 'USD'),
+    description: text,
+    category: text,
+    tags: fc.array(text, { minLength: 1, maxLength: 4 }),
+    status: fc.constantFrom('active', 'archived'),
+  },
+  { requiredKeys: ['name', 'price'] },
+);
+const products = fc.array(product, { maxLength: 12 });
+const chunkSizes = fc.array(fc.integer({ min: 1, max: 50 }), { minLength: 1, maxLength: 8 });
+const space = fc
+  .array(fc.constantFrom(' ', '\n', '\r\n', '\t'), { maxLength: 4 })
+  .map(parts => parts.join(''));
+
+describe('what is written reads back the same, wherever the chunks end', () => {
+  test('CSV', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        products,
+        chunkSizes,
+        fc.shuffledSubarray([...productFields], { minLength: 8 }),
+        async (rows, sizes, fields) => {
+          const file = csvHeader(fields) + rows.map(row => csvRow(fields, row)).join('');
+          expect(mapped(await readAll(file, 'csv', { sizes }))).toEqual(rows);
+        },
+      ),
+      { numRuns: 400 },
+    );
+  });
+
+  test('NDJSON', async () => {
+    await fc.assert(
+      fc.asyncProperty(products, chunkSizes, async (rows, sizes) => {
+        expect(mapped(await readAll(rows.map(ndjsonRow).join(''), 'ndjson', { sizes }))).toEqual(rows);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  test('a JSON array in any layout, alone or inside an object', async () => {
+    const place = fc.constantFrom(undefined, 'items', 'data.items');
+    await fc.assert(
+      fc.asyncProperty(
+        products,
+        chunkSizes,
+        space,
+        fc.nat(3),
+        place,
+        async (rows, sizes, gap, indent, path) => {
+          const items = rows.map(row => JSON.stringify(row, null, indent));
+          const array = `${gap}[${gap}${items.join(`${gap},${gap}`)}${gap}]${gap}`;
+          const before = '{"count": [1, {"items": [{}]}], "tex\\"t": "]}\\"[{", "none": []';
+          const inside = path === 'items' ? `"items":${array}` : `"data"${gap}:{"x": {}, "items":${array}}`;
+          const file = path === undefined ? array : `${before}, ${inside}, "after": [{"name": "no"}]}`;
+          const records = await readAll(file, 'json', { sizes, ...(path === undefined ? {} : { path }) });
+          expect(mapped(records)).toEqual(rows);
+          expect(records.map(record => record.line)).toEqual(elementLines(file, array, items, gap));
+        },
+      ),
+      { numRuns: 400 },
+    );
+  });
+
+  test('the sample catalog', async () => {
+    const file =
+      csvHeader(productFields) + sampleProducts.map(item => csvRow(productFields, { ...item })).join('');
+    expect(mapped(await readAll(file, 'csv', { sizes: [7, 1000] }))).toEqual(
+      sampleProducts.map(item => ({ ...item })),
+    );
+  });
+});
+
+/** The line on which each element starts, counted in the plainest way. */
+function elementLines(file: string, array: string, items: readonly string[], gap: string): number[] {
+  let at = file.indexOf(array) + gap.length + 1 + gap.length;
+  return items.map(item => {
+    const line = file.slice(0, at).split('\n').length;
+    at += item.length + 1 + 2 * gap.length;
+    return line;
+  });
+}
+
+describe('of any text, the chunks decide nothing and nothing is thrown', () => {
+  const alphabet: Record<FileFormat, readonly string[]> = {
+    csv: ['a', 'é', '"', '""', ',', '\n', '\r\n', '\r', ' ', '\uFEFF', 'a,b\n', '"x\ny",'],
+    ndjson: ['{"a":1}', '{"é":"😀"}', '\n', '\r\n', '\r', '{', '}', '"', ' ', '[', '\uFEFF'],
+    json: [
+      '{"a":1}',
+      '{"é":"\\""}',
+      '[',
+      ']',
+      '{',
+      '}',
+      ',',
+      '"',
+      '\\',
+      ':',
+      '\n',
+      ' ',
+      '"k":',
+      '12',
+      'null',
+      '\uFEFF',
+    ],
+  };
+  for (const format of ['csv', 'ndjson', 'json'] as const) {
+    test(format, async () => {
+      const content = fc
+        .array(fc.constantFrom(...alphabet[format]), { maxLength: 30 })
+        .map(parts => parts.join(''));
+      const opening = fc.constantFrom('', 'a,b\n', '[', '{"k":', '{"k":[{}', '[{"a":1},');
+      await fc.assert(
+        fc.asyncProperty(opening, content, chunkSizes, async (start, rest, sizes) => {
+          const whole = await readAll(start + rest, format, { sizes: [1_000_000] });
+          expect(await readAll(start + rest, format, { sizes })).toEqual(whole);
+          for (const record of whole) expect(record.value === undefined).toBe(record.error !== undefined);
+        }),
+        { numRuns: 500 },
+      );
+    });
+  }
+});

@@ -1,0 +1,29 @@
+/** The rows that are written, and the sample catalog that is written with them. */
+import { describe, expect, test } from 'bun:test';
+import { csvHeader, csvRow } from '../../src/files/write.ts';
+import { sampleProducts } from '../../src/sample/products.ts';
+
+describe('rows', () => {
+  test('quoting, tags, absent values', () => {
+    const fields = ['name', 'price', 'tags', 'sku', 'more'];
+    expect(csvHeader(fields)).toBe('name,price,tags,sku,more\r\n');
+    expect(
+      csvRow(fields, { name: 'a "b", c', price: 1.5, tags: ['x', 'y'], sku: null, more: { z: 1 } }),
+    ).toBe('"a ""b"", c",1.5,x;y,,"{""z"":1}"\r\n');
+    expect(csvRow(['tags'], { tags: ['a;b', ' c'] })).toBe('"[""a;b"","" c""]"\r\n');
+    expect(csvRow(['name'], {})).toBe('""\r\n');
+  });
+
+  test('cells that look like formulas stay what they are', () => {
+    expect(csvRow(['name'], { name: '=1+1' })).toBe('=1+1\r\n');
+  });
+});
+
+test('the sample catalog is what it says', () => {
+  const distinct = (values: readonly string[]): number => new Set(values).size;
+  expect(sampleProducts.length).toBe(240);
+  expect(distinct(sampleProducts.map(item => item.sku))).toBe(240);
+  expect(distinct(sampleProducts.map(item => item.name))).toBe(240);
+  expect(distinct(sampleProducts.map(item => item.category))).toBe(15);
+  expect(sampleProducts.filter(item => item.status === 'archived').length).toBe(10);
+});

@@ -1,0 +1,72 @@
+/** Patches that are refused for what they are, whatever they are applied to. */
+import { describe, expect, test } from 'bun:test';
+import { applyJsonPatch, applyMergePatch, type Json } from '../../src/http/patch.ts';
+import { nested, refusal } from '../support/patches.ts';
+
+describe('a malformed JSON Patch names every problem', () => {
+  const remove = { op: 'remove', path: '/a' };
+  const scenarios: { name: string; patch: unknown; problems: string[] }[] = [
+    { name: 'an object', patch: remove, problems: ['# type'] },
+    { name: 'null', patch: null, problems: ['# type'] },
+    { name: 'nothing', patch: undefined, problems: ['# type'] },
+    {
+      name: 'too many operations',
+      patch: Array.from({ length: 101 }, () => remove),
+      problems: ['# maxItems'],
+    },
+    { name: 'no objects', patch: [null, [], 'x'], problems: ['#/0 type', '#/1 type', '#/2 type'] },
+    { name: 'an empty operation', patch: [{}], problems: ['#/0/op required', '#/0/path required'] },
+    { name: 'an unknown op', patch: [{ ...remove, op: 'spam' }], problems: ['#/0/op enum'] },
+    { name: 'an inherited op', patch: [{ ...remove, op: 'toString' }], problems: ['#/0/op enum'] },
+    { name: 'an op in capitals', patch: [{ ...remove, op: 'REMOVE' }], problems: ['#/0/op enum'] },
+    { name: 'a path without slash', patch: [{ op: 'remove', path: 'a' }], problems: ['#/0/path format'] },
+    { name: 'a path that is no string', patch: [{ op: 'remove', path: 1 }], problems: ['#/0/path format'] },
+    { name: 'a bare tilde', patch: [{ op: 'remove', path: '/a~' }], problems: ['#/0/path format'] },
+    { name: 'a bad escape', patch: [{ op: 'remove', path: '/~2' }], problems: ['#/0/path format'] },
+    { name: 'no value', patch: [{ op: 'add', path: '/a' }], problems: ['#/0/value required'] },
+    { name: 'no from', patch: [{ op: 'move', path: '/a' }], problems: ['#/0/from required'] },
+    { name: 'a null from', patch: [{ op: 'copy', path: '/a', from: null }], problems: ['#/0/from format'] },
+    {
+      name: 'a deep value',
+      patch: [{ op: 'add', path: '/a', value: nested(100_000) }],
+      problems: ['#/0/value maxDepth'],
+    },
+    {
+      name: 'several at once, after a good one',
+      patch: [remove, { op: 'test', path: '~' }, { op: 'copy', from: 'b' }],
+      problems: ['#/1/path format', '#/1/value required', '#/2/from format', '#/2/path required'],
+    },
+  ];
+  test.each(scenarios)('$name', ({ patch, problems }) => {
+    const error = refusal(() => applyJsonPatch({ a: 1 }, patch));
+    expect(error.code).toBe('MALFORMED_PATCH');
+    expect(error.details?.map(({ pointer, code }) => `${pointer} ${code}`)).toEqual(problems);
+  });
+});
+
+describe('copies that multiply are refused', () => {
+  const scenarios: { name: string; document: Json; copy: { from: string; path: string } }[] = [
+    { name: 'the document into itself', document: [0], copy: { from: '', path: '/-' } },
+    { name: 'the document ever deeper', document: { a: { a: 0 } }, copy: { from: '', path: '/a' } },
+    { name: 'one long text', document: { a: 'x'.repeat(100_000) }, copy: { from: '/a', path: '/b' } },
+    {
+      name: 'one long name',
+      document: { a: { ['x'.repeat(100_000)]: 0 } },
+      copy: { from: '/a', path: '/b' },
+    },
+  ];
+  test.each(scenarios)('$name', ({ document, copy }) => {
+    const patch = Array.from({ length: 100 }, () => ({ op: 'copy', ...copy }));
+    const error = refusal(() => applyJsonPatch(document, patch));
+    expect(error.code).toBe('MALFORMED_PATCH');
+    expect(error.details?.[0]).toMatchObject({
+      code: 'maxCopied',
+      pointer: expect.stringMatching(/^#\/\d+\/from$/),
+    });
+  });
+});
+
+test('a merge patch that nests too deep is refused', () => {
+  const patch: Json = JSON.parse(`${'{"a":'.repeat(100_000)}1${'}'.repeat(100_000)}`);
+  expect(refusal(() => applyMergePatch({}, patch)).code).toBe('MALFORMED_PATCH');
+});

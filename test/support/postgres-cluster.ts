@@ -1,0 +1,57 @@
+/** A PostgreSQL server that a test may stop, start again and kill the backends of, on its own folder and port. */
+import { readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { SQL } from 'bun';
+import { createCluster } from './postgres.ts';
+
+export interface PostgresCluster {
+  readonly url: string;
+  /** The end of a crash: connections are cut, nothing is shut down in order, and the start recovers. */
+  stop(): Promise<void>;
+  /** Does nothing while it runs. */
+  start(): Promise<void>;
+  /** Ends every connection of the service; resolves, with how many there were, when all are gone. */
+  terminateBackends(): Promise<number>;
+  remove(): Promise<void>;
+}
+
+export async function startCluster(): Promise<PostgresCluster> {
+  const { postgres, url, folder } = await createCluster(true);
+  await postgres.start();
+  let runs = true;
+
+  async function stop(): Promise<void> {
+    if (!runs) return;
+    runs = false;
+    const pid = Number(readFileSync(join(folder, 'postmaster.pid'), 'utf8').split('\n')[0]);
+    // SIGQUIT first, in the same turn: the SIGINT of .stop() alone waits for what backends are doing.
+    process.kill(pid, 'SIGQUIT');
+    await postgres.stop();
+  }
+
+  return {
+    url,
+    stop,
+    async start() {
+      if (runs) return;
+      await postgres.start();
+      runs = true;
+    },
+    async terminateBackends() {
+      const admin = new SQL(url, { max: 1 });
+      const ended: { pid: number }[] = await admin.unsafe(
+        `select pid, pg_terminate_backend(pid) from pg_stat_activity where application_name = 'catalog'`,
+      );
+      const pids = ended.map(({ pid }) => pid).join();
+      // The function above only sends the signal: a connection that is still there could be begun to be used.
+      const left = `select 1 from pg_stat_activity where pid in (${pids})`;
+      while (pids !== '' && (await admin.unsafe(left)).length > 0);
+      await admin.close();
+      return ended.length;
+    },
+    async remove() {
+      await stop();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
