@@ -30,8 +30,9 @@ export function createCatalog({ baseUrl, credentials, retries = 5, onWait }: Cat
     async fetch(request: Request) {
       // The body can be read once only: the copy is for the case that the token has expired meanwhile.
       const again = copyOf(request);
-      const answer = await patient(await authorize(request, false));
-      return answer.status === 401 ? patient(await authorize(again, true)) : answer;
+      const answer = await patient(await authorize(request, undefined));
+      if (answer.status !== 401) return answer;
+      return patient(await authorize(again, request.headers.get('Authorization') ?? ''));
     },
   });
 }
@@ -40,8 +41,8 @@ export function createCatalog({ baseUrl, credentials, retries = 5, onWait }: Cat
 const copyOf = (request: Request) => request.clone() as Request;
 
 type Send = (request: Request) => Promise<Response>;
-/** Adds credentials to a request; `renew` when those it added before were refused. */
-type Authorize = (request: Request, renew: boolean) => Promise<Request>;
+/** Adds credentials to a request; `refused` are those that were sent before and did not do. */
+type Authorize = (request: Request, refused: string | undefined) => Promise<Request>;
 
 function keyOf({ apiKey }: { readonly apiKey: string }): Authorize {
   return async request => {
@@ -81,13 +82,22 @@ function session(
     return { accessToken, refreshToken };
   }
 
-  return async (request, renew) => {
-    tokens = tokens === undefined ? signIn() : renew ? tokens.then(refresh) : tokens;
-    // A failed attempt is not remembered: the next request tries anew.
-    tokens.catch(() => {
-      tokens = undefined;
+  /** Makes tokens current; a failed attempt is not remembered, so that the next request tries anew. */
+  function remember(next: Promise<Tokens>): Promise<Tokens> {
+    tokens = next;
+    next.catch(() => {
+      if (tokens === next) tokens = undefined;
     });
-    request.headers.set('Authorization', `Bearer ${(await tokens).accessToken}`);
+    return next;
+  }
+  return async (request, refused) => {
+    const known = tokens ?? remember(signIn());
+    let current = await known;
+    // Of many requests whose token has expired, the first renews it for all.
+    if (`Bearer ${current.accessToken}` === refused) {
+      current = await (tokens === known ? remember(refresh(current)) : (tokens ?? remember(signIn())));
+    }
+    request.headers.set('Authorization', `Bearer ${current.accessToken}`);
     return request;
   };
 }
