@@ -8,7 +8,7 @@ import { createPlace, type Place, productsOf, type Running, waitFor } from './pr
 const email = 'admin@test.example';
 const password = 'correct horse battery';
 const example = join(import.meta.dir, '..', '..', 'examples', 'raise-prices.ts');
-const lamps = 60;
+const lamps = 40;
 
 describe.each([...databaseKinds])('the example on %s', kind => {
   let place: Place;
@@ -16,7 +16,7 @@ describe.each([...databaseKinds])('the example on %s', kind => {
   let url = '';
   beforeAll(async () => {
     const account = { ADMIN_EMAIL: email, ADMIN_PASSWORD: password, HOST: '127.0.0.1' };
-    place = await createPlace(kind, { ...account, RATE_LIMIT: '100', RATE_WINDOW: '1' });
+    place = await createPlace(kind, { ...account, RATE_LIMIT: '30', RATE_WINDOW: '1' });
     const lines = Array.from(
       { length: lamps },
       (_, index) => `{"name":"Lamp ${index}","price":${index}.5,"category":"lighting"}`,
@@ -43,7 +43,7 @@ describe.each([...databaseKinds])('the example on %s', kind => {
       status: 0,
       out: `raised ${lamps} prices by 10 %\n`,
     });
-    // 120 requests and more, of which 100 are allowed in a second.
+    // 80 requests and more, of which 30 are allowed in a second.
     expect(err).toMatch(/^(waiting 1 s \(429\)\n)+$/);
     const prices = (await productsOf(place)).map(({ name, price }) => [name, price]);
     expect(prices).toEqual([
