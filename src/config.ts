@@ -35,6 +35,10 @@ export const settings = {
     help: 'postgres://user:password@host:port/database; unset: SQLite in DATA_DIR',
   },
   DATABASE_POOL: { schema: integer(1, 1000).default(10), help: 'connections to PostgreSQL at most (10)' },
+  DATABASE_TIMEOUT: {
+    schema: integer(1, 25).default(20),
+    help: 'seconds after which a statement of PostgreSQL is given up (20)',
+  },
   BASE_URL: {
     schema: httpUrl.optional(),
     help: 'public address for links, without /v1; unset: taken from the request',

@@ -53,7 +53,7 @@ export interface Service {
 export function openDatabase(config: Config): Database {
   return config.DATABASE_URL === undefined
     ? openSqlite(join(config.DATA_DIR, 'catalog.db'))
-    : openPostgres(config.DATABASE_URL, config.DATABASE_POOL);
+    : openPostgres(config.DATABASE_URL, config.DATABASE_POOL, config.DATABASE_TIMEOUT);
 }
 
 export function startService({ config, clock, log, database }: ServiceOptions): Service {

@@ -1,19 +1,18 @@
 /**
  * PostgreSQL 15–18 through Bun.SQL: a pool of connections, transactions that are tried again after a
  * serialization failure or deadlock, and one kind of error for a database that cannot be reached.
- * Everything that is particular to PostgreSQL is in this file.
+ * With postgres-pool.ts this is all that is particular to PostgreSQL.
  */
 import { SQL } from 'bun';
 import { type CompiledQuery, sql } from 'kysely';
 import { postgresBuilder } from './builder.ts';
 import { type Database, type Dialect, type Session, StorageError, type WriteOptions } from './database.ts';
+import { openPool } from './postgres-pool.ts';
 
 const attempts = 4;
 /** Milliseconds after which nothing is begun anew: where connecting itself takes long, the caller is told. */
 const againWithin = 1000;
 const slots = 32;
-/** Milliseconds after which PostgreSQL gives a statement up: no request waits for ever. */
-const statementTimeout = 30_000;
 /** Any constant will do: it names the lock under which one process at a time migrates. */
 const migrationLock = 7_305_411_987;
 
@@ -38,26 +37,26 @@ interface Runner {
   unsafe(text: string, parameters?: unknown[]): Promise<unknown>;
 }
 
-/** @param url `postgres://user:password@host:port/database`; @param poolSize connections at most */
-export function openPostgres(url: string, poolSize: number): Database {
-  const pool = new SQL(url, {
-    max: poolSize,
-    idleTimeout: 60,
-    connectionTimeout: 5,
-    prepare: true,
-    connection: { application_name: 'catalog', statement_timeout: statementTimeout },
-  });
+/** Parameters as those of `openPool`. */
+export function openPostgres(url: string, poolSize: number, timeout: number): Database {
+  const pool = openPool(url, poolSize, timeout);
   const build = postgresBuilder();
 
-  async function transaction<T>(mode: string, work: (session: Session) => Promise<T>): Promise<T> {
+  async function transaction<T>(
+    mode: string,
+    work: (session: Session) => Promise<T>,
+    limit: 'within' | 'unlimited' = 'within',
+  ): Promise<T> {
     const start = performance.now();
     for (let attempt = 1; ; attempt++) {
       let begun = false;
       try {
-        return await pool.begin(mode, tx => {
-          begun = true;
-          return work(session(tx));
-        });
+        return await pool[limit](connections =>
+          connections.begin(mode, tx => {
+            begun = true;
+            return work(session(tx));
+          }),
+        );
       } catch (error) {
         // A pooled connection that died while idle fails at BEGIN: nothing was done, so nothing is done twice.
         const died = !begun && isLost(error) && performance.now() - start < againWithin;
@@ -67,10 +66,14 @@ export function openPostgres(url: string, poolSize: number): Database {
     }
   }
 
+  const reading: Runner = {
+    unsafe: (text, parameters) => pool.within(connections => connections.unsafe(text, parameters)),
+  };
+
   return {
     dialect,
     build,
-    read: asked(session(pool)),
+    read: asked(session(reading)),
     snapshot: work => transaction('isolation level repeatable read read only', work),
 
     write<T>(work: (session: Session) => Promise<T>, options: WriteOptions = {}) {
@@ -87,18 +90,22 @@ export function openPostgres(url: string, poolSize: number): Database {
     },
 
     exclusively: work =>
-      transaction('read write', async tx => {
-        await tx.run(sql`set local statement_timeout = 0`.compile(build));
-        await tx.all(sql`select pg_advisory_xact_lock(${sql.lit(migrationLock)})`.compile(build));
-        return work(tx);
-      }),
+      transaction(
+        'read write',
+        async tx => {
+          await tx.run(sql`set local statement_timeout = 0`.compile(build));
+          await tx.all(sql`select pg_advisory_xact_lock(${sql.lit(migrationLock)})`.compile(build));
+          return work(tx);
+        },
+        'unlimited',
+      ),
 
     async ping() {
-      await asked(session(pool)).all(sql`select 1`.compile(build));
+      await asked(session(reading)).all(sql`select 1`.compile(build));
     },
     state: () => undefined,
     size: () => undefined,
-    close: () => pool.close({ timeout: 5 }),
+    close: pool.close,
   };
 }
 

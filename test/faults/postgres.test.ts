@@ -193,4 +193,29 @@ describe('PostgreSQL under a running service', () => {
     expect((await create('last', category)).status).toBe(201);
     expect((await stored(category)).total).toBe(21);
   });
+
+  test.skipIf(process.platform !== 'linux')(
+    'while it stands still requests are refused after DATABASE_TIMEOUT, and when it goes on they are served',
+    async () => {
+      const patient = await service.replica({ DATABASE_TIMEOUT: '1' });
+      expect((await call(patient, { path: '/v1/products', as: 'user' })).status).toBe(200);
+      const thaw = cluster.freeze();
+      try {
+        const body = { name: 'Frozen', price: 1 };
+        const refused = await Promise.all([
+          call(patient, { path: '/v1/products', as: 'user' }),
+          call(patient, { method: 'POST', path: '/v1/products', as: 'editor', body }),
+          call(patient, { path: '/ready' }),
+        ]);
+        expect(refused.map(({ status }) => status)).toEqual([503, 503, 503]);
+        expect((await call(patient, { path: '/health' })).status).toBe(200);
+      } finally {
+        thaw();
+      }
+      await isReady();
+      const after = await call(patient, { path: '/v1/products', as: 'user' });
+      expect(after.status).toBe(200);
+    },
+    60_000,
+  );
 });

@@ -1,5 +1,5 @@
 /** A PostgreSQL server that a test may stop, start again and kill the backends of, on its own folder and port. */
-import { readFileSync, rmSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { SQL } from 'bun';
 import { createCluster } from './postgres.ts';
@@ -12,6 +12,8 @@ export interface PostgresCluster {
   start(): Promise<void>;
   /** Ends every connection of the service; resolves, with how many there were, when all are gone. */
   terminateBackends(): Promise<number>;
+  /** Every process of the server stands still, its connections stay open; gives the way back. */
+  freeze(): () => void;
   remove(): Promise<void>;
 }
 
@@ -20,10 +22,12 @@ export async function startCluster(): Promise<PostgresCluster> {
   await postgres.start();
   let runs = true;
 
+  const postmaster = () => Number(readFileSync(join(folder, 'postmaster.pid'), 'utf8').split('\n')[0]);
+
   async function stop(): Promise<void> {
     if (!runs) return;
     runs = false;
-    const pid = Number(readFileSync(join(folder, 'postmaster.pid'), 'utf8').split('\n')[0]);
+    const pid = postmaster();
     // SIGQUIT first, in the same turn: the SIGINT of .stop() alone waits for what backends are doing.
     process.kill(pid, 'SIGQUIT');
     await postgres.stop();
@@ -49,9 +53,34 @@ export async function startCluster(): Promise<PostgresCluster> {
       await admin.close();
       return ended.length;
     },
+    freeze() {
+      const pids = [postmaster(), ...childrenOf(postmaster())];
+      for (const pid of pids) process.kill(pid, 'SIGSTOP');
+      return () => {
+        for (const pid of pids) process.kill(pid, 'SIGCONT');
+      };
+    },
     async remove() {
       await stop();
       rmSync(folder, { recursive: true, force: true });
     },
   };
+}
+
+/** The processes that a process has started, from Linux's list of all. */
+function childrenOf(parent: number): number[] {
+  return readdirSync('/proc')
+    .filter(name => /^\d+$/.test(name) && parentOf(name) === parent)
+    .map(Number);
+}
+
+function parentOf(pid: string): number | undefined {
+  try {
+    // "1234 (name) S 1 …": the name may hold anything, so the fields are counted from its end.
+    const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    return Number(text.slice(text.lastIndexOf(')') + 2).split(' ')[1]);
+  } catch {
+    // It has ended since the list was read.
+    return undefined;
+  }
 }
