@@ -3,7 +3,7 @@
  * a few lines. The schemas validate requests and make the OpenAPI document; app.ts runs the endpoint.
  */
 import type { z } from 'zod';
-import type { Session } from '../storage/database.ts';
+import type { Transaction } from '../storage/database.ts';
 import type { Access, Caller } from './access.ts';
 import type { ErrorCode } from './errors.ts';
 import type { Reply } from './reply.ts';
@@ -60,7 +60,7 @@ export interface Input<Params, Query, Body> {
    */
   precondition(body: string, lastModified?: number): void;
   /** Runs the one transaction of this request; with Idempotency-Key, its answer is stored in it. */
-  write(work: (session: Session) => Promise<Reply>): Promise<Reply>;
+  write(work: (session: Transaction) => Promise<Reply>): Promise<Reply>;
 }
 
 export interface RequestUrl {

@@ -6,7 +6,15 @@
 import { SQL } from 'bun';
 import { type CompiledQuery, sql } from 'kysely';
 import { postgresBuilder } from './builder.ts';
-import { type Database, type Dialect, type Session, StorageError, type WriteOptions } from './database.ts';
+import {
+  type Database,
+  type Dialect,
+  type Session,
+  StorageError,
+  type Transaction,
+  type WriteOptions,
+} from './database.ts';
+import { type Addition, writeAdditions } from './tally.ts';
 
 const attempts = 4;
 const slots = 32;
@@ -46,13 +54,13 @@ export function openPostgres(url: string, poolSize: number): Database {
   });
   const build = postgresBuilder();
 
-  async function transaction<T>(mode: string, work: (session: Session) => Promise<T>): Promise<T> {
+  async function transaction<T>(mode: string, work: (session: Transaction) => Promise<T>): Promise<T> {
     for (let attempt = 1; ; attempt++) {
       let begun = false;
       try {
         return await pool.begin(mode, tx => {
           begun = true;
-          return work(session(tx));
+          return complete(session(tx), work);
         });
       } catch (error) {
         // A pooled connection that died while idle fails at BEGIN: nothing was done, so nothing is done twice.
@@ -68,7 +76,7 @@ export function openPostgres(url: string, poolSize: number): Database {
     read: retryOnce(session(pool)),
     snapshot: work => transaction('isolation level repeatable read read only', work),
 
-    write<T>(work: (session: Session) => Promise<T>, options: WriteOptions = {}) {
+    write<T>(work: (session: Transaction) => Promise<T>, options: WriteOptions = {}) {
       const { lock } = options;
       if (lock === undefined) return transaction('read write', work);
       return transaction('read write', async tx => {
@@ -95,6 +103,26 @@ export function openPostgres(url: string, poolSize: number): Database {
     size: () => undefined,
     close: () => pool.close({ timeout: 5 }),
   };
+}
+
+/** Runs the work of one transaction, and what it adds to counters after it. */
+async function complete<T>(inner: Session, work: (session: Transaction) => Promise<T>): Promise<T> {
+  const additions: Addition[] = [];
+  const result = await work({
+    ...inner,
+    async insert(query) {
+      const row = await inner.first<{ id: number }>({
+        ...query,
+        // Boundary: the statement is extended as text, and so gives rows of the type named here.
+        ...({ sql: `${query.sql} returning id` } as CompiledQuery<{ id: number }>),
+      });
+      if (row === undefined) throw new Error('INSERT … RETURNING gave no row');
+      return row.id;
+    },
+    add: (counter, amount) => void additions.push({ counter, amount }),
+  });
+  await writeAdditions(inner, additions);
+  return result;
 }
 
 function session(runner: Runner): Session {

@@ -6,7 +6,7 @@
 import { type CompiledQuery, type RawBuilder, sql } from 'kysely';
 import type { ErrorDetail } from '../../http/errors.ts';
 import { detailsOf } from '../../http/schema.ts';
-import type { Database, Session } from '../../storage/database.ts';
+import type { Database, Session, Transaction } from '../../storage/database.ts';
 import { prepared } from '../../storage/prepared.ts';
 import { collectionVersions, productTotals, type TotalChange } from '../../storage/totals.ts';
 import { type ImportRecord, plainRecord } from './import-plain.ts';
@@ -43,7 +43,7 @@ export interface ProductImporter {
    * @param now epoch milliseconds
    * @throws StorageError `unique` when someone else has created one of the skus since (PostgreSQL only)
    */
-  apply(session: Session, plan: ImportPlan, now: number): Promise<void>;
+  apply(session: Transaction, plan: ImportPlan, now: number): Promise<void>;
 }
 
 /** Checks one mapped record with the create schema: its fields, or what is wrong with it. */
@@ -110,7 +110,7 @@ export function productImporter(database: Database, defaultCurrency: string): Pr
 
     async apply(session, { creates, updates }, now) {
       if (creates.length === 0 && updates.length === 0) return;
-      await versions.advance(session, collection);
+      versions.advance(session, collection);
       const rows = creates.map(fields => rowOf(fields, now));
       for (const { size, query } of inserts) {
         const end = rows.length - (rows.length % size);
@@ -125,7 +125,7 @@ export function productImporter(database: Database, defaultCurrency: string): Pr
           session.run(update({ id, ...rowOf(after, now, createdAt) })),
         ),
       );
-      await totals.change(session, changesOf(creates, updates));
+      for (const change of changesOf(creates, updates)) totals.change(session, change);
     },
   };
 }

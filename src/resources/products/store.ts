@@ -2,7 +2,7 @@
  * The queries of products. A row holds its representation as JSON text (`document`), so that reading serves
  * text as it is; the other columns are what SQL filters, sorts and keeps unique. Both are written here only.
  */
-import { type Database, largestId, type Session } from '../../storage/database.ts';
+import { type Database, largestId, type Session, type Transaction } from '../../storage/database.ts';
 import { type Condition, type Lister, lister } from '../../storage/list.ts';
 import { prepared } from '../../storage/prepared.ts';
 import type { ProductsTable } from '../../storage/tables.ts';
@@ -23,10 +23,10 @@ export interface ProductStore {
   lockMany(session: Session, ids: readonly number[]): Promise<StoredProduct[]>;
   readonly list: Lister<StoredProduct>;
   /** @throws StorageError `unique` when the sku is taken */
-  insert(session: Session, fields: ProductFields, now: number): Promise<StoredProduct>;
+  insert(session: Transaction, fields: ProductFields, now: number): Promise<StoredProduct>;
   /** Writes new fields over products that are locked; gives them as they are then stored. */
-  update(session: Session, changes: readonly ProductChange[], now: number): Promise<StoredProduct[]>;
-  remove(session: Session, before: StoredProduct): Promise<void>;
+  update(session: Transaction, changes: readonly ProductChange[], now: number): Promise<StoredProduct[]>;
+  remove(session: Transaction, before: StoredProduct): Promise<void>;
 }
 
 export interface ProductChange {
@@ -73,20 +73,17 @@ export function productStore(database: Database): ProductStore {
     build.selectFrom('products').select(columns).where('id', '=', argument.id).modifyEnd(dialect.forUpdate),
   );
   type Values = { [Column in keyof ProductRow]: ProductRow[Column] };
-  const insertOne = prepared<Values, { id: number }>(argument =>
-    build
-      .insertInto('products')
-      .values({
-        name: argument.name,
-        price: argument.price,
-        status: argument.status,
-        category: argument.category,
-        sku: argument.sku,
-        created_at: argument.created_at,
-        updated_at: argument.updated_at,
-        document: argument.document,
-      })
-      .returning('id'),
+  const insertOne = prepared<Values, unknown>(argument =>
+    build.insertInto('products').values({
+      name: argument.name,
+      price: argument.price,
+      status: argument.status,
+      category: argument.category,
+      sku: argument.sku,
+      created_at: argument.created_at,
+      updated_at: argument.updated_at,
+      document: argument.document,
+    }),
   );
 
   const conditionsFor = (session: Session, conditions: readonly Condition[]) =>
@@ -112,24 +109,21 @@ export function productStore(database: Database): ProductStore {
 
     async insert(session, fields, now) {
       const row = rowOf(fields, now);
-      await versions.advance(session, collection);
-      const inserted = await session.first(insertOne(row));
-      if (inserted === undefined) throw new Error('INSERT … RETURNING gave no row');
-      await totals.change(session, [{ status: row.status, category: row.category, change: 1 }]);
-      return { id: inserted.id, document: row.document, updated_at: now };
+      const id = await session.insert(insertOne(row));
+      versions.advance(session, collection);
+      totals.change(session, { status: row.status, category: row.category, change: 1 });
+      return { id, document: row.document, updated_at: now };
     },
 
     async update(session, changes, now) {
-      await versions.advance(session, collection);
+      versions.advance(session, collection);
       const stored: StoredProduct[] = [];
       for (const { before, fields } of changes) {
         const old = productOf(before);
         const row = rowOf(fields, now, Date.parse(old.createdAt));
         await session.run(build.updateTable('products').set(row).where('id', '=', before.id).compile());
-        await totals.change(session, [
-          { status: old.status, category: old.category, change: -1 },
-          { status: row.status, category: row.category, change: 1 },
-        ]);
+        totals.change(session, { status: old.status, category: old.category, change: -1 });
+        totals.change(session, { status: row.status, category: row.category, change: 1 });
         stored.push({ id: before.id, document: row.document, updated_at: now });
       }
       return stored;
@@ -137,9 +131,9 @@ export function productStore(database: Database): ProductStore {
 
     async remove(session, before) {
       const { status, category } = productOf(before);
-      await versions.advance(session, collection);
+      versions.advance(session, collection);
       await session.run(build.deleteFrom('products').where('id', '=', before.id).compile());
-      await totals.change(session, [{ status, category, change: -1 }]);
+      totals.change(session, { status, category, change: -1 });
     },
   };
 }
