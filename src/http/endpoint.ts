@@ -7,6 +7,7 @@ import type { Cause } from '../events/outbox.ts';
 import type { Transaction } from '../storage/database.ts';
 import type { Access, Caller } from './access.ts';
 import type { ErrorCode } from './errors.ts';
+import type { Quota } from './rate-limit.ts';
 import type { Reply } from './reply.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -70,6 +71,13 @@ export interface Input<Params, Query, Body> {
    * @throws HttpError 412
    */
   precondition(body: string, lastModified?: number): void;
+  /**
+   * Charges a quota of the operation's own, whose numbers the answer then shows in place of the caller's.
+   * @param message what is used up, for people
+   * @returns a function that gives the request back
+   * @throws HttpError 429
+   */
+  charge(quota: Quota, subject: string, message: string): Promise<() => void>;
   /** This request as the cause of what it changes, at this moment. */
   cause(): Cause;
   /** Runs the one transaction of this request; with Idempotency-Key, its answer is stored in it. */

@@ -8,7 +8,7 @@ import { errorBody, HttpError, plainBody, problemBody } from './errors.ts';
 import type { Exchange } from './exchange.ts';
 import { lifecycleHeaders, type Version } from './lifecycle.ts';
 import { type Coding, json, type Negotiate, problemJson } from './negotiate.ts';
-import type { Quota, QuotaState } from './rate-limit.ts';
+import { type Quota, type QuotaState, quotaHeaders } from './rate-limit.ts';
 import { noStore, type Reply } from './reply.ts';
 
 export interface Responder {
@@ -149,11 +149,17 @@ export function responder({ clock, cors, quota, negotiate, compressor }: Respond
     setOwn(headers, reply, sent);
     headers.set('X-Request-ID', exchange.requestId);
     setQuota(headers, state);
+    if (exchange.ownQuota !== undefined) setOwnQuota(headers, exchange.ownQuota);
     if (exchange.origin !== null) cors.allowOrigin(headers, exchange.origin);
     headers.set('Server-Timing', `total;dur=${exchange.elapsedText()}`);
     // Bun dates every answer but those to HEAD.
     if (exchange.method === 'HEAD') headers.set('Date', httpDate(clock.now()));
     return response;
+  }
+
+  function setOwnQuota(headers: Headers, own: NonNullable<Exchange['ownQuota']>): void {
+    const shown = quotaHeaders(own.quota, own.state, clock.now());
+    for (const name in shown) headers.set(name, shown[name] ?? '');
   }
 
   /** The headers that belong to the reply alone. */
