@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { outboxOf } from '../../src/events/outbox.ts';
 import { passwordCheck } from '../../src/resources/auth/passwords.ts';
 import { sessionStore } from '../../src/resources/auth/store.ts';
 import { keyStore } from '../../src/resources/keys/store.ts';
@@ -10,7 +11,9 @@ import { createPlace, type Place, withDatabaseOf } from './program.ts';
 setDefaultTimeout(30_000);
 
 const userOf = (place: Place, email: string) =>
-  withDatabaseOf(place, database => userStore(database).findByEmail(database.read, email));
+  withDatabaseOf(place, database =>
+    userStore(database, outboxOf(database)).findByEmail(database.read, email),
+  );
 
 describe.each(databaseKinds)('accounts on %s', kind => {
   let place: Place;

@@ -10,3 +10,20 @@ export async function mailsIn(folder: string): Promise<Email[]> {
   const files = readdirSync(folder).filter(name => name.endsWith('.eml'));
   return Promise.all(files.map(name => PostalMime.parse(readFileSync(join(folder, name)))));
 }
+
+/** The newest of the mails to an address. @throws Error when there is none */
+export function mailTo(mails: readonly Email[], address: string, subject = /./): Email {
+  const found = mails.filter(
+    mail => mail.to?.some(to => to.address === address) === true && subject.test(mail.subject ?? ''),
+  );
+  const [newest] = found.sort((a, b) => Date.parse(b.date ?? '') - Date.parse(a.date ?? ''));
+  if (newest === undefined) throw new Error(`no mail has been sent to ${address}`);
+  return newest;
+}
+
+/** The token of the link in a mail. @throws Error when it has none, or another one in its HTML */
+export function tokenIn({ text = '', html = '' }: Email): string {
+  const [plain, linked] = [text, html].map(part => /[?&]token=([\w-]+)/.exec(part)?.[1]);
+  if (plain === undefined || plain !== linked) throw new Error(`no token, or two of them: ${text} ${html}`);
+  return plain;
+}
