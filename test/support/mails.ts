@@ -11,14 +11,13 @@ export async function mailsIn(folder: string): Promise<Email[]> {
   return Promise.all(files.map(name => PostalMime.parse(readFileSync(join(folder, name)))));
 }
 
-/** The newest of the mails to an address. @throws Error when there is none */
-export function mailTo(mails: readonly Email[], address: string, subject = /./): Email {
-  const found = mails.filter(
-    mail => mail.to?.some(to => to.address === address) === true && subject.test(mail.subject ?? ''),
-  );
-  const [newest] = found.sort((a, b) => Date.parse(b.date ?? '') - Date.parse(a.date ?? ''));
-  if (newest === undefined) throw new Error(`no mail has been sent to ${address}`);
-  return newest;
+/** The one mail to an address. @throws Error when there is none, or another one */
+export function mailTo(mails: readonly Email[], address: string): Email {
+  const found = mails.filter(mail => mail.to?.some(to => to.address === address));
+  const [only] = found;
+  if (only === undefined || found.length > 1)
+    throw new Error(`${found.length} mails were sent to ${address}`);
+  return only;
 }
 
 /** The token of the link in a mail. @throws Error when it has none, or another one in its HTML */

@@ -3,14 +3,16 @@ import { z } from 'zod';
 import { roles } from '../../http/access.ts';
 import { halCollectionOf, halOf, linksOf } from '../../http/hal.ts';
 import { collectionOf, pageParameters, sortParameters } from '../../http/paginate.ts';
-import { identifier, prose, text, timestamp } from '../../http/schema.ts';
+import { identifier, oneOf, prose, text, timestamp } from '../../http/schema.ts';
 
-export const email = z.email('must be an e-mail address').max(254);
+export const email = z
+  .email({ error: ({ code }) => (code === 'invalid_format' ? 'must be an e-mail address' : undefined) })
+  .max(254);
 /** 10 characters or more; the upper limit keeps hashing from being a way to keep the service busy. */
 export const newPassword = z.string().min(10).max(200);
 
 const name = text(200);
-const role = z.enum(roles);
+const role = oneOf(roles);
 const tags = z.array(text(50)).max(50);
 
 export const user = z
