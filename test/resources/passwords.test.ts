@@ -189,11 +189,13 @@ describe.each([...databaseKinds])('tokens of mails over time on %s', kind => {
 
   test('links lead to BASE_URL or to the shop’s own page, never to where the request came in', async () => {
     const base = await startTestService(kind, { BASE_URL: 'https://api.shop.example/catalog' });
+    const plain = await startTestService(kind);
     const own = await startTestService(kind, {
       PASSWORD_RESET_URL: 'https://shop.example/account/password?lang=en',
     });
     const headers = { Host: 'evil.example', 'X-Forwarded-Host': 'evil.example' };
     for (const [service, link, shop] of [
+      [plain, 'http://localhost:0/password-reset?token=', 'Catalog'],
       [base, 'https://api.shop.example/catalog/password-reset?token=', 'api.shop.example'],
       [own, 'https://shop.example/account/password?lang=en&token=', 'Catalog'],
     ] as const) {
