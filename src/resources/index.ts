@@ -26,9 +26,9 @@ import { userEndpoints } from './users/endpoints.ts';
 import { createLetters } from './users/letters.ts';
 import { mailTokens as mailTokenStore } from './users/mail-tokens.ts';
 import { userStore } from './users/store.ts';
+import { verificationEndpoints } from './users/verification-endpoints.ts';
 import { weatherEndpoints } from './weather/endpoints.ts';
 import { createObservations } from './weather/observations.ts';
-import { verificationEndpoints } from './users/verification-endpoints.ts';
 
 /** In 15 minutes, per account and per address: failed sign-ins, and requests for mail with a link. */
 const accountAttempts = 10;
