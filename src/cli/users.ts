@@ -9,7 +9,7 @@ import { mailTokens } from '../resources/users/mail-tokens.ts';
 import { leavesNoAdministrator } from '../resources/users/rules.ts';
 import { email as emailSchema, newPassword } from '../resources/users/schema.ts';
 import { type StoredUser, type UserStore, userOf, userStore } from '../resources/users/store.ts';
-import { type Database, type Session, StorageError } from '../storage/database.ts';
+import { type Database, StorageError, type Transaction } from '../storage/database.ts';
 import { withDatabase } from './database.ts';
 import { dateOf, table } from './table.ts';
 import { type Command, checked, choiceOption, onePositional, parse, required, UsageError } from './usage.ts';
@@ -131,7 +131,7 @@ interface Around {
   readonly users: UserStore;
   readonly administrators: readonly number[];
 }
-type Change = (session: Session, user: StoredUser, around: Around) => Promise<void>;
+type Change = (session: Transaction, user: StoredUser, around: Around) => Promise<void>;
 
 /** Changes one user while no other administrator can be demoted. @throws Error when there is no such user */
 async function changeUser(database: Database, email: string, change: Change): Promise<void> {

@@ -57,7 +57,12 @@ export interface UserStore {
    * @throws StorageError `unique` for `email` when the address is taken
    */
   update(session: Transaction, before: StoredUser, fields: UserFields, cause: Cause): Promise<StoredUser>;
-  setPassword(session: Transaction, before: StoredUser, passwordHash: string, cause: Cause): Promise<StoredUser>;
+  setPassword(
+    session: Transaction,
+    before: StoredUser,
+    passwordHash: string,
+    cause: Cause,
+  ): Promise<StoredUser>;
   /** Notes that the address is the user's. */
   verify(session: Transaction, before: StoredUser, cause: Cause): Promise<StoredUser>;
   remove(session: Transaction, before: StoredUser, cause: Cause): Promise<void>;
