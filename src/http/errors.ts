@@ -20,6 +20,10 @@ export const errorTable = {
     status: 400,
     message: 'Idempotency-Key must be 1 to 255 visible ASCII characters.',
   },
+  INVALID_TOKEN: {
+    status: 400,
+    message: 'The token is wrong, was used before, or has expired; ask for a new mail.',
+  },
   UNAUTHORIZED: {
     status: 401,
     message:
@@ -31,6 +35,7 @@ export const errorTable = {
   },
   INVALID_CREDENTIALS: { status: 401, message: 'E-mail or password is wrong.' },
   FORBIDDEN: { status: 403, message: 'These credentials do not permit this operation.' },
+  WRONG_PASSWORD: { status: 403, message: 'The current password is wrong; nothing was changed.' },
   NOT_FOUND: { status: 404, message: 'There is nothing at this address.' },
   METHOD_NOT_ALLOWED: {
     status: 405,
@@ -38,6 +43,10 @@ export const errorTable = {
   },
   NOT_ACCEPTABLE: { status: 406, message: 'None of the media types in Accept can be served here.' },
   DUPLICATE: { status: 409, message: 'Another resource already has this value.' },
+  LAST_ADMINISTRATOR: {
+    status: 409,
+    message: 'This is the last administrator and stays one; make somebody else one first.',
+  },
   PATCH_TEST_FAILED: {
     status: 409,
     message: 'A test operation of the patch did not match; nothing was changed.',
