@@ -8,7 +8,8 @@ import { describeError } from '../operations/log.ts';
 import { createCircuit } from '../ports/circuit.ts';
 import { openMeteo } from '../ports/weather.ts';
 import type { Session } from '../storage/database.ts';
-import { attemptGuard, authEndpoints } from './auth/endpoints.ts';
+import { authEndpoints } from './auth/endpoints.ts';
+import { attemptGuard } from './auth/guard.ts';
 import { forgottenPasswords, passwordEndpoints } from './auth/password-endpoints.ts';
 import { passwordCheck } from './auth/passwords.ts';
 import { sessionStore } from './auth/store.ts';
@@ -49,27 +50,24 @@ export function createResources(services: Services, tokens: Tokens, createQuota:
   const users = userStore(database, outbox);
   const products = productStore(database, outbox);
   const keys = keyStore(database, clock);
+  const guardOf = (what: string) =>
+    attemptGuard({
+      perAccount: createQuota(`${what} account`, accountAttempts, attemptWindow),
+      perAddress: createQuota(`${what} address`, addressAttempts, attemptWindow),
+    });
   const auth = {
     users,
     tokens,
     sessions: sessionStore(database),
     passwords: passwordCheck(),
-    accountAttempts: createQuota('sign-in account', accountAttempts, attemptWindow),
-    addressAttempts: createQuota('sign-in address', addressAttempts, attemptWindow),
+    guard: guardOf('sign-in'),
   };
   const mailTokens = mailTokenStore(database);
   const accounts = {
     ...auth,
     mailTokens,
     letters: createLetters(config, mails, mailTokens),
-    guard: attemptGuard(auth, clock.now),
-    mailGuard: attemptGuard(
-      {
-        accountAttempts: createQuota('mail account', accountAttempts, attemptWindow),
-        addressAttempts: createQuota('mail address', addressAttempts, attemptWindow),
-      },
-      clock.now,
-    ),
+    mailGuard: guardOf('mail'),
   };
   return {
     endpoints: [

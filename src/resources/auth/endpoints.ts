@@ -2,10 +2,10 @@
 import { allow, unauthorized } from '../../http/access.ts';
 import { type Endpoint, endpoint } from '../../http/endpoint.ts';
 import { HttpError } from '../../http/errors.ts';
-import type { Quota } from '../../http/rate-limit.ts';
 import { noContent, secret } from '../../http/reply.ts';
 import type { Services } from '../services.ts';
 import { emailKey, type UserStore } from '../users/store.ts';
+import type { Guard } from './guard.ts';
 import type { PasswordCheck } from './passwords.ts';
 import * as schema from './schema.ts';
 import { type SessionStore, tokenHash } from './store.ts';
@@ -16,16 +16,14 @@ export interface AuthOptions {
   readonly sessions: SessionStore;
   readonly tokens: Tokens;
   readonly passwords: PasswordCheck;
-  /** Failed attempts per account and per address: what stands against guessing. */
-  readonly accountAttempts: Quota;
-  readonly addressAttempts: Quota;
+  /** Stands against guessing. */
+  readonly guard: Guard;
 }
 
 const tag = 'Authentication';
 
 export function authEndpoints({ database, clock }: Services, options: AuthOptions): Endpoint[] {
-  const { users, sessions, tokens, passwords } = options;
-  const guard = attemptGuard(options, () => clock.now());
+  const { users, sessions, tokens, passwords, guard } = options;
 
   return [
     endpoint({
@@ -43,8 +41,8 @@ export function authEndpoints({ database, clock }: Services, options: AuthOption
       },
       responses: { 200: { description: 'Access and refresh token.', schema: schema.tokenPair } },
       errors: ['INVALID_CREDENTIALS'],
-      async handle({ body, address, write }) {
-        const attempt = await guard(emailKey(body.email), address);
+      async handle({ body, address, charge, write }) {
+        const attempt = await guard({ charge, address }, emailKey(body.email));
         const user = await users.findByEmail(database.read, body.email);
         // The same answer, after the same time, for an unknown user and a wrong password.
         const matches = await passwords.verify(body.password, user?.password_hash);
@@ -79,11 +77,12 @@ export function authEndpoints({ database, clock }: Services, options: AuthOption
       body: { kind: 'json', schema: schema.refreshRequest },
       responses: { 200: { description: 'A new access token.', schema: schema.accessTokenOnly } },
       errors: ['UNAUTHORIZED', 'TOKEN_EXPIRED'],
-      async handle({ body, address, write }) {
-        const attempt = await guard(undefined, address);
+      async handle({ body, address, charge, write }) {
+        const hash = tokenHash(body.refreshToken);
+        // Whose account it is, only a good token tells: those that are tried again and again are told apart.
+        const attempt = await guard({ charge, address }, `refresh ${hash}`);
         const verified = await tokens.verifyRefresh(body.refreshToken);
         if (typeof verified === 'string') throw unauthorized(verified);
-        const hash = tokenHash(body.refreshToken);
         const reply = await write(async session => {
           const row = await sessions.findByToken(session, hash);
           const now = clock.now();
@@ -122,28 +121,3 @@ export function authEndpoints({ database, clock }: Services, options: AuthOption
 }
 
 const challenge = { 'WWW-Authenticate': 'Bearer realm="catalog"' };
-
-/** Counts an attempt against account and address before it is made; a success gives both back. */
-export function attemptGuard(
-  { accountAttempts, addressAttempts }: Pick<AuthOptions, 'accountAttempts' | 'addressAttempts'>,
-  now: () => number,
-) {
-  return async (account: string | undefined, address: string) => {
-    const charged: { quota: Quota; subject: string }[] = [{ quota: addressAttempts, subject: address }];
-    if (account !== undefined) charged.push({ quota: accountAttempts, subject: account });
-    for (const { quota, subject } of charged) {
-      const state = await quota.charge(subject);
-      if (state.allowed) continue;
-      const seconds = Math.max(1, state.reset - Math.floor(now() / 1000));
-      throw new HttpError('RATE_LIMITED', {
-        message: `Too many failed attempts; retry in ${seconds} seconds.`,
-        headers: { 'Retry-After': String(seconds) },
-      });
-    }
-    return {
-      succeeded: () => {
-        for (const { quota, subject } of charged) quota.refund(subject);
-      },
-    };
-  };
-}

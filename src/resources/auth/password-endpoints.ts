@@ -84,10 +84,10 @@ export function passwordEndpoints(services: Services, options: PasswordOptions):
       },
       responses: { 204: { description: 'The password was changed.' } },
       errors: ['WRONG_PASSWORD'],
-      async handle({ body, caller, address, write, cause }) {
+      async handle({ body, caller, address, charge, write, cause }) {
         const user = caller.kind === 'user' ? await users.find(database.read, caller.userId) : undefined;
         if (user === undefined) throw unauthorized('UNAUTHORIZED');
-        const attempt = await guard(emailKey(user.email), address);
+        const attempt = await guard({ charge, address }, emailKey(user.email));
         if (!(await passwords.verify(body.currentPassword, user.password_hash))) throw wrongPassword();
         attempt.succeeded();
         const passwordHash = await hashPassword(body.newPassword);
@@ -136,10 +136,10 @@ export function passwordEndpoints(services: Services, options: PasswordOptions):
       idempotent: false,
       body: { kind: 'json', schema: schema.forgotPassword, example: { email: 'ada@shop.example' } },
       responses: { 202: isQueued },
-      async handle({ body, address, write }) {
+      async handle({ body, address, charge, write }) {
         const email = emailKey(body.email);
         // Never given back: each of them may send a mail.
-        await mailGuard(email, address);
+        await mailGuard({ charge, address }, email);
         return write(async session => {
           await queue.add(session, { queue: forgotten, key: email, payload: email, at: clock.now() });
           return queued();
@@ -162,8 +162,8 @@ export function passwordEndpoints(services: Services, options: PasswordOptions):
       },
       responses: { 204: { description: 'The password was set.' } },
       errors: ['INVALID_TOKEN'],
-      async handle({ body: { token, password }, address, write, cause }) {
-        const attempt = await guard(undefined, address);
+      async handle({ body: { token, password }, address, charge, write, cause }) {
+        const attempt = await guard({ charge, address }, undefined);
         const ownerOf = (session: Session) => mailTokens.ownerOf(session, token, purpose, clock.now());
         if ((await ownerOf(database.read)) === undefined) throw invalidToken();
         const passwordHash = await hashPassword(password);

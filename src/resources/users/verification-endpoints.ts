@@ -46,9 +46,9 @@ export function verificationEndpoints(
       body: { kind: 'json', schema: schema.verification, optional: true, example },
       responses: { 200: { description: 'The user as it is now.', schema: schema.user } },
       errors: ['NOT_FOUND', 'INVALID_TOKEN'],
-      async handle({ params: { id }, body, caller, address, url, mediaType, write, cause }) {
+      async handle({ params: { id }, body, caller, address, charge, url, mediaType, write, cause }) {
         const token = vouches(caller) ? undefined : (body?.token ?? '');
-        const attempt = token === undefined ? undefined : await guard(undefined, address);
+        const attempt = token === undefined ? undefined : await guard({ charge, address }, undefined);
         const reply = await write(async session => {
           const administrators = vouches(caller) ? await users.lockAdministrators(session) : [];
           const before = visible(await users.lock(session, id), id, caller);
@@ -80,8 +80,8 @@ export function verificationEndpoints(
       body: { kind: 'json', schema: schema.verifyRequest, example },
       responses: { 200: { description: 'Since when the address is confirmed.', schema: schema.verified } },
       errors: ['INVALID_TOKEN'],
-      async handle({ body: { token }, address, write, cause }) {
-        const attempt = await guard(undefined, address);
+      async handle({ body: { token }, address, charge, write, cause }) {
+        const attempt = await guard({ charge, address }, undefined);
         const reply = await write(async session => {
           const owner = await mailTokens.ownerOf(session, token, purpose, clock.now());
           const before = owner === undefined ? undefined : await users.lock(session, owner);
