@@ -1,7 +1,7 @@
 /** The queries of orders and their items. Amounts are whole minor units; what was ordered never changes. */
 import type { Cause, Outbox } from '../../events/outbox.ts';
 import { fromMinor } from '../../money.ts';
-import type { Database, Session } from '../../storage/database.ts';
+import type { Database, Session, Transaction } from '../../storage/database.ts';
 import { type Lister, lister } from '../../storage/list.ts';
 import { prepared } from '../../storage/prepared.ts';
 import type { Order, OrderItem, Status } from './schema.ts';
@@ -70,9 +70,14 @@ export interface OrderStore {
   customers(session: Session, ids: readonly number[]): Promise<ReadonlyMap<number, Customer>>;
   readonly list: Lister<StoredOrder>;
   readonly listItems: Lister<StoredItem>;
-  insert(session: Session, order: NewOrder, cause: Cause): Promise<WholeOrder>;
+  insert(session: Transaction, order: NewOrder, cause: Cause): Promise<WholeOrder>;
   /** Moves an order that is locked to another state (see rules.ts); gives it as it is then stored. */
-  move(session: Session, before: WholeOrder, status: 'PAID' | 'CANCELLED', cause: Cause): Promise<WholeOrder>;
+  move(
+    session: Transaction,
+    before: WholeOrder,
+    status: 'PAID' | 'CANCELLED',
+    cause: Cause,
+  ): Promise<WholeOrder>;
 }
 
 const itemColumns = ['order_id', 'product_id', 'name', 'sku', 'quantity', 'unit_price', 'total'] as const;
@@ -147,23 +152,20 @@ export function orderStore(database: Database, outbox: Outbox): OrderStore {
       .orderBy('id'),
   );
   type Values = { [Column in keyof Omit<StoredOrder, 'id'>]: StoredOrder[Column] };
-  const insertOrder = prepared<Values, { id: number }>(argument =>
-    build
-      .insertInto('orders')
-      .values({
-        customer_id: argument.customer_id,
-        customer_name: argument.customer_name,
-        customer_email: argument.customer_email,
-        status: argument.status,
-        currency: argument.currency,
-        total: argument.total,
-        version: argument.version,
-        created_at: argument.created_at,
-        updated_at: argument.updated_at,
-        paid_at: argument.paid_at,
-        cancelled_at: argument.cancelled_at,
-      })
-      .returning('id'),
+  const insertOrder = prepared<Values, unknown>(argument =>
+    build.insertInto('orders').values({
+      customer_id: argument.customer_id,
+      customer_name: argument.customer_name,
+      customer_email: argument.customer_email,
+      status: argument.status,
+      currency: argument.currency,
+      total: argument.total,
+      version: argument.version,
+      created_at: argument.created_at,
+      updated_at: argument.updated_at,
+      paid_at: argument.paid_at,
+      cancelled_at: argument.cancelled_at,
+    }),
   );
   const update = prepared<
     Pick<Values, 'status' | 'version' | 'updated_at' | 'paid_at' | 'cancelled_at'> & { id: number },
@@ -182,7 +184,7 @@ export function orderStore(database: Database, outbox: Outbox): OrderStore {
   );
 
   const record = (
-    session: Session,
+    session: Transaction,
     action: string,
     before: WholeOrder | undefined,
     after: WholeOrder,
@@ -244,11 +246,10 @@ export function orderStore(database: Database, outbox: Outbox): OrderStore {
         paid_at: null,
         cancelled_at: null,
       } as const;
-      const inserted = await session.first(insertOrder(values));
-      if (inserted === undefined) throw new Error('INSERT … RETURNING gave no row');
-      const rows = lines.map(line => ({ order_id: inserted.id, ...line }));
+      const id = await session.insert(insertOrder(values));
+      const rows = lines.map(line => ({ order_id: id, ...line }));
       await session.run(build.insertInto('order_items').values(rows).compile());
-      const after = { order: { id: inserted.id, ...values }, items: await items(session, inserted.id) };
+      const after = { order: { id, ...values }, items: await items(session, id) };
       await record(session, 'created', undefined, after, cause);
       return after;
     },
