@@ -89,6 +89,14 @@ export const settings = {
     schema: z.string().min(3).max(320).default('Catalog <catalog@localhost>'),
     help: 'sender of all mail (Catalog <catalog@localhost>)',
   },
+  PASSWORD_RESET_URL: {
+    schema: httpUrl.optional(),
+    help: 'page for a new password that mails link to, with ?token=; unset: /password-reset here',
+  },
+  VERIFY_URL: {
+    schema: httpUrl.optional(),
+    help: 'page that confirms an e-mail address, with ?token=; unset: /verify here',
+  },
   STRIPE_SECRET_KEY: {
     schema: z.string().min(1).optional(),
     help: 'takes payments through Stripe; unset: a payment is recorded by hand',

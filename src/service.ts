@@ -22,6 +22,7 @@ import { fileMailer, type Mailer, smtpMailer } from './ports/mail.ts';
 import { sessionStore } from './resources/auth/store.ts';
 import { createTokens } from './resources/auth/tokens.ts';
 import { createResources } from './resources/index.ts';
+import { mailTokens } from './resources/users/mail-tokens.ts';
 import { createSeal } from './seal.ts';
 import { loadSecrets } from './secrets.ts';
 import type { Database } from './storage/database.ts';
@@ -124,12 +125,13 @@ export function startService({ config, clock, log, database }: ServiceOptions): 
     sweepEveryMs,
   );
 
-  /** Forgets what has expired: sessions, idempotent answers and quota windows. */
+  /** Forgets what has expired: sessions, tokens of mails, idempotent answers and quota windows. */
   async function sweep(): Promise<void> {
     const sessions = await database.write(session => sessionStore(database).sweep(session, clock.now()));
+    const tokens = await database.write(session => mailTokens(database).sweep(session, clock.now()));
     const answers = await idempotency.sweep();
     const counters = await quota.sweep();
-    log.debug('swept', { sessions, answers, counters });
+    log.debug('swept', { sessions, tokens, answers, counters });
   }
 
   return {

@@ -127,24 +127,28 @@ export function createDispatcher({ database, clock, log, consumers }: Dispatcher
       });
   }
 
-  async function drain(consumer: Consumer): Promise<void> {
+  /** @returns whether anything was delivered, which may have queued something else */
+  async function drain(consumer: Consumer): Promise<boolean> {
+    let any = false;
     try {
-      while (!stopped && (await deliverNext(consumer)));
+      while (!stopped && (await deliverNext(consumer))) any = true;
     } catch (error) {
       log.warn('deliveries wait: the database cannot be used', {
         queue: consumer.queue,
         ...describeError(error),
       });
     }
+    return any;
   }
 
-  /** One round at a time; whoever asks during a round gets another one after it. */
+  /** One round at a time; whoever asks during a round, or has delivered in it, gets another one after it. */
   function run(): Promise<void> {
     again = true;
     running ??= (async () => {
       while (again && !stopped) {
         again = false;
-        await Promise.all(consumers.map(drain));
+        const delivered = await Promise.all(consumers.map(drain));
+        again ||= delivered.includes(true);
       }
       running = undefined;
     })();

@@ -127,6 +127,8 @@ export interface EndpointSpec<
   readonly idempotent?: boolean;
   /** Answers 400 and 404 with `{error: message}` and nothing else, as the specification has it for todos. */
   readonly plainErrors?: boolean;
+  /** Answers alike whether or not what its path names exists: never 404. */
+  readonly conceals?: true;
   /** Not charged to the quota: what machines ask for all the time, such as /health. */
   readonly free?: boolean;
   /** The media types of a success, preferred first; JSON when not given. */

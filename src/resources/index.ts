@@ -9,7 +9,8 @@ import { createCircuit } from '../ports/circuit.ts';
 import { stripePayments } from '../ports/stripe.ts';
 import { openMeteo } from '../ports/weather.ts';
 import type { Session } from '../storage/database.ts';
-import { authEndpoints } from './auth/endpoints.ts';
+import { attemptGuard, authEndpoints } from './auth/endpoints.ts';
+import { forgottenPasswords, passwordEndpoints } from './auth/password-endpoints.ts';
 import { passwordCheck } from './auth/passwords.ts';
 import { sessionStore } from './auth/store.ts';
 import type { Tokens } from './auth/tokens.ts';
@@ -29,11 +30,14 @@ import type { Services } from './services.ts';
 import { todoEndpoints } from './todos/endpoints.ts';
 import { todoStore } from './todos/store.ts';
 import { userEndpoints } from './users/endpoints.ts';
+import { createLetters } from './users/letters.ts';
+import { mailTokens as mailTokenStore } from './users/mail-tokens.ts';
 import { userStore } from './users/store.ts';
+import { verificationEndpoints } from './users/verification-endpoints.ts';
 import { weatherEndpoints } from './weather/endpoints.ts';
 import { createObservations } from './weather/observations.ts';
 
-/** Failed sign-ins in 15 minutes: per account, and per address. */
+/** In 15 minutes, per account and per address: failed sign-ins, and requests for mail with a link. */
 const accountAttempts = 10;
 const addressAttempts = 100;
 const attemptWindow = 900;
@@ -48,8 +52,8 @@ export interface Resources {
 }
 
 export function createResources(services: Services, tokens: Tokens, createQuota: QuotaFactory): Resources {
-  const { database, clock, config, queue, outbox } = services;
-  const users = userStore(database);
+  const { database, clock, config, queue, outbox, mails } = services;
+  const users = userStore(database, outbox);
   const products = productStore(database, outbox);
   const keys = keyStore(database, clock);
   const orders = orderStore(database, outbox);
@@ -67,10 +71,26 @@ export function createResources(services: Services, tokens: Tokens, createQuota:
     accountAttempts: createQuota('sign-in account', accountAttempts, attemptWindow),
     addressAttempts: createQuota('sign-in address', addressAttempts, attemptWindow),
   };
+  const mailTokens = mailTokenStore(database);
+  const accounts = {
+    ...auth,
+    mailTokens,
+    letters: createLetters(config, mails, mailTokens),
+    guard: attemptGuard(auth, clock.now),
+    mailGuard: attemptGuard(
+      {
+        accountAttempts: createQuota('mail account', accountAttempts, attemptWindow),
+        addressAttempts: createQuota('mail address', addressAttempts, attemptWindow),
+      },
+      clock.now,
+    ),
+  };
   return {
     endpoints: [
       ...authEndpoints(services, auth),
-      ...userEndpoints(services, users),
+      ...passwordEndpoints(services, accounts),
+      ...userEndpoints(services, accounts),
+      ...verificationEndpoints(services, accounts),
       ...keyEndpoints(services, keys),
       ...productEndpoints(services, products),
       ...orderEndpoints(services, { orders, products, users }),
@@ -80,7 +100,10 @@ export function createResources(services: Services, tokens: Tokens, createQuota:
       ...todoEndpoints(services, { todos: todoStore(database), users }),
       ...weatherEndpoints(observationsOf(services)),
     ],
-    consumers: [paymentConsumer(database, ordering.provider, clock.now)],
+    consumers: [
+      paymentConsumer(database, ordering.provider, clock.now),
+      forgottenPasswords(services, accounts),
+    ],
     mailSent: async () => undefined,
     authenticator: { bearer: token => tokens.verifyAccess(token), apiKey: key => keys.authenticate(key) },
   };

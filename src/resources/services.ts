@@ -16,6 +16,6 @@ export interface Services {
   readonly outbox: Outbox;
   readonly mails: Mails;
   readonly log: Log;
-  /** What else is to be done after a commit. */
+  /** Work for a consumer, to be done after the commit. */
   readonly queue: Queue;
 }
