@@ -170,6 +170,57 @@ async function creates(target: Target): Promise<MakeRequests> {
   };
 }
 
+/** The user whom the token names, read from its claims as any client may. */
+function userOf(token: string): string {
+  // Boundary: the service's own token.
+  const claims = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()) as {
+    userId: string;
+  };
+  return claims.userId;
+}
+
+/** Orders of one to five products that are not archived. */
+function orderBody(draw: Random, { size }: Target): string {
+  const items = new Map<number, number>();
+  const wanted = draw.integer(1, 5);
+  while (items.size < wanted) {
+    const productId = draw.integer(1, size);
+    if (productNumber(productId).fields.status === 'active') items.set(productId, draw.integer(1, 9));
+  }
+  return JSON.stringify({ items: [...items].map(([productId, quantity]) => ({ productId, quantity })) });
+}
+
+async function orderCreates(target: Target): Promise<MakeRequests> {
+  return (round, token) => {
+    const draw = random(round * 104_729 + 3);
+    const path = `/v1/users/${userOf(token)}/orders`;
+    return cycle(Array.from({ length: distinct }, () => post(path, token, orderBody(draw, target))));
+  };
+}
+
+const placedOrders = 500;
+
+/** Places some orders, then reads them. */
+async function orderReads(target: Target, token: string): Promise<MakeRequests> {
+  const draw = random(4);
+  const paths: string[] = [];
+  for (let index = 0; index < placedOrders; index++) {
+    const response = await fetch(`http://127.0.0.1:${target.port}/v1/users/${userOf(token)}/orders`, {
+      method: 'POST',
+      headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' },
+      body: orderBody(draw, target),
+    });
+    expect(
+      response.status === 201,
+      `an order was answered ${response.status}: ${await response.clone().text()}`,
+    );
+    paths.push(new URL(response.headers.get('location') ?? '').pathname);
+  }
+  const { body } = await fetchJson(target, paths[0] ?? '', token);
+  expect(`/v1/orders/${body.id}` === paths[0], `order ${body.id}`);
+  return (_, current) => cycle(paths.map(path => get(path, current)));
+}
+
 const oneOf = (draw: Random, { size }: Target) => `/v1/products/${draw.integer(1, size)}`;
 
 export const scenarios: readonly Scenario[] = [
@@ -180,5 +231,7 @@ export const scenarios: readonly Scenario[] = [
   { name: 'list-price-range', status: 200, connections, prepare: reading(priceRange, checkList) },
   { name: 'deep-cursor', status: 200, connections, prepare: cursorPages },
   { name: 'deep-offset', status: 200, connections, prepare: reading(deepPage, checkDeepPage) },
+  { name: 'order-read', status: 200, connections, writes: true, prepare: orderReads },
   { name: 'create', status: 201, connections: 64, writes: true, prepare: creates },
+  { name: 'order-create', status: 201, connections: 64, writes: true, prepare: orderCreates },
 ];

@@ -6,6 +6,7 @@ import type { QuotaFactory } from '../http/rate-limit.ts';
 import type { Subject } from '../mail/mails.ts';
 import { describeError } from '../operations/log.ts';
 import { createCircuit } from '../ports/circuit.ts';
+import { stripePayments } from '../ports/stripe.ts';
 import { openMeteo } from '../ports/weather.ts';
 import type { Session } from '../storage/database.ts';
 import { authEndpoints } from './auth/endpoints.ts';
@@ -16,6 +17,12 @@ import { sessionStore } from './auth/store.ts';
 import type { Tokens } from './auth/tokens.ts';
 import { keyEndpoints } from './keys/endpoints.ts';
 import { keyStore } from './keys/store.ts';
+import { orderActions } from './orders/actions.ts';
+import { orderEndpoints } from './orders/endpoints.ts';
+import { paymentConsumer, paymentStore } from './orders/payments.ts';
+import { settlement } from './orders/settle.ts';
+import { orderStore } from './orders/store.ts';
+import { stripeWebhook } from './orders/webhook.ts';
 import { productEndpoints } from './products/endpoints.ts';
 import { productStore } from './products/store.ts';
 import { reviewEndpoints } from './reviews/endpoints.ts';
@@ -46,7 +53,7 @@ export interface Resources {
 }
 
 export function createResources(services: Services, tokens: Tokens, createQuota: QuotaFactory): Resources {
-  const { database, clock, config, outbox, mails } = services;
+  const { database, clock, config, queue, outbox, mails } = services;
   const users = userStore(database, outbox);
   const products = productStore(database, outbox);
   const keys = keyStore(database, clock);
@@ -55,6 +62,13 @@ export function createResources(services: Services, tokens: Tokens, createQuota:
       perAccount: createQuota(`${what} account`, accountAttempts, attemptWindow),
       perAddress: createQuota(`${what} address`, addressAttempts, attemptWindow),
     });
+  const orders = orderStore(database, outbox);
+  const ordering = {
+    orders,
+    payments: paymentStore(database, queue),
+    settle: settlement(orders, async () => undefined),
+    ...stripePayments(config, clock),
+  };
   const auth = {
     users,
     tokens,
@@ -77,11 +91,17 @@ export function createResources(services: Services, tokens: Tokens, createQuota:
       ...verificationEndpoints(services, accounts),
       ...keyEndpoints(services, keys),
       ...productEndpoints(services, products),
+      ...orderEndpoints(services, { orders, products, users }),
+      ...orderActions(services, ordering),
+      ...stripeWebhook(ordering),
       ...reviewEndpoints(services, { reviews: reviewStore(database), products, users }),
       ...todoEndpoints(services, { todos: todoStore(database), users }),
       ...weatherEndpoints(observationsOf(services)),
     ],
-    consumers: [forgottenPasswords(services, accounts)],
+    consumers: [
+      paymentConsumer(database, ordering.provider, clock.now),
+      forgottenPasswords(services, accounts),
+    ],
     mailSent: async () => undefined,
     authenticator: { bearer: token => tokens.verifyAccess(token), apiKey: key => keys.authenticate(key) },
   };
