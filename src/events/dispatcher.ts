@@ -4,7 +4,7 @@
  */
 import { describeError, type Log } from '../operations/log.ts';
 import type { Clock } from '../ports/clock.ts';
-import { type Database, StorageError, type Transaction } from '../storage/database.ts';
+import { type Database, type Session, StorageError, type Transaction } from '../storage/database.ts';
 import { type Claimed, deliveries } from './deliveries.ts';
 
 /** Does the work of one queue. Whatever it throws means: not yet; PermanentFailure means: never. */
@@ -77,12 +77,16 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   let again = false;
   const unreached = new Set<string>();
 
+  /** The next delivery; none once told to stop, even when that came while it was looked for. */
+  async function take(session: Session, queue: string): Promise<Claimed | undefined> {
+    const found = stopped ? undefined : await stored.next(session, queue, clock.now());
+    return stopped ? undefined : found;
+  }
+
   /** @returns whether there was anything to deliver */
   async function deliverNext(consumer: Consumer): Promise<boolean> {
     // Most looks find nothing: they must not wait for the writer.
-    const isDue = await stored.isDue(database.read, consumer.queue, clock.now());
-    // Asked again: it may have been told to stop while it looked.
-    if (!isDue || stopped) return false;
+    if (!(await stored.isDue(database.read, consumer.queue, clock.now()))) return false;
     return consumer.kind === 'internal' ? deliverInside(consumer) : deliverOutside(consumer);
   }
 
@@ -90,7 +94,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     let claimed: Claimed | undefined;
     try {
       await database.write(async session => {
-        claimed = await stored.next(session, consumer.queue, clock.now());
+        claimed = await take(session, consumer.queue);
         if (claimed === undefined) return;
         await consumer.deliver(session, claimed.payload);
         await stored.remove(session, claimed);
@@ -108,7 +112,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
 
   async function deliverOutside(consumer: Consumer & { kind: 'external' }): Promise<boolean> {
     const claimed = await database.write(async session => {
-      const found = await stored.next(session, consumer.queue, clock.now());
+      const found = await take(session, consumer.queue);
       return found && stored.hold(session, found, clock.now() + claimMs);
     });
     if (claimed === undefined) return false;
