@@ -8,15 +8,20 @@ import { describeError } from '../operations/log.ts';
 import { createCircuit } from '../ports/circuit.ts';
 import { stripePayments } from '../ports/stripe.ts';
 import { openMeteo } from '../ports/weather.ts';
-import type { Session } from '../storage/database.ts';
+import type { Transaction } from '../storage/database.ts';
 import { authEndpoints } from './auth/endpoints.ts';
 import { attemptGuard } from './auth/guard.ts';
 import { forgottenPasswords, passwordEndpoints } from './auth/password-endpoints.ts';
 import { passwordCheck } from './auth/passwords.ts';
 import { sessionStore } from './auth/store.ts';
 import type { Tokens } from './auth/tokens.ts';
+import { eventEndpoints } from './events/endpoints.ts';
+import { eventStore } from './events/store.ts';
 import { keyEndpoints } from './keys/endpoints.ts';
 import { keyStore } from './keys/store.ts';
+import { notificationConsumer } from './notifications/consumer.ts';
+import { notificationEndpoints } from './notifications/endpoints.ts';
+import { notificationStore } from './notifications/store.ts';
 import { orderActions } from './orders/actions.ts';
 import { orderEndpoints } from './orders/endpoints.ts';
 import { paymentConsumer, paymentStore } from './orders/payments.ts';
@@ -49,7 +54,7 @@ export interface Resources {
   /** What is done after commits: one for each queue of events/subscriptions.ts. */
   readonly consumers: readonly Consumer[];
   /** Takes note that a mail about a resource has gone out. */
-  mailSent(session: Session, about: Subject): Promise<void>;
+  mailSent(session: Transaction, about: Subject): Promise<void>;
 }
 
 export function createResources(services: Services, tokens: Tokens, createQuota: QuotaFactory): Resources {
@@ -69,6 +74,8 @@ export function createResources(services: Services, tokens: Tokens, createQuota:
     settle: settlement(orders, async () => undefined),
     ...stripePayments(config, clock),
   };
+  const events = eventStore(database);
+  const notifications = notificationStore(database);
   const auth = {
     users,
     tokens,
@@ -97,10 +104,13 @@ export function createResources(services: Services, tokens: Tokens, createQuota:
       ...reviewEndpoints(services, { reviews: reviewStore(database), products, users }),
       ...todoEndpoints(services, { todos: todoStore(database), users }),
       ...weatherEndpoints(observationsOf(services)),
+      ...eventEndpoints(services, events),
+      ...notificationEndpoints(services, notifications),
     ],
     consumers: [
       paymentConsumer(database, ordering.provider, clock.now),
       forgottenPasswords(services, accounts),
+      notificationConsumer({ events, users, notifications }),
     ],
     mailSent: async () => undefined,
     authenticator: { bearer: token => tokens.verifyAccess(token), apiKey: key => keys.authenticate(key) },
