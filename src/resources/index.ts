@@ -8,13 +8,19 @@ import { describeError } from '../operations/log.ts';
 import { createCircuit } from '../ports/circuit.ts';
 import { openMeteo } from '../ports/weather.ts';
 import type { Session } from '../storage/database.ts';
+import { articleEndpoints } from './articles/endpoints.ts';
+import { articleStore } from './articles/store.ts';
 import { attemptGuard, authEndpoints } from './auth/endpoints.ts';
 import { forgottenPasswords, passwordEndpoints } from './auth/password-endpoints.ts';
 import { passwordCheck } from './auth/passwords.ts';
 import { sessionStore } from './auth/store.ts';
 import type { Tokens } from './auth/tokens.ts';
+import { commentEndpoints } from './comments/endpoints.ts';
+import { commentStore } from './comments/store.ts';
 import { keyEndpoints } from './keys/endpoints.ts';
 import { keyStore } from './keys/store.ts';
+import { postEndpoints } from './posts/endpoints.ts';
+import { postStore } from './posts/store.ts';
 import { productEndpoints } from './products/endpoints.ts';
 import { productStore } from './products/store.ts';
 import { reviewEndpoints } from './reviews/endpoints.ts';
@@ -48,6 +54,7 @@ export function createResources(services: Services, tokens: Tokens, createQuota:
   const { database, clock, config, outbox, mails } = services;
   const users = userStore(database, outbox);
   const products = productStore(database, outbox);
+  const posts = postStore(database, outbox);
   const keys = keyStore(database, clock);
   const auth = {
     users,
@@ -79,7 +86,10 @@ export function createResources(services: Services, tokens: Tokens, createQuota:
       ...verificationEndpoints(services, accounts),
       ...keyEndpoints(services, keys),
       ...productEndpoints(services, products),
-      ...reviewEndpoints(services, { reviews: reviewStore(database), products, users }),
+      ...reviewEndpoints(services, { reviews: reviewStore(database, outbox), products }),
+      ...articleEndpoints(services, articleStore(database, outbox)),
+      ...postEndpoints(services, posts),
+      ...commentEndpoints(services, { comments: commentStore(database, outbox), posts }),
       ...todoEndpoints(services, { todos: todoStore(database), users }),
       ...weatherEndpoints(observationsOf(services)),
     ],
