@@ -4,12 +4,12 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type RawBuilder, sql } from 'kysely';
+import { loadConfig } from '../src/config.ts';
 import { productOf, type StoredProduct } from '../src/resources/products/store.ts';
+import { openDatabase } from '../src/service.ts';
 import type { Database } from '../src/storage/database.ts';
 import { migrate } from '../src/storage/migrate.ts';
 import { migrations } from '../src/storage/migrations/index.ts';
-import { openPostgres } from '../src/storage/postgres.ts';
-import { openSqlite } from '../src/storage/sqlite.ts';
 import { createDatabase } from './support/postgres.ts';
 import { databaseKinds } from './support/service.ts';
 
@@ -31,8 +31,12 @@ async function migrateUpTo(database: Database, name: string): Promise<void> {
 describe.each([...databaseKinds])('migrations on %s', kind => {
   test('products get the rating that their reviews give', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'catalog-test-'));
-    const database =
-      kind === 'sqlite' ? openSqlite(join(folder, 'catalog.db')) : openPostgres(await createDatabase(), 2);
+    const config = loadConfig({
+      DATA_DIR: folder,
+      JWT_SECRET: 'a secret for tests that is long enough for HS256',
+      ...(kind === 'postgresql' ? { DATABASE_URL: await createDatabase() } : {}),
+    });
+    const database = openDatabase(config);
     await migrateUpTo(database, '0006');
     const members = { name: 'Lämp "L" 💡', price: 1, createdAt: 'c', updatedAt: 'u' };
     const document = JSON.stringify(members).slice(1);
