@@ -65,8 +65,10 @@ export function createResources(services: Services, tokens: Tokens, createQuota:
     addressAttempts: createQuota('sign-in address', addressAttempts, attemptWindow),
   };
   const mailTokens = mailTokenStore(database);
+  const reviews = reviewStore(database, outbox);
   const accounts = {
     ...auth,
+    reviews,
     mailTokens,
     letters: createLetters(config, mails, mailTokens),
     guard: attemptGuard(auth, clock.now),
@@ -86,7 +88,7 @@ export function createResources(services: Services, tokens: Tokens, createQuota:
       ...verificationEndpoints(services, accounts),
       ...keyEndpoints(services, keys),
       ...productEndpoints(services, products),
-      ...reviewEndpoints(services, { reviews: reviewStore(database, outbox), products }),
+      ...reviewEndpoints(services, { reviews, products }),
       ...articleEndpoints(services, articleStore(database, outbox)),
       ...postEndpoints(services, posts),
       ...commentEndpoints(services, { comments: commentStore(database, outbox), posts }),

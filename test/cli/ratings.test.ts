@@ -27,7 +27,11 @@ describe.each(databaseKinds)('ratings and the command line on %s', kind => {
           passwordHash: null,
           verifiedAt: null,
         } as const;
-        const author = { id: await userStore(database).insert(session, user, 1), name: 'Ada' };
+        const author = await userStore(database, outboxOf(database)).insert(
+          session,
+          user,
+          causedBy('test', 1),
+        );
         const reviews = reviewStore(database, outboxOf(database));
         const product = await reviews.lockProduct(session, fresh?.id ?? 0);
         if (product === undefined) throw new Error('the product is not there');

@@ -2,7 +2,6 @@
 import { causedBy, outboxOf } from '../../src/events/outbox.ts';
 import type { Role } from '../../src/http/access.ts';
 import { hashPassword } from '../../src/resources/auth/passwords.ts';
-import { reviewStore } from '../../src/resources/reviews/store.ts';
 import { userStore } from '../../src/resources/users/store.ts';
 import { call } from './http.ts';
 import { signIn, type TestService } from './service.ts';
@@ -22,22 +21,17 @@ export async function addPerson(service: TestService, role: Role, name: string):
   const email = `${Bun.randomUUIDv7()}@test.example`;
   const passwordHash = await hashed;
   const user = { name, email, role, passwordHash, verifiedAt: clock.now() };
-  const id = await database.write(session => userStore(database).insert(session, user, clock.now()));
+  const { id } = await database.write(session =>
+    userStore(database, outboxOf(database)).insert(session, user, causedBy('test', clock.now())),
+  );
   const token = await signIn(service.url, email, secret);
   return { id, name, headers: { Authorization: `Bearer ${token}` } };
 }
 
-/** What the deletion of an account comes to for what its owner has written. */
+/** Deletes an account over HTTP. */
 export async function removePerson(service: TestService, { id }: Pick<Person, 'id'>): Promise<void> {
-  const { database, clock } = service;
-  const { build } = database;
-  await database.write(async session => {
-    const locked = build.selectFrom('users').select('id').where('id', '=', id);
-    await session.first(locked.modifyEnd(database.dialect.forUpdate).compile());
-    const reviews = reviewStore(database, outboxOf(database));
-    await reviews.removeAllOf(session, id, causedBy('test', clock.now()));
-    await session.run(build.deleteFrom('users').where('id', '=', id).compile());
-  });
+  const gone = await call(service, { method: 'DELETE', path: `/v1/users/${id}`, as: 'admin' });
+  if (gone.status !== 204) throw new Error(`DELETE /v1/users/${id} answered ${gone.status}: ${gone.text}`);
 }
 
 /** The headers of a new API key's requests. */

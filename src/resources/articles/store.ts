@@ -1,6 +1,6 @@
 /** The queries of articles. */
 import type { Cause, Outbox } from '../../events/outbox.ts';
-import type { Database, Session, Transaction } from '../../storage/database.ts';
+import type { Database, Transaction } from '../../storage/database.ts';
 import { type Author, type AuthoredStore, authoredStore, type Stored } from '../authored-store.ts';
 import type { ArticleFields } from './schema.ts';
 
