@@ -9,12 +9,16 @@ import { createCircuit } from '../ports/circuit.ts';
 import { stripePayments } from '../ports/stripe.ts';
 import { openMeteo } from '../ports/weather.ts';
 import type { Transaction } from '../storage/database.ts';
+import { articleEndpoints } from './articles/endpoints.ts';
+import { articleStore } from './articles/store.ts';
 import { authEndpoints } from './auth/endpoints.ts';
 import { attemptGuard } from './auth/guard.ts';
 import { forgottenPasswords, passwordEndpoints } from './auth/password-endpoints.ts';
 import { passwordCheck } from './auth/passwords.ts';
 import { sessionStore } from './auth/store.ts';
 import type { Tokens } from './auth/tokens.ts';
+import { commentEndpoints } from './comments/endpoints.ts';
+import { commentStore } from './comments/store.ts';
 import { eventEndpoints } from './events/endpoints.ts';
 import { eventStore } from './events/store.ts';
 import { keyEndpoints } from './keys/endpoints.ts';
@@ -28,6 +32,8 @@ import { paymentConsumer, paymentStore } from './orders/payments.ts';
 import { settlement } from './orders/settle.ts';
 import { orderStore } from './orders/store.ts';
 import { stripeWebhook } from './orders/webhook.ts';
+import { postEndpoints } from './posts/endpoints.ts';
+import { postStore } from './posts/store.ts';
 import { productEndpoints } from './products/endpoints.ts';
 import { productStore } from './products/store.ts';
 import { reviewEndpoints } from './reviews/endpoints.ts';
@@ -61,6 +67,7 @@ export function createResources(services: Services, tokens: Tokens, createQuota:
   const { database, clock, config, queue, outbox, mails } = services;
   const users = userStore(database, outbox);
   const products = productStore(database, outbox);
+  const posts = postStore(database, outbox);
   const keys = keyStore(database, clock);
   const guardOf = (what: string) =>
     attemptGuard({
@@ -84,8 +91,10 @@ export function createResources(services: Services, tokens: Tokens, createQuota:
     guard: guardOf('sign-in'),
   };
   const mailTokens = mailTokenStore(database);
+  const reviews = reviewStore(database, outbox);
   const accounts = {
     ...auth,
+    reviews,
     mailTokens,
     letters: createLetters(config, mails, mailTokens),
     mailGuard: guardOf('mail'),
@@ -101,7 +110,10 @@ export function createResources(services: Services, tokens: Tokens, createQuota:
       ...orderEndpoints(services, { orders, products, users }),
       ...orderActions(services, ordering),
       ...stripeWebhook(ordering),
-      ...reviewEndpoints(services, { reviews: reviewStore(database), products, users }),
+      ...reviewEndpoints(services, { reviews, products }),
+      ...articleEndpoints(services, articleStore(database, outbox)),
+      ...postEndpoints(services, posts),
+      ...commentEndpoints(services, { comments: commentStore(database, outbox), posts }),
       ...todoEndpoints(services, { todos: todoStore(database), users }),
       ...weatherEndpoints(observationsOf(services)),
       ...eventEndpoints(services, events),
