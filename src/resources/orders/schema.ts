@@ -1,0 +1,146 @@
+/** THE schema of orders: representation in JSON and HAL, creation, items, payment and lists. */
+import { z } from 'zod';
+import { halCollectionOf, halOf, link, linksOf } from '../../http/hal.ts';
+import { collectionOf, pageParameters, sortParameters } from '../../http/paginate.ts';
+import { identifier, integerParameter, prose, text, timestamp } from '../../http/schema.ts';
+import { largestId } from '../../storage/database.ts';
+
+export const statuses = ['PENDING', 'PAID', 'CANCELLED'] as const;
+export const largestQuantity = 10_000;
+export const mostItems = 100;
+
+const status = z.enum(statuses);
+const quantity = z
+  .int()
+  .min(1)
+  .max(largestQuantity)
+  .meta({ examples: [2] });
+const amount = z
+  .number()
+  .min(0)
+  .max(Number.MAX_SAFE_INTEGER)
+  .meta({ examples: [159] });
+const currency = z
+  .string()
+  .meta({ pattern: '^[A-Z]{3}$', minLength: 3, maxLength: 3, examples: ['EUR'] })
+  .describe('ISO 4217; the same for all items.');
+
+export const orderItem = z
+  .object({
+    id: identifier(),
+    productId: identifier().describe('The product may be gone by now: what it was is kept here.'),
+    name: text(200).meta({ examples: ['Walnut desk lamp'] }),
+    sku: text(64)
+      .nullable()
+      .meta({ examples: ['LAMP-0001'] }),
+    quantity,
+    unitPrice: amount
+      .describe('What one cost when it was ordered, in major units.')
+      .meta({ examples: [79.5] }),
+    total: amount.describe('quantity × unitPrice, exact to the minor unit.'),
+  })
+  .meta({ id: 'OrderItem' });
+
+const links = linksOf(['self', 'items'], ['customer', 'cancel', 'pay']).describe(
+  'cancel and pay stand here only while they are possible and permitted to whoever asks.',
+);
+
+/** The representation without links: what events hold. */
+const bare = z.object({
+  id: identifier(),
+  status,
+  total: amount.describe('The sum of the items, in major units of the currency.'),
+  currency,
+  customerId: identifier(),
+  items: z.array(orderItem).max(mostItems),
+  version: z.int().min(1).describe('One more with each change.'),
+  createdAt: timestamp(),
+  updatedAt: timestamp(),
+  paidAt: timestamp().nullable(),
+  cancelledAt: timestamp().nullable(),
+});
+
+export const order = bare.extend({ _links: links }).meta({ id: 'Order' });
+
+export const orderHal = halOf(
+  bare.omit({ items: true }),
+  'OrderHal',
+  links,
+  z.object({
+    customer: z
+      .object({
+        id: identifier(),
+        name: text(200).meta({ examples: ['Ada Winter'] }),
+        _links: z.object({ self: link }),
+      })
+      .optional()
+      .describe('Absent when the customer is no longer there.'),
+    items: z.array(orderItem).max(mostItems),
+  }),
+);
+
+/** What is known of a payment; `clientSecret` lets the customer's browser confirm it, and is kept nowhere. */
+const payment = z
+  .object({
+    provider: z.enum(['manual', 'stripe']),
+    status: z.enum(['pending', 'succeeded']),
+    reference: prose(255)
+      .nullable()
+      .describe('The provider’s own name for the payment.')
+      .meta({ examples: ['pi_3PqXyz'] }),
+    clientSecret: prose(500)
+      .nullable()
+      .describe(
+        'To confirm the payment with, in the customer’s browser; null when there is nothing to confirm.',
+      )
+      .meta({ examples: ['pi_3PqXyz_secret_aBcD'] }),
+  })
+  .meta({ id: 'Payment' });
+
+export const paidOrder = order.extend({ payment }).meta({ id: 'OrderWithPayment' });
+export const paidOrderHal = orderHal.extend({ payment }).meta({ id: 'OrderWithPaymentHal' });
+
+export const createOrder = z
+  .object({
+    items: z
+      .array(z.object({ productId: identifier(), quantity }))
+      .min(1)
+      .max(mostItems)
+      .refine(items => new Set(items.map(({ productId }) => productId)).size === items.length, {
+        error: 'must not name a product twice; give its quantity once',
+        params: { rule: 'uniqueItems' },
+      }),
+  })
+  .meta({ id: 'CreateOrder' });
+
+export const orderList = collectionOf(order, 'OrderList');
+export const orderHalList = halCollectionOf(orderHal, 'orders', orderList, 'OrderHalList');
+export const itemList = collectionOf(orderItem, 'OrderItemList');
+export const itemHalList = halCollectionOf(orderItem, 'items', itemList, 'OrderItemHalList');
+
+/** Public names of the sorts → columns. */
+export const sortColumns = {
+  id: 'id',
+  created_at: 'created_at',
+  createdAt: 'created_at',
+  total: 'total',
+} as const;
+const sorting = sortParameters(['id', 'createdAt', 'created_at', 'total']);
+
+export const listOrders = z.object({
+  status: status.optional().describe('Only orders of this status.'),
+  ...sorting,
+  ...pageParameters,
+});
+export const listAllOrders = listOrders.extend({
+  customerId: integerParameter(1, largestId, { examples: [1] })
+    .optional()
+    .describe('Only orders of this user.'),
+});
+export const listItems = z.object({ ...sortParameters(['id']), ...pageParameters });
+
+export type Status = (typeof statuses)[number];
+export type Order = z.output<typeof bare>;
+export type OrderItem = z.output<typeof orderItem>;
+export type NewOrder = z.output<typeof createOrder>;
+export type Payment = z.output<typeof payment>;

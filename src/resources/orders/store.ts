@@ -1,0 +1,247 @@
+/** The queries of orders and their items. Amounts are whole minor units; what was ordered never changes. */
+import type { Cause, Outbox } from '../../events/outbox.ts';
+import { fromMinor } from '../../money.ts';
+import type { Database, Session } from '../../storage/database.ts';
+import { type Lister, lister } from '../../storage/list.ts';
+import { prepared } from '../../storage/prepared.ts';
+import type { Order, OrderItem, Status } from './schema.ts';
+
+/** An order as it is stored. */
+export interface StoredOrder {
+  readonly id: number;
+  readonly customer_id: number;
+  /** Name and address of the customer when it was ordered. */
+  readonly customer_name: string;
+  readonly customer_email: string;
+  readonly status: Status;
+  readonly currency: string;
+  readonly total: number;
+  readonly version: number;
+  /** Epoch milliseconds, as all moments. */
+  readonly created_at: number;
+  readonly updated_at: number;
+  readonly paid_at: number | null;
+  readonly cancelled_at: number | null;
+}
+
+export interface StoredItem {
+  readonly id: number;
+  readonly order_id: number;
+  readonly product_id: number;
+  readonly name: string;
+  readonly sku: string | null;
+  readonly quantity: number;
+  readonly unit_price: number;
+  readonly total: number;
+}
+
+export type NewItem = Omit<StoredItem, 'id' | 'order_id'>;
+
+export interface NewOrder {
+  readonly customer: { readonly id: number; readonly name: string; readonly email: string };
+  readonly currency: string;
+  readonly total: number;
+  /** In the order they were asked for. */
+  readonly items: readonly NewItem[];
+}
+
+/** An order and what was ordered. */
+export interface WholeOrder {
+  readonly order: StoredOrder;
+  readonly items: readonly StoredItem[];
+}
+
+export interface OrderStore {
+  find(session: Session, id: number): Promise<StoredOrder | undefined>;
+  /** The same, keeping others from changing it until the transaction ends. */
+  lock(session: Session, id: number): Promise<StoredOrder | undefined>;
+  /** In the order they were asked for. */
+  items(session: Session, orderId: number): Promise<StoredItem[]>;
+  /** The items of many orders, by order: one query. */
+  itemsOf(session: Session, orderIds: readonly number[]): Promise<ReadonlyMap<number, StoredItem[]>>;
+  readonly list: Lister<StoredOrder>;
+  readonly listItems: Lister<StoredItem>;
+  insert(session: Session, order: NewOrder, cause: Cause): Promise<WholeOrder>;
+  /** Moves an order that is locked to another state (see rules.ts); gives it as it is then stored. */
+  move(session: Session, before: WholeOrder, status: 'PAID' | 'CANCELLED', cause: Cause): Promise<WholeOrder>;
+}
+
+const itemColumns = ['order_id', 'product_id', 'name', 'sku', 'quantity', 'unit_price', 'total'] as const;
+const columns = [
+  'customer_id',
+  'customer_name',
+  'customer_email',
+  'status',
+  'currency',
+  'total',
+  'version',
+  'created_at',
+  'updated_at',
+  'paid_at',
+  'cancelled_at',
+] as const;
+
+/** The representation without links. */
+export function orderOf({ order, items }: WholeOrder): Order {
+  const { currency } = order;
+  return {
+    id: order.id,
+    status: order.status,
+    total: fromMinor(order.total, currency),
+    currency,
+    customerId: order.customer_id,
+    items: items.map(item => itemOf(item, currency)),
+    version: order.version,
+    createdAt: dateOf(order.created_at),
+    updatedAt: dateOf(order.updated_at),
+    paidAt: order.paid_at === null ? null : dateOf(order.paid_at),
+    cancelledAt: order.cancelled_at === null ? null : dateOf(order.cancelled_at),
+  };
+}
+
+export function itemOf(item: StoredItem, currency: string): OrderItem {
+  return {
+    id: item.id,
+    productId: item.product_id,
+    name: item.name,
+    sku: item.sku,
+    quantity: item.quantity,
+    unitPrice: fromMinor(item.unit_price, currency),
+    total: fromMinor(item.total, currency),
+  };
+}
+
+const dateOf = (moment: number) => new Date(moment).toISOString();
+
+export function orderStore(database: Database, outbox: Outbox): OrderStore {
+  const { build, dialect } = database;
+  const byId = prepared<{ id: number }, StoredOrder>(argument =>
+    build
+      .selectFrom('orders')
+      .select(['id', ...columns])
+      .where('id', '=', argument.id)
+      .$castTo<StoredOrder>(),
+  );
+  const byIdForUpdate = prepared<{ id: number }, StoredOrder>(argument =>
+    build
+      .selectFrom('orders')
+      .select(['id', ...columns])
+      .where('id', '=', argument.id)
+      .modifyEnd(dialect.forUpdate)
+      .$castTo<StoredOrder>(),
+  );
+  const itemsById = prepared<{ orderId: number }, StoredItem>(argument =>
+    build
+      .selectFrom('order_items')
+      .select(['id', ...itemColumns])
+      .where('order_id', '=', argument.orderId)
+      .orderBy('id'),
+  );
+  type Values = { [Column in keyof Omit<StoredOrder, 'id'>]: StoredOrder[Column] };
+  const insertOrder = prepared<Values, { id: number }>(argument =>
+    build
+      .insertInto('orders')
+      .values({
+        customer_id: argument.customer_id,
+        customer_name: argument.customer_name,
+        customer_email: argument.customer_email,
+        status: argument.status,
+        currency: argument.currency,
+        total: argument.total,
+        version: argument.version,
+        created_at: argument.created_at,
+        updated_at: argument.updated_at,
+        paid_at: argument.paid_at,
+        cancelled_at: argument.cancelled_at,
+      })
+      .returning('id'),
+  );
+  const update = prepared<
+    Pick<Values, 'status' | 'version' | 'updated_at' | 'paid_at' | 'cancelled_at'> & { id: number },
+    unknown
+  >(argument =>
+    build
+      .updateTable('orders')
+      .set({
+        status: argument.status,
+        version: argument.version,
+        updated_at: argument.updated_at,
+        paid_at: argument.paid_at,
+        cancelled_at: argument.cancelled_at,
+      })
+      .where('id', '=', argument.id),
+  );
+
+  const record = (
+    session: Session,
+    action: string,
+    before: WholeOrder | undefined,
+    after: WholeOrder,
+    cause: Cause,
+  ) => {
+    const change = {
+      resource: 'order',
+      resourceId: after.order.id,
+      action,
+      before: before === undefined ? null : JSON.stringify(orderOf(before)),
+      after: JSON.stringify(orderOf(after)),
+    };
+    return outbox.record(session, change, cause);
+  };
+
+  const items = (session: Session, orderId: number) => session.all(itemsById({ orderId }));
+
+  return {
+    find: (session, id) => session.first(byId({ id })),
+    lock: (session, id) => session.first(byIdForUpdate({ id })),
+    items,
+    async itemsOf(session, orderIds) {
+      if (orderIds.length === 0) return new Map();
+      const query = build
+        .selectFrom('order_items')
+        .select(['id', ...itemColumns])
+        .where('order_id', 'in', orderIds)
+        .orderBy('id');
+      return Map.groupBy(await session.all(query.compile()), item => item.order_id);
+    },
+    list: lister<StoredOrder>(database, { table: 'orders', columns }),
+    listItems: lister<StoredItem>(database, { table: 'order_items', columns: itemColumns }),
+
+    async insert(session, { customer, currency, total, items: lines }, cause) {
+      const values = {
+        customer_id: customer.id,
+        customer_name: customer.name,
+        customer_email: customer.email,
+        status: 'PENDING',
+        currency,
+        total,
+        version: 1,
+        created_at: cause.at,
+        updated_at: cause.at,
+        paid_at: null,
+        cancelled_at: null,
+      } as const;
+      const inserted = await session.first(insertOrder(values));
+      if (inserted === undefined) throw new Error('INSERT … RETURNING gave no row');
+      const rows = lines.map(line => ({ order_id: inserted.id, ...line }));
+      await session.run(build.insertInto('order_items').values(rows).compile());
+      const after = { order: { id: inserted.id, ...values }, items: await items(session, inserted.id) };
+      await record(session, 'created', undefined, after, cause);
+      return after;
+    },
+
+    async move(session, before, status, cause) {
+      const order = {
+        ...before.order,
+        status,
+        version: before.order.version + 1,
+        updated_at: cause.at,
+        ...(status === 'PAID' ? { paid_at: cause.at } : { cancelled_at: cause.at }),
+      };
+      await session.run(update(order));
+      const after = { order, items: before.items };
+      await record(session, status === 'PAID' ? 'paid' : 'cancelled', before, after, cause);
+      return after;
+    },
+  };
+}
