@@ -310,6 +310,319 @@ export interface paths {
         patch: operations["patchProduct"];
         trace?: never;
     };
+    "/v1/users/{id}/orders": {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @example checkout-4711
+                 */
+                "X-Request-ID"?: components["parameters"]["XRequestId"];
+            };
+            path: {
+                /**
+                 * @description The id of the resource.
+                 * @example 1
+                 */
+                id: number;
+            };
+            cookie?: never;
+        };
+        /**
+         * List the orders of a user
+         * @description Access: the roles admin, editor, user; API keys with the scope `orders:read`.
+         */
+        get: operations["listUserOrders"];
+        put?: never;
+        /**
+         * Place an order
+         * @description Names and prices are those of the moment the order is placed. All products must have one currency, and none may be named twice.
+         *
+         *     Access: the roles admin, editor, user; API keys with the scope `orders:write`.
+         */
+        post: operations["createOrder"];
+        delete?: never;
+        /**
+         * Methods of this address; CORS preflight
+         * @description Asked by browsers before a request from another origin. Needs no credentials, costs no quota.
+         */
+        options: operations["listUserOrdersOptions"];
+        /**
+         * List the orders of a user: headers only
+         * @description Answers what GET answers, without the body.
+         */
+        head: operations["listUserOrdersHead"];
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/users/{id}/orders/{orderId}": {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @example checkout-4711
+                 */
+                "X-Request-ID"?: components["parameters"]["XRequestId"];
+            };
+            path: {
+                /**
+                 * @description The id of the resource.
+                 * @example 1
+                 */
+                id: number;
+                /**
+                 * @description The id of the resource.
+                 * @example 1
+                 */
+                orderId: number;
+            };
+            cookie?: never;
+        };
+        /**
+         * Read an order of a user
+         * @description Access: the roles admin, editor, user; API keys with the scope `orders:read`.
+         */
+        get: operations["getUserOrder"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        /**
+         * Methods of this address; CORS preflight
+         * @description Asked by browsers before a request from another origin. Needs no credentials, costs no quota.
+         */
+        options: operations["getUserOrderOptions"];
+        /**
+         * Read an order of a user: headers only
+         * @description Answers what GET answers, without the body.
+         */
+        head: operations["getUserOrderHead"];
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/orders": {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @example checkout-4711
+                 */
+                "X-Request-ID"?: components["parameters"]["XRequestId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the orders of all users
+         * @description Access: the roles admin, editor; API keys with the scope `orders:read`.
+         */
+        get: operations["listOrders"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        /**
+         * Methods of this address; CORS preflight
+         * @description Asked by browsers before a request from another origin. Needs no credentials, costs no quota.
+         */
+        options: operations["listOrdersOptions"];
+        /**
+         * List the orders of all users: headers only
+         * @description Answers what GET answers, without the body.
+         */
+        head: operations["listOrdersHead"];
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/orders/{id}": {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @example checkout-4711
+                 */
+                "X-Request-ID"?: components["parameters"]["XRequestId"];
+            };
+            path: {
+                /**
+                 * @description The id of the resource.
+                 * @example 1
+                 */
+                id: number;
+            };
+            cookie?: never;
+        };
+        /**
+         * Read an order
+         * @description Access: the roles admin, editor, user; API keys with the scope `orders:read`.
+         */
+        get: operations["getOrder"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        /**
+         * Methods of this address; CORS preflight
+         * @description Asked by browsers before a request from another origin. Needs no credentials, costs no quota.
+         */
+        options: operations["getOrderOptions"];
+        /**
+         * Read an order: headers only
+         * @description Answers what GET answers, without the body.
+         */
+        head: operations["getOrderHead"];
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/orders/{id}/items": {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @example checkout-4711
+                 */
+                "X-Request-ID"?: components["parameters"]["XRequestId"];
+            };
+            path: {
+                /**
+                 * @description The id of the resource.
+                 * @example 1
+                 */
+                id: number;
+            };
+            cookie?: never;
+        };
+        /**
+         * List the items of an order
+         * @description Access: the roles admin, editor, user; API keys with the scope `orders:read`.
+         */
+        get: operations["listOrderItems"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        /**
+         * Methods of this address; CORS preflight
+         * @description Asked by browsers before a request from another origin. Needs no credentials, costs no quota.
+         */
+        options: operations["listOrderItemsOptions"];
+        /**
+         * List the items of an order: headers only
+         * @description Answers what GET answers, without the body.
+         */
+        head: operations["listOrderItemsHead"];
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/orders/{id}/cancel": {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @example checkout-4711
+                 */
+                "X-Request-ID"?: components["parameters"]["XRequestId"];
+            };
+            path: {
+                /**
+                 * @description The id of the resource.
+                 * @example 1
+                 */
+                id: number;
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Cancel an order
+         * @description While it is PENDING. If-Match takes the ETag of the order itself, as `GET /v1/orders/{id}` gives it.
+         *
+         *     Access: the roles admin, editor, user; API keys with the scope `orders:write`.
+         */
+        post: operations["cancelOrder"];
+        delete?: never;
+        /**
+         * Methods of this address; CORS preflight
+         * @description Asked by browsers before a request from another origin. Needs no credentials, costs no quota.
+         */
+        options: operations["cancelOrderOptions"];
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/orders/{id}/payment": {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @example checkout-4711
+                 */
+                "X-Request-ID"?: components["parameters"]["XRequestId"];
+            };
+            path: {
+                /**
+                 * @description The id of the resource.
+                 * @example 1
+                 */
+                id: number;
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Pay an order
+         * @description While it is PENDING. Without a payment provider the payment is recorded, and the order is PAID at once. With one, the payment is opened: the customer confirms it with `payment.clientSecret`, and the order is PAID when the provider reports it. If-Match takes the ETag of the order itself, as `GET /v1/orders/{id}` gives it.
+         *
+         *     Access: the roles admin, editor, user; API keys with the scope `orders:write`.
+         */
+        post: operations["payOrder"];
+        delete?: never;
+        /**
+         * Methods of this address; CORS preflight
+         * @description Asked by browsers before a request from another origin. Needs no credentials, costs no quota.
+         */
+        options: operations["payOrderOptions"];
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/webhooks/stripe": {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @example checkout-4711
+                 */
+                "X-Request-ID"?: components["parameters"]["XRequestId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Reports from Stripe
+         * @description For Stripe only: the body must be signed with STRIPE_WEBHOOK_SECRET (header `Stripe-Signature`). `payment_intent.succeeded` makes the order PAID, or is refunded when it was cancelled; other events are acknowledged and ignored.
+         *
+         *     Access: public.
+         */
+        post: operations["receiveStripeEvent"];
+        delete?: never;
+        /**
+         * Methods of this address; CORS preflight
+         * @description Asked by browsers before a request from another origin. Needs no credentials, costs no quota.
+         */
+        options: operations["receiveStripeEventOptions"];
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/products/{id}/reviews": {
         parameters: {
             query?: never;
@@ -981,6 +1294,27 @@ export interface components {
         };
         /**
          * @example {
+         *       "items": [
+         *         {
+         *           "productId": 1,
+         *           "quantity": 2
+         *         }
+         *       ]
+         *     }
+         */
+        CreateOrder: {
+            items: {
+                /** Format: int32 */
+                productId: number;
+                /**
+                 * Format: int32
+                 * @example 2
+                 */
+                quantity: number;
+            }[];
+        };
+        /**
+         * @example {
          *       "name": "example text",
          *       "price": 1
          *     }
@@ -1167,8 +1501,830 @@ export interface components {
              */
             from: string;
         })[];
+        /**
+         * @example {
+         *       "href": "https://shop.example/v1/orders/1"
+         *     }
+         */
+        Link: {
+            /**
+             * Format: uri
+             * @example https://shop.example/v1/orders/1
+             */
+            href: string;
+            /** @enum {string} */
+            method?: "POST" | "PUT" | "PATCH" | "DELETE";
+        };
         /** @example {} */
         OpenApiDocument: Record<string, never>;
+        /**
+         * @example {
+         *       "id": 1,
+         *       "status": "PENDING",
+         *       "total": 159,
+         *       "currency": "EUR",
+         *       "customerId": 1,
+         *       "items": [
+         *         {
+         *           "id": 1,
+         *           "productId": 1,
+         *           "name": "Walnut desk lamp",
+         *           "sku": "LAMP-0001",
+         *           "quantity": 2,
+         *           "unitPrice": 79.5,
+         *           "total": 159
+         *         }
+         *       ],
+         *       "version": 1,
+         *       "createdAt": "2026-01-15T09:30:00.000Z",
+         *       "updatedAt": "2026-01-15T09:30:00.000Z",
+         *       "paidAt": "2026-01-15T09:30:00.000Z",
+         *       "cancelledAt": "2026-01-15T09:30:00.000Z",
+         *       "_links": {
+         *         "self": {
+         *           "href": "https://shop.example/v1/orders/1"
+         *         },
+         *         "items": {
+         *           "href": "https://shop.example/v1/orders/1"
+         *         },
+         *         "customer": {
+         *           "href": "https://shop.example/v1/orders/1"
+         *         },
+         *         "cancel": {
+         *           "href": "https://shop.example/v1/orders/1"
+         *         },
+         *         "pay": {
+         *           "href": "https://shop.example/v1/orders/1"
+         *         }
+         *       }
+         *     }
+         */
+        Order: {
+            /** Format: int32 */
+            id: number;
+            /** @enum {string} */
+            status: "PENDING" | "PAID" | "CANCELLED";
+            /**
+             * @description The sum of the items, in major units of the currency.
+             * @example 159
+             */
+            total: number;
+            /**
+             * @description ISO 4217; the same for all items.
+             * @example EUR
+             */
+            currency: string;
+            /** Format: int32 */
+            customerId: number;
+            items: components["schemas"]["OrderItem"][];
+            /**
+             * Format: int64
+             * @description One more with each change.
+             */
+            version: number;
+            /** Format: date-time */
+            createdAt: string;
+            /** Format: date-time */
+            updatedAt: string;
+            /** Format: date-time */
+            paidAt: string | null;
+            /** Format: date-time */
+            cancelledAt: string | null;
+            /** @description cancel and pay stand here only while they are possible and permitted to whoever asks. */
+            _links: {
+                self: components["schemas"]["Link"];
+                items: components["schemas"]["Link"];
+                customer?: components["schemas"]["Link"];
+                cancel?: components["schemas"]["Link"];
+                pay?: components["schemas"]["Link"];
+            };
+        };
+        /**
+         * @example {
+         *       "id": 1,
+         *       "status": "PENDING",
+         *       "total": 159,
+         *       "currency": "EUR",
+         *       "customerId": 1,
+         *       "version": 1,
+         *       "createdAt": "2026-01-15T09:30:00.000Z",
+         *       "updatedAt": "2026-01-15T09:30:00.000Z",
+         *       "paidAt": "2026-01-15T09:30:00.000Z",
+         *       "cancelledAt": "2026-01-15T09:30:00.000Z",
+         *       "_links": {
+         *         "self": {
+         *           "href": "https://shop.example/v1/orders/1"
+         *         },
+         *         "items": {
+         *           "href": "https://shop.example/v1/orders/1"
+         *         },
+         *         "customer": {
+         *           "href": "https://shop.example/v1/orders/1"
+         *         },
+         *         "cancel": {
+         *           "href": "https://shop.example/v1/orders/1"
+         *         },
+         *         "pay": {
+         *           "href": "https://shop.example/v1/orders/1"
+         *         }
+         *       },
+         *       "_embedded": {
+         *         "customer": {
+         *           "id": 1,
+         *           "name": "Ada Winter",
+         *           "_links": {
+         *             "self": {
+         *               "href": "https://shop.example/v1/orders/1"
+         *             }
+         *           }
+         *         },
+         *         "items": [
+         *           {
+         *             "id": 1,
+         *             "productId": 1,
+         *             "name": "Walnut desk lamp",
+         *             "sku": "LAMP-0001",
+         *             "quantity": 2,
+         *             "unitPrice": 79.5,
+         *             "total": 159
+         *           }
+         *         ]
+         *       }
+         *     }
+         */
+        OrderHal: {
+            /** Format: int32 */
+            id: number;
+            /** @enum {string} */
+            status: "PENDING" | "PAID" | "CANCELLED";
+            /**
+             * @description The sum of the items, in major units of the currency.
+             * @example 159
+             */
+            total: number;
+            /**
+             * @description ISO 4217; the same for all items.
+             * @example EUR
+             */
+            currency: string;
+            /** Format: int32 */
+            customerId: number;
+            /**
+             * Format: int64
+             * @description One more with each change.
+             */
+            version: number;
+            /** Format: date-time */
+            createdAt: string;
+            /** Format: date-time */
+            updatedAt: string;
+            /** Format: date-time */
+            paidAt: string | null;
+            /** Format: date-time */
+            cancelledAt: string | null;
+            /** @description cancel and pay stand here only while they are possible and permitted to whoever asks. */
+            _links: {
+                self: components["schemas"]["Link"];
+                items: components["schemas"]["Link"];
+                customer?: components["schemas"]["Link"];
+                cancel?: components["schemas"]["Link"];
+                pay?: components["schemas"]["Link"];
+            };
+            _embedded: {
+                /** @description Absent when the customer is no longer there. */
+                customer?: {
+                    /** Format: int32 */
+                    id: number;
+                    /** @example Ada Winter */
+                    name: string;
+                    _links: {
+                        self: components["schemas"]["Link"];
+                    };
+                };
+                items: components["schemas"]["OrderItem"][];
+            };
+        };
+        /**
+         * @example {
+         *       "meta": {
+         *         "currentPage": 1,
+         *         "perPage": 20,
+         *         "total": 1,
+         *         "lastPage": 1
+         *       },
+         *       "_links": {
+         *         "self": {
+         *           "href": "https://shop.example/v1/orders/1"
+         *         },
+         *         "first": {
+         *           "href": "https://shop.example/v1/orders/1"
+         *         },
+         *         "last": {
+         *           "href": "https://shop.example/v1/orders/1"
+         *         },
+         *         "prev": {
+         *           "href": "https://shop.example/v1/orders/1"
+         *         },
+         *         "next": {
+         *           "href": "https://shop.example/v1/orders/1"
+         *         }
+         *       },
+         *       "_embedded": {
+         *         "orders": [
+         *           {
+         *             "id": 1,
+         *             "status": "PENDING",
+         *             "total": 159,
+         *             "currency": "EUR",
+         *             "customerId": 1,
+         *             "version": 1,
+         *             "createdAt": "2026-01-15T09:30:00.000Z",
+         *             "updatedAt": "2026-01-15T09:30:00.000Z",
+         *             "paidAt": "2026-01-15T09:30:00.000Z",
+         *             "cancelledAt": "2026-01-15T09:30:00.000Z",
+         *             "_links": {
+         *               "self": {
+         *                 "href": "https://shop.example/v1/orders/1"
+         *               },
+         *               "items": {
+         *                 "href": "https://shop.example/v1/orders/1"
+         *               },
+         *               "customer": {
+         *                 "href": "https://shop.example/v1/orders/1"
+         *               },
+         *               "cancel": {
+         *                 "href": "https://shop.example/v1/orders/1"
+         *               },
+         *               "pay": {
+         *                 "href": "https://shop.example/v1/orders/1"
+         *               }
+         *             },
+         *             "_embedded": {
+         *               "customer": {
+         *                 "id": 1,
+         *                 "name": "Ada Winter",
+         *                 "_links": {
+         *                   "self": {
+         *                     "href": "https://shop.example/v1/orders/1"
+         *                   }
+         *                 }
+         *               },
+         *               "items": [
+         *                 {
+         *                   "id": 1,
+         *                   "productId": 1,
+         *                   "name": "Walnut desk lamp",
+         *                   "sku": "LAMP-0001",
+         *                   "quantity": 2,
+         *                   "unitPrice": 79.5,
+         *                   "total": 159
+         *                 }
+         *               ]
+         *             }
+         *           }
+         *         ]
+         *       }
+         *     }
+         */
+        OrderHalList: {
+            meta: {
+                /** Format: int32 */
+                currentPage: number;
+                /**
+                 * Format: int32
+                 * @example 20
+                 */
+                perPage: number;
+                /**
+                 * Format: int64
+                 * @example 1
+                 */
+                total: number;
+                /** Format: int64 */
+                lastPage: number;
+            } | {
+                /**
+                 * Format: int32
+                 * @example 20
+                 */
+                perPage: number;
+                /** @example mK3v0c5zq1hXbGdsWzEsMjAsMjBd */
+                nextCursor: string | null;
+                /** @example mK3v0c5zq1hXbGdsWzEsMjAsMjBd */
+                prevCursor: string | null;
+                /**
+                 * Format: int64
+                 * @example 1
+                 */
+                total?: number;
+            };
+            _links: {
+                self: components["schemas"]["Link"];
+                first: components["schemas"]["Link"];
+                last?: components["schemas"]["Link"];
+                prev?: components["schemas"]["Link"];
+                next?: components["schemas"]["Link"];
+            };
+            _embedded: {
+                orders: components["schemas"]["OrderHal"][];
+            };
+        };
+        /**
+         * @example {
+         *       "id": 1,
+         *       "productId": 1,
+         *       "name": "Walnut desk lamp",
+         *       "sku": "LAMP-0001",
+         *       "quantity": 2,
+         *       "unitPrice": 79.5,
+         *       "total": 159
+         *     }
+         */
+        OrderItem: {
+            /** Format: int32 */
+            id: number;
+            /**
+             * Format: int32
+             * @description The product may be gone by now: what it was is kept here.
+             */
+            productId: number;
+            /** @example Walnut desk lamp */
+            name: string;
+            /** @example LAMP-0001 */
+            sku: string | null;
+            /**
+             * Format: int32
+             * @example 2
+             */
+            quantity: number;
+            /**
+             * @description What one cost when it was ordered, in major units.
+             * @example 79.5
+             */
+            unitPrice: number;
+            /**
+             * @description quantity × unitPrice, exact to the minor unit.
+             * @example 159
+             */
+            total: number;
+        };
+        /**
+         * @example {
+         *       "meta": {
+         *         "currentPage": 1,
+         *         "perPage": 20,
+         *         "total": 1,
+         *         "lastPage": 1
+         *       },
+         *       "_links": {
+         *         "self": {
+         *           "href": "https://shop.example/v1/orders/1"
+         *         },
+         *         "first": {
+         *           "href": "https://shop.example/v1/orders/1"
+         *         },
+         *         "last": {
+         *           "href": "https://shop.example/v1/orders/1"
+         *         },
+         *         "prev": {
+         *           "href": "https://shop.example/v1/orders/1"
+         *         },
+         *         "next": {
+         *           "href": "https://shop.example/v1/orders/1"
+         *         }
+         *       },
+         *       "_embedded": {
+         *         "items": [
+         *           {
+         *             "id": 1,
+         *             "productId": 1,
+         *             "name": "Walnut desk lamp",
+         *             "sku": "LAMP-0001",
+         *             "quantity": 2,
+         *             "unitPrice": 79.5,
+         *             "total": 159
+         *           }
+         *         ]
+         *       }
+         *     }
+         */
+        OrderItemHalList: {
+            meta: {
+                /** Format: int32 */
+                currentPage: number;
+                /**
+                 * Format: int32
+                 * @example 20
+                 */
+                perPage: number;
+                /**
+                 * Format: int64
+                 * @example 1
+                 */
+                total: number;
+                /** Format: int64 */
+                lastPage: number;
+            } | {
+                /**
+                 * Format: int32
+                 * @example 20
+                 */
+                perPage: number;
+                /** @example mK3v0c5zq1hXbGdsWzEsMjAsMjBd */
+                nextCursor: string | null;
+                /** @example mK3v0c5zq1hXbGdsWzEsMjAsMjBd */
+                prevCursor: string | null;
+                /**
+                 * Format: int64
+                 * @example 1
+                 */
+                total?: number;
+            };
+            _links: {
+                self: components["schemas"]["Link"];
+                first: components["schemas"]["Link"];
+                last?: components["schemas"]["Link"];
+                prev?: components["schemas"]["Link"];
+                next?: components["schemas"]["Link"];
+            };
+            _embedded: {
+                items: components["schemas"]["OrderItem"][];
+            };
+        };
+        /**
+         * @example {
+         *       "data": [
+         *         {
+         *           "id": 1,
+         *           "productId": 1,
+         *           "name": "Walnut desk lamp",
+         *           "sku": "LAMP-0001",
+         *           "quantity": 2,
+         *           "unitPrice": 79.5,
+         *           "total": 159
+         *         }
+         *       ],
+         *       "meta": {
+         *         "currentPage": 1,
+         *         "perPage": 20,
+         *         "total": 1,
+         *         "lastPage": 1
+         *       },
+         *       "links": {
+         *         "first": "https://shop.example/v1/products",
+         *         "last": "https://shop.example/v1/products",
+         *         "prev": "https://shop.example/v1/products",
+         *         "next": "https://shop.example/v1/products"
+         *       }
+         *     }
+         */
+        OrderItemList: {
+            data: components["schemas"]["OrderItem"][];
+            meta: {
+                /** Format: int32 */
+                currentPage: number;
+                /**
+                 * Format: int32
+                 * @example 20
+                 */
+                perPage: number;
+                /**
+                 * Format: int64
+                 * @example 1
+                 */
+                total: number;
+                /** Format: int64 */
+                lastPage: number;
+            } | {
+                /**
+                 * Format: int32
+                 * @example 20
+                 */
+                perPage: number;
+                /** @example mK3v0c5zq1hXbGdsWzEsMjAsMjBd */
+                nextCursor: string | null;
+                /** @example mK3v0c5zq1hXbGdsWzEsMjAsMjBd */
+                prevCursor: string | null;
+                /**
+                 * Format: int64
+                 * @example 1
+                 */
+                total?: number;
+            };
+            links: {
+                /** Format: uri */
+                first: string | null;
+                /** Format: uri */
+                last: string | null;
+                /** Format: uri */
+                prev: string | null;
+                /** Format: uri */
+                next: string | null;
+            };
+        };
+        /**
+         * @example {
+         *       "data": [
+         *         {
+         *           "id": 1,
+         *           "status": "PENDING",
+         *           "total": 159,
+         *           "currency": "EUR",
+         *           "customerId": 1,
+         *           "items": [
+         *             {
+         *               "id": 1,
+         *               "productId": 1,
+         *               "name": "Walnut desk lamp",
+         *               "sku": "LAMP-0001",
+         *               "quantity": 2,
+         *               "unitPrice": 79.5,
+         *               "total": 159
+         *             }
+         *           ],
+         *           "version": 1,
+         *           "createdAt": "2026-01-15T09:30:00.000Z",
+         *           "updatedAt": "2026-01-15T09:30:00.000Z",
+         *           "paidAt": "2026-01-15T09:30:00.000Z",
+         *           "cancelledAt": "2026-01-15T09:30:00.000Z",
+         *           "_links": {
+         *             "self": {
+         *               "href": "https://shop.example/v1/orders/1"
+         *             },
+         *             "items": {
+         *               "href": "https://shop.example/v1/orders/1"
+         *             },
+         *             "customer": {
+         *               "href": "https://shop.example/v1/orders/1"
+         *             },
+         *             "cancel": {
+         *               "href": "https://shop.example/v1/orders/1"
+         *             },
+         *             "pay": {
+         *               "href": "https://shop.example/v1/orders/1"
+         *             }
+         *           }
+         *         }
+         *       ],
+         *       "meta": {
+         *         "currentPage": 1,
+         *         "perPage": 20,
+         *         "total": 1,
+         *         "lastPage": 1
+         *       },
+         *       "links": {
+         *         "first": "https://shop.example/v1/products",
+         *         "last": "https://shop.example/v1/products",
+         *         "prev": "https://shop.example/v1/products",
+         *         "next": "https://shop.example/v1/products"
+         *       }
+         *     }
+         */
+        OrderList: {
+            data: components["schemas"]["Order"][];
+            meta: {
+                /** Format: int32 */
+                currentPage: number;
+                /**
+                 * Format: int32
+                 * @example 20
+                 */
+                perPage: number;
+                /**
+                 * Format: int64
+                 * @example 1
+                 */
+                total: number;
+                /** Format: int64 */
+                lastPage: number;
+            } | {
+                /**
+                 * Format: int32
+                 * @example 20
+                 */
+                perPage: number;
+                /** @example mK3v0c5zq1hXbGdsWzEsMjAsMjBd */
+                nextCursor: string | null;
+                /** @example mK3v0c5zq1hXbGdsWzEsMjAsMjBd */
+                prevCursor: string | null;
+                /**
+                 * Format: int64
+                 * @example 1
+                 */
+                total?: number;
+            };
+            links: {
+                /** Format: uri */
+                first: string | null;
+                /** Format: uri */
+                last: string | null;
+                /** Format: uri */
+                prev: string | null;
+                /** Format: uri */
+                next: string | null;
+            };
+        };
+        /**
+         * @example {
+         *       "id": 1,
+         *       "status": "PENDING",
+         *       "total": 159,
+         *       "currency": "EUR",
+         *       "customerId": 1,
+         *       "items": [
+         *         {
+         *           "id": 1,
+         *           "productId": 1,
+         *           "name": "Walnut desk lamp",
+         *           "sku": "LAMP-0001",
+         *           "quantity": 2,
+         *           "unitPrice": 79.5,
+         *           "total": 159
+         *         }
+         *       ],
+         *       "version": 1,
+         *       "createdAt": "2026-01-15T09:30:00.000Z",
+         *       "updatedAt": "2026-01-15T09:30:00.000Z",
+         *       "paidAt": "2026-01-15T09:30:00.000Z",
+         *       "cancelledAt": "2026-01-15T09:30:00.000Z",
+         *       "_links": {
+         *         "self": {
+         *           "href": "https://shop.example/v1/orders/1"
+         *         },
+         *         "items": {
+         *           "href": "https://shop.example/v1/orders/1"
+         *         },
+         *         "customer": {
+         *           "href": "https://shop.example/v1/orders/1"
+         *         },
+         *         "cancel": {
+         *           "href": "https://shop.example/v1/orders/1"
+         *         },
+         *         "pay": {
+         *           "href": "https://shop.example/v1/orders/1"
+         *         }
+         *       },
+         *       "payment": {
+         *         "provider": "manual",
+         *         "status": "pending",
+         *         "reference": "pi_3PqXyz",
+         *         "clientSecret": "pi_3PqXyz_secret_aBcD"
+         *       }
+         *     }
+         */
+        OrderWithPayment: {
+            /** Format: int32 */
+            id: number;
+            /** @enum {string} */
+            status: "PENDING" | "PAID" | "CANCELLED";
+            /**
+             * @description The sum of the items, in major units of the currency.
+             * @example 159
+             */
+            total: number;
+            /**
+             * @description ISO 4217; the same for all items.
+             * @example EUR
+             */
+            currency: string;
+            /** Format: int32 */
+            customerId: number;
+            items: components["schemas"]["OrderItem"][];
+            /**
+             * Format: int64
+             * @description One more with each change.
+             */
+            version: number;
+            /** Format: date-time */
+            createdAt: string;
+            /** Format: date-time */
+            updatedAt: string;
+            /** Format: date-time */
+            paidAt: string | null;
+            /** Format: date-time */
+            cancelledAt: string | null;
+            /** @description cancel and pay stand here only while they are possible and permitted to whoever asks. */
+            _links: {
+                self: components["schemas"]["Link"];
+                items: components["schemas"]["Link"];
+                customer?: components["schemas"]["Link"];
+                cancel?: components["schemas"]["Link"];
+                pay?: components["schemas"]["Link"];
+            };
+            payment: components["schemas"]["Payment"];
+        };
+        /**
+         * @example {
+         *       "id": 1,
+         *       "status": "PENDING",
+         *       "total": 159,
+         *       "currency": "EUR",
+         *       "customerId": 1,
+         *       "version": 1,
+         *       "createdAt": "2026-01-15T09:30:00.000Z",
+         *       "updatedAt": "2026-01-15T09:30:00.000Z",
+         *       "paidAt": "2026-01-15T09:30:00.000Z",
+         *       "cancelledAt": "2026-01-15T09:30:00.000Z",
+         *       "_links": {
+         *         "self": {
+         *           "href": "https://shop.example/v1/orders/1"
+         *         },
+         *         "items": {
+         *           "href": "https://shop.example/v1/orders/1"
+         *         },
+         *         "customer": {
+         *           "href": "https://shop.example/v1/orders/1"
+         *         },
+         *         "cancel": {
+         *           "href": "https://shop.example/v1/orders/1"
+         *         },
+         *         "pay": {
+         *           "href": "https://shop.example/v1/orders/1"
+         *         }
+         *       },
+         *       "_embedded": {
+         *         "customer": {
+         *           "id": 1,
+         *           "name": "Ada Winter",
+         *           "_links": {
+         *             "self": {
+         *               "href": "https://shop.example/v1/orders/1"
+         *             }
+         *           }
+         *         },
+         *         "items": [
+         *           {
+         *             "id": 1,
+         *             "productId": 1,
+         *             "name": "Walnut desk lamp",
+         *             "sku": "LAMP-0001",
+         *             "quantity": 2,
+         *             "unitPrice": 79.5,
+         *             "total": 159
+         *           }
+         *         ]
+         *       },
+         *       "payment": {
+         *         "provider": "manual",
+         *         "status": "pending",
+         *         "reference": "pi_3PqXyz",
+         *         "clientSecret": "pi_3PqXyz_secret_aBcD"
+         *       }
+         *     }
+         */
+        OrderWithPaymentHal: {
+            /** Format: int32 */
+            id: number;
+            /** @enum {string} */
+            status: "PENDING" | "PAID" | "CANCELLED";
+            /**
+             * @description The sum of the items, in major units of the currency.
+             * @example 159
+             */
+            total: number;
+            /**
+             * @description ISO 4217; the same for all items.
+             * @example EUR
+             */
+            currency: string;
+            /** Format: int32 */
+            customerId: number;
+            /**
+             * Format: int64
+             * @description One more with each change.
+             */
+            version: number;
+            /** Format: date-time */
+            createdAt: string;
+            /** Format: date-time */
+            updatedAt: string;
+            /** Format: date-time */
+            paidAt: string | null;
+            /** Format: date-time */
+            cancelledAt: string | null;
+            /** @description cancel and pay stand here only while they are possible and permitted to whoever asks. */
+            _links: {
+                self: components["schemas"]["Link"];
+                items: components["schemas"]["Link"];
+                customer?: components["schemas"]["Link"];
+                cancel?: components["schemas"]["Link"];
+                pay?: components["schemas"]["Link"];
+            };
+            _embedded: {
+                /** @description Absent when the customer is no longer there. */
+                customer?: {
+                    /** Format: int32 */
+                    id: number;
+                    /** @example Ada Winter */
+                    name: string;
+                    _links: {
+                        self: components["schemas"]["Link"];
+                    };
+                };
+                items: components["schemas"]["OrderItem"][];
+            };
+            payment: components["schemas"]["Payment"];
+        };
         /**
          * @example {
          *       "name": "example text"
@@ -1205,6 +2361,30 @@ export interface components {
              * @example true
              */
             done?: unknown;
+        };
+        /**
+         * @example {
+         *       "provider": "manual",
+         *       "status": "pending",
+         *       "reference": "pi_3PqXyz",
+         *       "clientSecret": "pi_3PqXyz_secret_aBcD"
+         *     }
+         */
+        Payment: {
+            /** @enum {string} */
+            provider: "manual" | "stripe";
+            /** @enum {string} */
+            status: "pending" | "succeeded";
+            /**
+             * @description The provider’s own name for the payment.
+             * @example pi_3PqXyz
+             */
+            reference: string | null;
+            /**
+             * @description To confirm the payment with, in the customer’s browser; null when there is nothing to confirm.
+             * @example pi_3PqXyz_secret_aBcD
+             */
+            clientSecret: string | null;
         };
         /**
          * @description What went wrong, in one sentence.
@@ -1533,6 +2713,25 @@ export interface components {
         };
         /**
          * @example {
+         *       "id": "evt_3PqXyz",
+         *       "type": "payment_intent.created"
+         *     }
+         */
+        StripeEvent: {
+            id: string;
+            type: string;
+        };
+        /**
+         * @example {
+         *       "received": true
+         *     }
+         */
+        StripeEventReceived: {
+            /** @constant */
+            received: true;
+        };
+        /**
+         * @example {
          *       "id": 1,
          *       "title": "Order more lamps",
          *       "done": false,
@@ -1732,6 +2931,8 @@ export interface components {
          *     `INVALID_CURSOR`: The cursor is not one this service issued for this list with this filter and sort.
          *
          *     `INVALID_IDEMPOTENCY_KEY`: Idempotency-Key must be 1 to 255 visible ASCII characters.
+         *
+         *     `INVALID_SIGNATURE`: The signature is missing, too old, or not one of this body made with the secret both sides share.
          */
         BadRequest: {
             headers: {
@@ -1758,11 +2959,11 @@ export interface components {
             content: {
                 "application/json": components["schemas"]["Error"] & {
                     /** @enum {string} */
-                    error?: "VALIDATION_FAILED" | "MALFORMED_JSON" | "MALFORMED_PATCH" | "INVALID_CURSOR" | "INVALID_IDEMPOTENCY_KEY";
+                    error?: "VALIDATION_FAILED" | "MALFORMED_JSON" | "MALFORMED_PATCH" | "INVALID_CURSOR" | "INVALID_IDEMPOTENCY_KEY" | "INVALID_SIGNATURE";
                 };
                 "application/problem+json": components["schemas"]["Problem"] & {
                     /** @enum {string} */
-                    error?: "VALIDATION_FAILED" | "MALFORMED_JSON" | "MALFORMED_PATCH" | "INVALID_CURSOR" | "INVALID_IDEMPOTENCY_KEY";
+                    error?: "VALIDATION_FAILED" | "MALFORMED_JSON" | "MALFORMED_PATCH" | "INVALID_CURSOR" | "INVALID_IDEMPOTENCY_KEY" | "INVALID_SIGNATURE";
                 };
             };
         };
@@ -1804,6 +3005,40 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"] & {
                     /** @enum {string} */
                     error?: "UNAUTHORIZED" | "TOKEN_EXPIRED" | "INVALID_CREDENTIALS";
+                };
+            };
+        };
+        /** @description `PAYMENT_DECLINED`: The payment provider declines the payment; nothing was charged. Pay in another way. */
+        PaymentRequired: {
+            headers: {
+                "X-Request-ID": components["headers"]["X-Request-ID"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                "Cache-Control": components["headers"]["Cache-Control"];
+                Vary: components["headers"]["Vary"];
+                "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
+                "Server-Timing": components["headers"]["Server-Timing"];
+                "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                "Access-Control-Allow-Credentials": components["headers"]["Access-Control-Allow-Credentials"];
+                "Access-Control-Expose-Headers": components["headers"]["Access-Control-Expose-Headers"];
+                Deprecation: components["headers"]["Deprecation"];
+                Sunset: components["headers"]["Sunset"];
+                Link: components["headers"]["Link"];
+                "Content-Encoding": components["headers"]["Content-Encoding"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"] & {
+                    /** @enum {string} */
+                    error?: "PAYMENT_DECLINED";
+                };
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {string} */
+                    error?: "PAYMENT_DECLINED";
                 };
             };
         };
@@ -1912,6 +3147,10 @@ export interface components {
         /**
          * @description `DUPLICATE`: Another resource already has this value.
          *
+         *     `ORDER_ALREADY_PAID`: The order has been paid; it can no longer be changed.
+         *
+         *     `ORDER_ALREADY_CANCELLED`: The order has been cancelled; place a new one instead.
+         *
          *     `PATCH_TEST_FAILED`: A test operation of the patch did not match; nothing was changed.
          *
          *     `PATCH_PATH_NOT_FOUND`: A path of the patch does not exist; nothing was changed.
@@ -1946,11 +3185,11 @@ export interface components {
             content: {
                 "application/json": components["schemas"]["Error"] & {
                     /** @enum {string} */
-                    error?: "DUPLICATE" | "PATCH_TEST_FAILED" | "PATCH_PATH_NOT_FOUND" | "IDEMPOTENCY_KEY_IN_USE" | "LIMIT_REACHED";
+                    error?: "DUPLICATE" | "ORDER_ALREADY_PAID" | "ORDER_ALREADY_CANCELLED" | "PATCH_TEST_FAILED" | "PATCH_PATH_NOT_FOUND" | "IDEMPOTENCY_KEY_IN_USE" | "LIMIT_REACHED";
                 };
                 "application/problem+json": components["schemas"]["Problem"] & {
                     /** @enum {string} */
-                    error?: "DUPLICATE" | "PATCH_TEST_FAILED" | "PATCH_PATH_NOT_FOUND" | "IDEMPOTENCY_KEY_IN_USE" | "LIMIT_REACHED";
+                    error?: "DUPLICATE" | "ORDER_ALREADY_PAID" | "ORDER_ALREADY_CANCELLED" | "PATCH_TEST_FAILED" | "PATCH_PATH_NOT_FOUND" | "IDEMPOTENCY_KEY_IN_USE" | "LIMIT_REACHED";
                 };
             };
         };
@@ -2062,6 +3301,16 @@ export interface components {
         /**
          * @description `PATCH_RESULT_INVALID`: The patched resource would not be valid; nothing was changed.
          *
+         *     `PRODUCT_UNAVAILABLE`: Some products do not exist or are archived; details names them. Nothing was ordered.
+         *
+         *     `MIXED_CURRENCIES`: The products have different currencies; order those of each currency separately.
+         *
+         *     `ORDER_TOO_LARGE`: The total is larger than can be counted exactly; order fewer.
+         *
+         *     `PAYMENT_NOT_POSSIBLE`: The payment provider does not take this amount in this currency; nothing was charged.
+         *
+         *     `PAYMENT_MISMATCH`: What was paid is not what the order costs; the order was not changed.
+         *
          *     `IDEMPOTENCY_KEY_REUSED`: This Idempotency-Key was used before with a different request.
          */
         UnprocessableEntity: {
@@ -2089,11 +3338,11 @@ export interface components {
             content: {
                 "application/json": components["schemas"]["Error"] & {
                     /** @enum {string} */
-                    error?: "PATCH_RESULT_INVALID" | "IDEMPOTENCY_KEY_REUSED";
+                    error?: "PATCH_RESULT_INVALID" | "PRODUCT_UNAVAILABLE" | "MIXED_CURRENCIES" | "ORDER_TOO_LARGE" | "PAYMENT_NOT_POSSIBLE" | "PAYMENT_MISMATCH" | "IDEMPOTENCY_KEY_REUSED";
                 };
                 "application/problem+json": components["schemas"]["Problem"] & {
                     /** @enum {string} */
-                    error?: "PATCH_RESULT_INVALID" | "IDEMPOTENCY_KEY_REUSED";
+                    error?: "PATCH_RESULT_INVALID" | "PRODUCT_UNAVAILABLE" | "MIXED_CURRENCIES" | "ORDER_TOO_LARGE" | "PAYMENT_NOT_POSSIBLE" | "PAYMENT_MISMATCH" | "IDEMPOTENCY_KEY_REUSED";
                 };
             };
         };
@@ -2171,6 +3420,8 @@ export interface components {
          *
          *     `WEATHER_UNAVAILABLE`: The weather provider cannot be reached, and nothing is known of this city yet; retry later.
          *
+         *     `PAYMENT_UNAVAILABLE`: The payment provider cannot be reached; nothing was charged. Retry after the time in Retry-After.
+         *
          *     `SHUTTING_DOWN`: The service is stopping; retry on another instance.
          */
         ServiceUnavailable: {
@@ -2199,11 +3450,11 @@ export interface components {
             content: {
                 "application/json": components["schemas"]["Error"] & {
                     /** @enum {string} */
-                    error?: "DATABASE_UNAVAILABLE" | "WEATHER_UNAVAILABLE" | "SHUTTING_DOWN";
+                    error?: "DATABASE_UNAVAILABLE" | "WEATHER_UNAVAILABLE" | "PAYMENT_UNAVAILABLE" | "SHUTTING_DOWN";
                 };
                 "application/problem+json": components["schemas"]["Problem"] & {
                     /** @enum {string} */
-                    error?: "DATABASE_UNAVAILABLE" | "WEATHER_UNAVAILABLE" | "SHUTTING_DOWN";
+                    error?: "DATABASE_UNAVAILABLE" | "WEATHER_UNAVAILABLE" | "PAYMENT_UNAVAILABLE" | "SHUTTING_DOWN";
                 };
             };
         };
@@ -4603,6 +5854,2684 @@ export interface operations {
             507: components["responses"]["InsufficientStorage"];
         };
     };
+    listUserOrders: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Only orders of this status.
+                 * @example PENDING
+                 */
+                status?: "PENDING" | "PAID" | "CANCELLED";
+                /**
+                 * @description What to sort by; ties are broken by id. Default: id.
+                 * @example id
+                 */
+                sort?: "id" | "createdAt" | "created_at" | "total";
+                /**
+                 * @description Direction of the sort; default asc.
+                 * @example asc
+                 */
+                order?: "asc" | "desc";
+                /**
+                 * @description Page number, from 1. Not together with cursor or limit.
+                 * @example 1
+                 */
+                page?: number;
+                /**
+                 * @description Items per page.
+                 * @example 20
+                 */
+                perPage?: number;
+                /**
+                 * @description Items per cursor page; default 20. Starts cursor paging.
+                 * @example 20
+                 */
+                limit?: number;
+                /**
+                 * @description Where to go on: nextCursor or prevCursor of another page of the same list.
+                 * @example mK3v0c5zq1hXbGdsWzEsMjAsMjBd
+                 */
+                cursor?: string;
+                /**
+                 * @description With cursor paging: also give the exact total.
+                 * @example exact
+                 */
+                count?: "exact";
+            };
+            header?: {
+                /**
+                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @example checkout-4711
+                 */
+                "X-Request-ID"?: components["parameters"]["XRequestId"];
+                /**
+                 * @description Entity tags the client has: when one is current the answer is 304 and costs no quota.
+                 * @example "0f343b0931126a20f133d67c2b018a3b"
+                 */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+                /**
+                 * @description When nothing has changed since, the answer is 304. If-None-Match takes precedence.
+                 * @example Thu, 15 Jan 2026 09:30:00 GMT
+                 */
+                "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
+            };
+            path: {
+                /**
+                 * @description The id of the resource.
+                 * @example 1
+                 */
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page of orders. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    Vary: components["headers"]["Vary"];
+                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
+                    "Server-Timing": components["headers"]["Server-Timing"];
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    "Access-Control-Allow-Credentials": components["headers"]["Access-Control-Allow-Credentials"];
+                    "Access-Control-Expose-Headers": components["headers"]["Access-Control-Expose-Headers"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    "Content-Encoding": components["headers"]["Content-Encoding"];
+                    ETag: components["headers"]["ETag"];
+                    "Last-Modified": components["headers"]["Last-Modified"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "id": 1,
+                     *           "status": "PENDING",
+                     *           "total": 159,
+                     *           "currency": "EUR",
+                     *           "customerId": 1,
+                     *           "items": [
+                     *             {
+                     *               "id": 1,
+                     *               "productId": 1,
+                     *               "name": "Walnut desk lamp",
+                     *               "sku": "LAMP-0001",
+                     *               "quantity": 2,
+                     *               "unitPrice": 79.5,
+                     *               "total": 159
+                     *             }
+                     *           ],
+                     *           "version": 1,
+                     *           "createdAt": "2026-01-15T09:30:00.000Z",
+                     *           "updatedAt": "2026-01-15T09:30:00.000Z",
+                     *           "paidAt": "2026-01-15T09:30:00.000Z",
+                     *           "cancelledAt": "2026-01-15T09:30:00.000Z",
+                     *           "_links": {
+                     *             "self": {
+                     *               "href": "https://shop.example/v1/orders/1"
+                     *             },
+                     *             "items": {
+                     *               "href": "https://shop.example/v1/orders/1"
+                     *             },
+                     *             "customer": {
+                     *               "href": "https://shop.example/v1/orders/1"
+                     *             },
+                     *             "cancel": {
+                     *               "href": "https://shop.example/v1/orders/1"
+                     *             },
+                     *             "pay": {
+                     *               "href": "https://shop.example/v1/orders/1"
+                     *             }
+                     *           }
+                     *         }
+                     *       ],
+                     *       "meta": {
+                     *         "currentPage": 1,
+                     *         "perPage": 20,
+                     *         "total": 1,
+                     *         "lastPage": 1
+                     *       },
+                     *       "links": {
+                     *         "first": "https://shop.example/v1/products",
+                     *         "last": "https://shop.example/v1/products",
+                     *         "prev": "https://shop.example/v1/products",
+                     *         "next": "https://shop.example/v1/products"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["OrderList"];
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "id": 1,
+                     *           "status": "PENDING",
+                     *           "total": 159,
+                     *           "currency": "EUR",
+                     *           "customerId": 1,
+                     *           "items": [
+                     *             {
+                     *               "id": 1,
+                     *               "productId": 1,
+                     *               "name": "Walnut desk lamp",
+                     *               "sku": "LAMP-0001",
+                     *               "quantity": 2,
+                     *               "unitPrice": 79.5,
+                     *               "total": 159
+                     *             }
+                     *           ],
+                     *           "version": 1,
+                     *           "createdAt": "2026-01-15T09:30:00.000Z",
+                     *           "updatedAt": "2026-01-15T09:30:00.000Z",
+                     *           "paidAt": "2026-01-15T09:30:00.000Z",
+                     *           "cancelledAt": "2026-01-15T09:30:00.000Z",
+                     *           "_links": {
+                     *             "self": {
+                     *               "href": "https://shop.example/v1/orders/1"
+                     *             },
+                     *             "items": {
+                     *               "href": "https://shop.example/v1/orders/1"
+                     *             },
+                     *             "customer": {
+                     *               "href": "https://shop.example/v1/orders/1"
+                     *             },
+                     *             "cancel": {
+                     *               "href": "https://shop.example/v1/orders/1"
+                     *             },
+                     *             "pay": {
+                     *               "href": "https://shop.example/v1/orders/1"
+                     *             }
+                     *           }
+                     *         }
+                     *       ],
+                     *       "meta": {
+                     *         "currentPage": 1,
+                     *         "perPage": 20,
+                     *         "total": 1,
+                     *         "lastPage": 1
+                     *       },
+                     *       "links": {
+                     *         "first": "https://shop.example/v1/products",
+                     *         "last": "https://shop.example/v1/products",
+                     *         "prev": "https://shop.example/v1/products",
+                     *         "next": "https://shop.example/v1/products"
+                     *       }
+                     *     }
+                     */
+                    "application/vnd.catalog.v1+json": components["schemas"]["OrderList"];
+                    /**
+                     * @example {
+                     *       "meta": {
+                     *         "currentPage": 1,
+                     *         "perPage": 20,
+                     *         "total": 1,
+                     *         "lastPage": 1
+                     *       },
+                     *       "_links": {
+                     *         "self": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "first": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "last": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "prev": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "next": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         }
+                     *       },
+                     *       "_embedded": {
+                     *         "orders": [
+                     *           {
+                     *             "id": 1,
+                     *             "status": "PENDING",
+                     *             "total": 159,
+                     *             "currency": "EUR",
+                     *             "customerId": 1,
+                     *             "version": 1,
+                     *             "createdAt": "2026-01-15T09:30:00.000Z",
+                     *             "updatedAt": "2026-01-15T09:30:00.000Z",
+                     *             "paidAt": "2026-01-15T09:30:00.000Z",
+                     *             "cancelledAt": "2026-01-15T09:30:00.000Z",
+                     *             "_links": {
+                     *               "self": {
+                     *                 "href": "https://shop.example/v1/orders/1"
+                     *               },
+                     *               "items": {
+                     *                 "href": "https://shop.example/v1/orders/1"
+                     *               },
+                     *               "customer": {
+                     *                 "href": "https://shop.example/v1/orders/1"
+                     *               },
+                     *               "cancel": {
+                     *                 "href": "https://shop.example/v1/orders/1"
+                     *               },
+                     *               "pay": {
+                     *                 "href": "https://shop.example/v1/orders/1"
+                     *               }
+                     *             },
+                     *             "_embedded": {
+                     *               "customer": {
+                     *                 "id": 1,
+                     *                 "name": "Ada Winter",
+                     *                 "_links": {
+                     *                   "self": {
+                     *                     "href": "https://shop.example/v1/orders/1"
+                     *                   }
+                     *                 }
+                     *               },
+                     *               "items": [
+                     *                 {
+                     *                   "id": 1,
+                     *                   "productId": 1,
+                     *                   "name": "Walnut desk lamp",
+                     *                   "sku": "LAMP-0001",
+                     *                   "quantity": 2,
+                     *                   "unitPrice": 79.5,
+                     *                   "total": 159
+                     *                 }
+                     *               ]
+                     *             }
+                     *           }
+                     *         ]
+                     *       }
+                     *     }
+                     */
+                    "application/hal+json": components["schemas"]["OrderHalList"];
+                };
+            };
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            412: components["responses"]["PreconditionFailed"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    createOrder: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @example checkout-4711
+                 */
+                "X-Request-ID"?: components["parameters"]["XRequestId"];
+                /**
+                 * @description Makes it safe to send the request again: for 24 hours the same key and body get the stored answer.
+                 * @example 6c0b0c2e-order-17
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /**
+                 * @description The id of the resource.
+                 * @example 1
+                 */
+                id: number;
+            };
+            cookie?: never;
+        };
+        /** @description The body. */
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "items": [
+                 *         {
+                 *           "productId": 1,
+                 *           "quantity": 2
+                 *         }
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["CreateOrder"];
+            };
+        };
+        responses: {
+            /** @description The order was placed. */
+            201: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    Vary: components["headers"]["Vary"];
+                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
+                    "Server-Timing": components["headers"]["Server-Timing"];
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    "Access-Control-Allow-Credentials": components["headers"]["Access-Control-Allow-Credentials"];
+                    "Access-Control-Expose-Headers": components["headers"]["Access-Control-Expose-Headers"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    "Content-Encoding": components["headers"]["Content-Encoding"];
+                    ETag: components["headers"]["ETag"];
+                    "Last-Modified": components["headers"]["Last-Modified"];
+                    Location: components["headers"]["Location"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": 1,
+                     *       "status": "PENDING",
+                     *       "total": 159,
+                     *       "currency": "EUR",
+                     *       "customerId": 1,
+                     *       "items": [
+                     *         {
+                     *           "id": 1,
+                     *           "productId": 1,
+                     *           "name": "Walnut desk lamp",
+                     *           "sku": "LAMP-0001",
+                     *           "quantity": 2,
+                     *           "unitPrice": 79.5,
+                     *           "total": 159
+                     *         }
+                     *       ],
+                     *       "version": 1,
+                     *       "createdAt": "2026-01-15T09:30:00.000Z",
+                     *       "updatedAt": "2026-01-15T09:30:00.000Z",
+                     *       "paidAt": "2026-01-15T09:30:00.000Z",
+                     *       "cancelledAt": "2026-01-15T09:30:00.000Z",
+                     *       "_links": {
+                     *         "self": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "items": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "customer": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "cancel": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "pay": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         }
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Order"];
+                    /**
+                     * @example {
+                     *       "id": 1,
+                     *       "status": "PENDING",
+                     *       "total": 159,
+                     *       "currency": "EUR",
+                     *       "customerId": 1,
+                     *       "items": [
+                     *         {
+                     *           "id": 1,
+                     *           "productId": 1,
+                     *           "name": "Walnut desk lamp",
+                     *           "sku": "LAMP-0001",
+                     *           "quantity": 2,
+                     *           "unitPrice": 79.5,
+                     *           "total": 159
+                     *         }
+                     *       ],
+                     *       "version": 1,
+                     *       "createdAt": "2026-01-15T09:30:00.000Z",
+                     *       "updatedAt": "2026-01-15T09:30:00.000Z",
+                     *       "paidAt": "2026-01-15T09:30:00.000Z",
+                     *       "cancelledAt": "2026-01-15T09:30:00.000Z",
+                     *       "_links": {
+                     *         "self": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "items": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "customer": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "cancel": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "pay": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         }
+                     *       }
+                     *     }
+                     */
+                    "application/vnd.catalog.v1+json": components["schemas"]["Order"];
+                    /**
+                     * @example {
+                     *       "id": 1,
+                     *       "status": "PENDING",
+                     *       "total": 159,
+                     *       "currency": "EUR",
+                     *       "customerId": 1,
+                     *       "version": 1,
+                     *       "createdAt": "2026-01-15T09:30:00.000Z",
+                     *       "updatedAt": "2026-01-15T09:30:00.000Z",
+                     *       "paidAt": "2026-01-15T09:30:00.000Z",
+                     *       "cancelledAt": "2026-01-15T09:30:00.000Z",
+                     *       "_links": {
+                     *         "self": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "items": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "customer": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "cancel": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "pay": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         }
+                     *       },
+                     *       "_embedded": {
+                     *         "customer": {
+                     *           "id": 1,
+                     *           "name": "Ada Winter",
+                     *           "_links": {
+                     *             "self": {
+                     *               "href": "https://shop.example/v1/orders/1"
+                     *             }
+                     *           }
+                     *         },
+                     *         "items": [
+                     *           {
+                     *             "id": 1,
+                     *             "productId": 1,
+                     *             "name": "Walnut desk lamp",
+                     *             "sku": "LAMP-0001",
+                     *             "quantity": 2,
+                     *             "unitPrice": 79.5,
+                     *             "total": 159
+                     *           }
+                     *         ]
+                     *       }
+                     *     }
+                     */
+                    "application/hal+json": components["schemas"]["OrderHal"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+            507: components["responses"]["InsufficientStorage"];
+        };
+    };
+    listUserOrdersOptions: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @example checkout-4711
+                 */
+                "X-Request-ID"?: components["parameters"]["XRequestId"];
+            };
+            path: {
+                /**
+                 * @description The id of the resource.
+                 * @example 1
+                 */
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            204: components["responses"]["Preflight"];
+            500: components["responses"]["InternalServerError"];
+        };
+    };
+    listUserOrdersHead: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Only orders of this status.
+                 * @example PENDING
+                 */
+                status?: "PENDING" | "PAID" | "CANCELLED";
+                /**
+                 * @description What to sort by; ties are broken by id. Default: id.
+                 * @example id
+                 */
+                sort?: "id" | "createdAt" | "created_at" | "total";
+                /**
+                 * @description Direction of the sort; default asc.
+                 * @example asc
+                 */
+                order?: "asc" | "desc";
+                /**
+                 * @description Page number, from 1. Not together with cursor or limit.
+                 * @example 1
+                 */
+                page?: number;
+                /**
+                 * @description Items per page.
+                 * @example 20
+                 */
+                perPage?: number;
+                /**
+                 * @description Items per cursor page; default 20. Starts cursor paging.
+                 * @example 20
+                 */
+                limit?: number;
+                /**
+                 * @description Where to go on: nextCursor or prevCursor of another page of the same list.
+                 * @example mK3v0c5zq1hXbGdsWzEsMjAsMjBd
+                 */
+                cursor?: string;
+                /**
+                 * @description With cursor paging: also give the exact total.
+                 * @example exact
+                 */
+                count?: "exact";
+            };
+            header?: {
+                /**
+                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @example checkout-4711
+                 */
+                "X-Request-ID"?: components["parameters"]["XRequestId"];
+                /**
+                 * @description Entity tags the client has: when one is current the answer is 304 and costs no quota.
+                 * @example "0f343b0931126a20f133d67c2b018a3b"
+                 */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+                /**
+                 * @description When nothing has changed since, the answer is 304. If-None-Match takes precedence.
+                 * @example Thu, 15 Jan 2026 09:30:00 GMT
+                 */
+                "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
+            };
+            path: {
+                /**
+                 * @description The id of the resource.
+                 * @example 1
+                 */
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page of orders. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    Vary: components["headers"]["Vary"];
+                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
+                    "Server-Timing": components["headers"]["Server-Timing"];
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    "Access-Control-Allow-Credentials": components["headers"]["Access-Control-Allow-Credentials"];
+                    "Access-Control-Expose-Headers": components["headers"]["Access-Control-Expose-Headers"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    "Content-Encoding": components["headers"]["Content-Encoding"];
+                    ETag: components["headers"]["ETag"];
+                    "Last-Modified": components["headers"]["Last-Modified"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            412: components["responses"]["PreconditionFailed"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getUserOrder: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @example checkout-4711
+                 */
+                "X-Request-ID"?: components["parameters"]["XRequestId"];
+                /**
+                 * @description Entity tags the client has: when one is current the answer is 304 and costs no quota.
+                 * @example "0f343b0931126a20f133d67c2b018a3b"
+                 */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+                /**
+                 * @description When nothing has changed since, the answer is 304. If-None-Match takes precedence.
+                 * @example Thu, 15 Jan 2026 09:30:00 GMT
+                 */
+                "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
+            };
+            path: {
+                /**
+                 * @description The id of the resource.
+                 * @example 1
+                 */
+                id: number;
+                /**
+                 * @description The id of the resource.
+                 * @example 1
+                 */
+                orderId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The order. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    Vary: components["headers"]["Vary"];
+                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
+                    "Server-Timing": components["headers"]["Server-Timing"];
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    "Access-Control-Allow-Credentials": components["headers"]["Access-Control-Allow-Credentials"];
+                    "Access-Control-Expose-Headers": components["headers"]["Access-Control-Expose-Headers"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    "Content-Encoding": components["headers"]["Content-Encoding"];
+                    ETag: components["headers"]["ETag"];
+                    "Last-Modified": components["headers"]["Last-Modified"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": 1,
+                     *       "status": "PENDING",
+                     *       "total": 159,
+                     *       "currency": "EUR",
+                     *       "customerId": 1,
+                     *       "items": [
+                     *         {
+                     *           "id": 1,
+                     *           "productId": 1,
+                     *           "name": "Walnut desk lamp",
+                     *           "sku": "LAMP-0001",
+                     *           "quantity": 2,
+                     *           "unitPrice": 79.5,
+                     *           "total": 159
+                     *         }
+                     *       ],
+                     *       "version": 1,
+                     *       "createdAt": "2026-01-15T09:30:00.000Z",
+                     *       "updatedAt": "2026-01-15T09:30:00.000Z",
+                     *       "paidAt": "2026-01-15T09:30:00.000Z",
+                     *       "cancelledAt": "2026-01-15T09:30:00.000Z",
+                     *       "_links": {
+                     *         "self": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "items": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "customer": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "cancel": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "pay": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         }
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Order"];
+                    /**
+                     * @example {
+                     *       "id": 1,
+                     *       "status": "PENDING",
+                     *       "total": 159,
+                     *       "currency": "EUR",
+                     *       "customerId": 1,
+                     *       "items": [
+                     *         {
+                     *           "id": 1,
+                     *           "productId": 1,
+                     *           "name": "Walnut desk lamp",
+                     *           "sku": "LAMP-0001",
+                     *           "quantity": 2,
+                     *           "unitPrice": 79.5,
+                     *           "total": 159
+                     *         }
+                     *       ],
+                     *       "version": 1,
+                     *       "createdAt": "2026-01-15T09:30:00.000Z",
+                     *       "updatedAt": "2026-01-15T09:30:00.000Z",
+                     *       "paidAt": "2026-01-15T09:30:00.000Z",
+                     *       "cancelledAt": "2026-01-15T09:30:00.000Z",
+                     *       "_links": {
+                     *         "self": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "items": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "customer": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "cancel": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "pay": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         }
+                     *       }
+                     *     }
+                     */
+                    "application/vnd.catalog.v1+json": components["schemas"]["Order"];
+                    /**
+                     * @example {
+                     *       "id": 1,
+                     *       "status": "PENDING",
+                     *       "total": 159,
+                     *       "currency": "EUR",
+                     *       "customerId": 1,
+                     *       "version": 1,
+                     *       "createdAt": "2026-01-15T09:30:00.000Z",
+                     *       "updatedAt": "2026-01-15T09:30:00.000Z",
+                     *       "paidAt": "2026-01-15T09:30:00.000Z",
+                     *       "cancelledAt": "2026-01-15T09:30:00.000Z",
+                     *       "_links": {
+                     *         "self": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "items": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "customer": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "cancel": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "pay": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         }
+                     *       },
+                     *       "_embedded": {
+                     *         "customer": {
+                     *           "id": 1,
+                     *           "name": "Ada Winter",
+                     *           "_links": {
+                     *             "self": {
+                     *               "href": "https://shop.example/v1/orders/1"
+                     *             }
+                     *           }
+                     *         },
+                     *         "items": [
+                     *           {
+                     *             "id": 1,
+                     *             "productId": 1,
+                     *             "name": "Walnut desk lamp",
+                     *             "sku": "LAMP-0001",
+                     *             "quantity": 2,
+                     *             "unitPrice": 79.5,
+                     *             "total": 159
+                     *           }
+                     *         ]
+                     *       }
+                     *     }
+                     */
+                    "application/hal+json": components["schemas"]["OrderHal"];
+                };
+            };
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            412: components["responses"]["PreconditionFailed"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getUserOrderOptions: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @example checkout-4711
+                 */
+                "X-Request-ID"?: components["parameters"]["XRequestId"];
+            };
+            path: {
+                /**
+                 * @description The id of the resource.
+                 * @example 1
+                 */
+                id: number;
+                /**
+                 * @description The id of the resource.
+                 * @example 1
+                 */
+                orderId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            204: components["responses"]["Preflight"];
+            500: components["responses"]["InternalServerError"];
+        };
+    };
+    getUserOrderHead: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @example checkout-4711
+                 */
+                "X-Request-ID"?: components["parameters"]["XRequestId"];
+                /**
+                 * @description Entity tags the client has: when one is current the answer is 304 and costs no quota.
+                 * @example "0f343b0931126a20f133d67c2b018a3b"
+                 */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+                /**
+                 * @description When nothing has changed since, the answer is 304. If-None-Match takes precedence.
+                 * @example Thu, 15 Jan 2026 09:30:00 GMT
+                 */
+                "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
+            };
+            path: {
+                /**
+                 * @description The id of the resource.
+                 * @example 1
+                 */
+                id: number;
+                /**
+                 * @description The id of the resource.
+                 * @example 1
+                 */
+                orderId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The order. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    Vary: components["headers"]["Vary"];
+                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
+                    "Server-Timing": components["headers"]["Server-Timing"];
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    "Access-Control-Allow-Credentials": components["headers"]["Access-Control-Allow-Credentials"];
+                    "Access-Control-Expose-Headers": components["headers"]["Access-Control-Expose-Headers"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    "Content-Encoding": components["headers"]["Content-Encoding"];
+                    ETag: components["headers"]["ETag"];
+                    "Last-Modified": components["headers"]["Last-Modified"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            412: components["responses"]["PreconditionFailed"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    listOrders: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Only orders of this status.
+                 * @example PENDING
+                 */
+                status?: "PENDING" | "PAID" | "CANCELLED";
+                /**
+                 * @description What to sort by; ties are broken by id. Default: id.
+                 * @example id
+                 */
+                sort?: "id" | "createdAt" | "created_at" | "total";
+                /**
+                 * @description Direction of the sort; default asc.
+                 * @example asc
+                 */
+                order?: "asc" | "desc";
+                /**
+                 * @description Page number, from 1. Not together with cursor or limit.
+                 * @example 1
+                 */
+                page?: number;
+                /**
+                 * @description Items per page.
+                 * @example 20
+                 */
+                perPage?: number;
+                /**
+                 * @description Items per cursor page; default 20. Starts cursor paging.
+                 * @example 20
+                 */
+                limit?: number;
+                /**
+                 * @description Where to go on: nextCursor or prevCursor of another page of the same list.
+                 * @example mK3v0c5zq1hXbGdsWzEsMjAsMjBd
+                 */
+                cursor?: string;
+                /**
+                 * @description With cursor paging: also give the exact total.
+                 * @example exact
+                 */
+                count?: "exact";
+                /**
+                 * @description Only orders of this user.
+                 * @example 1
+                 */
+                customerId?: number;
+            };
+            header?: {
+                /**
+                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @example checkout-4711
+                 */
+                "X-Request-ID"?: components["parameters"]["XRequestId"];
+                /**
+                 * @description Entity tags the client has: when one is current the answer is 304 and costs no quota.
+                 * @example "0f343b0931126a20f133d67c2b018a3b"
+                 */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+                /**
+                 * @description When nothing has changed since, the answer is 304. If-None-Match takes precedence.
+                 * @example Thu, 15 Jan 2026 09:30:00 GMT
+                 */
+                "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page of orders. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    Vary: components["headers"]["Vary"];
+                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
+                    "Server-Timing": components["headers"]["Server-Timing"];
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    "Access-Control-Allow-Credentials": components["headers"]["Access-Control-Allow-Credentials"];
+                    "Access-Control-Expose-Headers": components["headers"]["Access-Control-Expose-Headers"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    "Content-Encoding": components["headers"]["Content-Encoding"];
+                    ETag: components["headers"]["ETag"];
+                    "Last-Modified": components["headers"]["Last-Modified"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "id": 1,
+                     *           "status": "PENDING",
+                     *           "total": 159,
+                     *           "currency": "EUR",
+                     *           "customerId": 1,
+                     *           "items": [
+                     *             {
+                     *               "id": 1,
+                     *               "productId": 1,
+                     *               "name": "Walnut desk lamp",
+                     *               "sku": "LAMP-0001",
+                     *               "quantity": 2,
+                     *               "unitPrice": 79.5,
+                     *               "total": 159
+                     *             }
+                     *           ],
+                     *           "version": 1,
+                     *           "createdAt": "2026-01-15T09:30:00.000Z",
+                     *           "updatedAt": "2026-01-15T09:30:00.000Z",
+                     *           "paidAt": "2026-01-15T09:30:00.000Z",
+                     *           "cancelledAt": "2026-01-15T09:30:00.000Z",
+                     *           "_links": {
+                     *             "self": {
+                     *               "href": "https://shop.example/v1/orders/1"
+                     *             },
+                     *             "items": {
+                     *               "href": "https://shop.example/v1/orders/1"
+                     *             },
+                     *             "customer": {
+                     *               "href": "https://shop.example/v1/orders/1"
+                     *             },
+                     *             "cancel": {
+                     *               "href": "https://shop.example/v1/orders/1"
+                     *             },
+                     *             "pay": {
+                     *               "href": "https://shop.example/v1/orders/1"
+                     *             }
+                     *           }
+                     *         }
+                     *       ],
+                     *       "meta": {
+                     *         "currentPage": 1,
+                     *         "perPage": 20,
+                     *         "total": 1,
+                     *         "lastPage": 1
+                     *       },
+                     *       "links": {
+                     *         "first": "https://shop.example/v1/products",
+                     *         "last": "https://shop.example/v1/products",
+                     *         "prev": "https://shop.example/v1/products",
+                     *         "next": "https://shop.example/v1/products"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["OrderList"];
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "id": 1,
+                     *           "status": "PENDING",
+                     *           "total": 159,
+                     *           "currency": "EUR",
+                     *           "customerId": 1,
+                     *           "items": [
+                     *             {
+                     *               "id": 1,
+                     *               "productId": 1,
+                     *               "name": "Walnut desk lamp",
+                     *               "sku": "LAMP-0001",
+                     *               "quantity": 2,
+                     *               "unitPrice": 79.5,
+                     *               "total": 159
+                     *             }
+                     *           ],
+                     *           "version": 1,
+                     *           "createdAt": "2026-01-15T09:30:00.000Z",
+                     *           "updatedAt": "2026-01-15T09:30:00.000Z",
+                     *           "paidAt": "2026-01-15T09:30:00.000Z",
+                     *           "cancelledAt": "2026-01-15T09:30:00.000Z",
+                     *           "_links": {
+                     *             "self": {
+                     *               "href": "https://shop.example/v1/orders/1"
+                     *             },
+                     *             "items": {
+                     *               "href": "https://shop.example/v1/orders/1"
+                     *             },
+                     *             "customer": {
+                     *               "href": "https://shop.example/v1/orders/1"
+                     *             },
+                     *             "cancel": {
+                     *               "href": "https://shop.example/v1/orders/1"
+                     *             },
+                     *             "pay": {
+                     *               "href": "https://shop.example/v1/orders/1"
+                     *             }
+                     *           }
+                     *         }
+                     *       ],
+                     *       "meta": {
+                     *         "currentPage": 1,
+                     *         "perPage": 20,
+                     *         "total": 1,
+                     *         "lastPage": 1
+                     *       },
+                     *       "links": {
+                     *         "first": "https://shop.example/v1/products",
+                     *         "last": "https://shop.example/v1/products",
+                     *         "prev": "https://shop.example/v1/products",
+                     *         "next": "https://shop.example/v1/products"
+                     *       }
+                     *     }
+                     */
+                    "application/vnd.catalog.v1+json": components["schemas"]["OrderList"];
+                    /**
+                     * @example {
+                     *       "meta": {
+                     *         "currentPage": 1,
+                     *         "perPage": 20,
+                     *         "total": 1,
+                     *         "lastPage": 1
+                     *       },
+                     *       "_links": {
+                     *         "self": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "first": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "last": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "prev": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "next": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         }
+                     *       },
+                     *       "_embedded": {
+                     *         "orders": [
+                     *           {
+                     *             "id": 1,
+                     *             "status": "PENDING",
+                     *             "total": 159,
+                     *             "currency": "EUR",
+                     *             "customerId": 1,
+                     *             "version": 1,
+                     *             "createdAt": "2026-01-15T09:30:00.000Z",
+                     *             "updatedAt": "2026-01-15T09:30:00.000Z",
+                     *             "paidAt": "2026-01-15T09:30:00.000Z",
+                     *             "cancelledAt": "2026-01-15T09:30:00.000Z",
+                     *             "_links": {
+                     *               "self": {
+                     *                 "href": "https://shop.example/v1/orders/1"
+                     *               },
+                     *               "items": {
+                     *                 "href": "https://shop.example/v1/orders/1"
+                     *               },
+                     *               "customer": {
+                     *                 "href": "https://shop.example/v1/orders/1"
+                     *               },
+                     *               "cancel": {
+                     *                 "href": "https://shop.example/v1/orders/1"
+                     *               },
+                     *               "pay": {
+                     *                 "href": "https://shop.example/v1/orders/1"
+                     *               }
+                     *             },
+                     *             "_embedded": {
+                     *               "customer": {
+                     *                 "id": 1,
+                     *                 "name": "Ada Winter",
+                     *                 "_links": {
+                     *                   "self": {
+                     *                     "href": "https://shop.example/v1/orders/1"
+                     *                   }
+                     *                 }
+                     *               },
+                     *               "items": [
+                     *                 {
+                     *                   "id": 1,
+                     *                   "productId": 1,
+                     *                   "name": "Walnut desk lamp",
+                     *                   "sku": "LAMP-0001",
+                     *                   "quantity": 2,
+                     *                   "unitPrice": 79.5,
+                     *                   "total": 159
+                     *                 }
+                     *               ]
+                     *             }
+                     *           }
+                     *         ]
+                     *       }
+                     *     }
+                     */
+                    "application/hal+json": components["schemas"]["OrderHalList"];
+                };
+            };
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            412: components["responses"]["PreconditionFailed"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    listOrdersOptions: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @example checkout-4711
+                 */
+                "X-Request-ID"?: components["parameters"]["XRequestId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            204: components["responses"]["Preflight"];
+            500: components["responses"]["InternalServerError"];
+        };
+    };
+    listOrdersHead: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Only orders of this status.
+                 * @example PENDING
+                 */
+                status?: "PENDING" | "PAID" | "CANCELLED";
+                /**
+                 * @description What to sort by; ties are broken by id. Default: id.
+                 * @example id
+                 */
+                sort?: "id" | "createdAt" | "created_at" | "total";
+                /**
+                 * @description Direction of the sort; default asc.
+                 * @example asc
+                 */
+                order?: "asc" | "desc";
+                /**
+                 * @description Page number, from 1. Not together with cursor or limit.
+                 * @example 1
+                 */
+                page?: number;
+                /**
+                 * @description Items per page.
+                 * @example 20
+                 */
+                perPage?: number;
+                /**
+                 * @description Items per cursor page; default 20. Starts cursor paging.
+                 * @example 20
+                 */
+                limit?: number;
+                /**
+                 * @description Where to go on: nextCursor or prevCursor of another page of the same list.
+                 * @example mK3v0c5zq1hXbGdsWzEsMjAsMjBd
+                 */
+                cursor?: string;
+                /**
+                 * @description With cursor paging: also give the exact total.
+                 * @example exact
+                 */
+                count?: "exact";
+                /**
+                 * @description Only orders of this user.
+                 * @example 1
+                 */
+                customerId?: number;
+            };
+            header?: {
+                /**
+                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @example checkout-4711
+                 */
+                "X-Request-ID"?: components["parameters"]["XRequestId"];
+                /**
+                 * @description Entity tags the client has: when one is current the answer is 304 and costs no quota.
+                 * @example "0f343b0931126a20f133d67c2b018a3b"
+                 */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+                /**
+                 * @description When nothing has changed since, the answer is 304. If-None-Match takes precedence.
+                 * @example Thu, 15 Jan 2026 09:30:00 GMT
+                 */
+                "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page of orders. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    Vary: components["headers"]["Vary"];
+                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
+                    "Server-Timing": components["headers"]["Server-Timing"];
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    "Access-Control-Allow-Credentials": components["headers"]["Access-Control-Allow-Credentials"];
+                    "Access-Control-Expose-Headers": components["headers"]["Access-Control-Expose-Headers"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    "Content-Encoding": components["headers"]["Content-Encoding"];
+                    ETag: components["headers"]["ETag"];
+                    "Last-Modified": components["headers"]["Last-Modified"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            412: components["responses"]["PreconditionFailed"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getOrder: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @example checkout-4711
+                 */
+                "X-Request-ID"?: components["parameters"]["XRequestId"];
+                /**
+                 * @description Entity tags the client has: when one is current the answer is 304 and costs no quota.
+                 * @example "0f343b0931126a20f133d67c2b018a3b"
+                 */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+                /**
+                 * @description When nothing has changed since, the answer is 304. If-None-Match takes precedence.
+                 * @example Thu, 15 Jan 2026 09:30:00 GMT
+                 */
+                "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
+            };
+            path: {
+                /**
+                 * @description The id of the resource.
+                 * @example 1
+                 */
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The order. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    Vary: components["headers"]["Vary"];
+                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
+                    "Server-Timing": components["headers"]["Server-Timing"];
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    "Access-Control-Allow-Credentials": components["headers"]["Access-Control-Allow-Credentials"];
+                    "Access-Control-Expose-Headers": components["headers"]["Access-Control-Expose-Headers"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    "Content-Encoding": components["headers"]["Content-Encoding"];
+                    ETag: components["headers"]["ETag"];
+                    "Last-Modified": components["headers"]["Last-Modified"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": 1,
+                     *       "status": "PENDING",
+                     *       "total": 159,
+                     *       "currency": "EUR",
+                     *       "customerId": 1,
+                     *       "items": [
+                     *         {
+                     *           "id": 1,
+                     *           "productId": 1,
+                     *           "name": "Walnut desk lamp",
+                     *           "sku": "LAMP-0001",
+                     *           "quantity": 2,
+                     *           "unitPrice": 79.5,
+                     *           "total": 159
+                     *         }
+                     *       ],
+                     *       "version": 1,
+                     *       "createdAt": "2026-01-15T09:30:00.000Z",
+                     *       "updatedAt": "2026-01-15T09:30:00.000Z",
+                     *       "paidAt": "2026-01-15T09:30:00.000Z",
+                     *       "cancelledAt": "2026-01-15T09:30:00.000Z",
+                     *       "_links": {
+                     *         "self": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "items": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "customer": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "cancel": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "pay": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         }
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Order"];
+                    /**
+                     * @example {
+                     *       "id": 1,
+                     *       "status": "PENDING",
+                     *       "total": 159,
+                     *       "currency": "EUR",
+                     *       "customerId": 1,
+                     *       "items": [
+                     *         {
+                     *           "id": 1,
+                     *           "productId": 1,
+                     *           "name": "Walnut desk lamp",
+                     *           "sku": "LAMP-0001",
+                     *           "quantity": 2,
+                     *           "unitPrice": 79.5,
+                     *           "total": 159
+                     *         }
+                     *       ],
+                     *       "version": 1,
+                     *       "createdAt": "2026-01-15T09:30:00.000Z",
+                     *       "updatedAt": "2026-01-15T09:30:00.000Z",
+                     *       "paidAt": "2026-01-15T09:30:00.000Z",
+                     *       "cancelledAt": "2026-01-15T09:30:00.000Z",
+                     *       "_links": {
+                     *         "self": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "items": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "customer": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "cancel": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "pay": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         }
+                     *       }
+                     *     }
+                     */
+                    "application/vnd.catalog.v1+json": components["schemas"]["Order"];
+                    /**
+                     * @example {
+                     *       "id": 1,
+                     *       "status": "PENDING",
+                     *       "total": 159,
+                     *       "currency": "EUR",
+                     *       "customerId": 1,
+                     *       "version": 1,
+                     *       "createdAt": "2026-01-15T09:30:00.000Z",
+                     *       "updatedAt": "2026-01-15T09:30:00.000Z",
+                     *       "paidAt": "2026-01-15T09:30:00.000Z",
+                     *       "cancelledAt": "2026-01-15T09:30:00.000Z",
+                     *       "_links": {
+                     *         "self": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "items": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "customer": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "cancel": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "pay": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         }
+                     *       },
+                     *       "_embedded": {
+                     *         "customer": {
+                     *           "id": 1,
+                     *           "name": "Ada Winter",
+                     *           "_links": {
+                     *             "self": {
+                     *               "href": "https://shop.example/v1/orders/1"
+                     *             }
+                     *           }
+                     *         },
+                     *         "items": [
+                     *           {
+                     *             "id": 1,
+                     *             "productId": 1,
+                     *             "name": "Walnut desk lamp",
+                     *             "sku": "LAMP-0001",
+                     *             "quantity": 2,
+                     *             "unitPrice": 79.5,
+                     *             "total": 159
+                     *           }
+                     *         ]
+                     *       }
+                     *     }
+                     */
+                    "application/hal+json": components["schemas"]["OrderHal"];
+                };
+            };
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            412: components["responses"]["PreconditionFailed"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getOrderOptions: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @example checkout-4711
+                 */
+                "X-Request-ID"?: components["parameters"]["XRequestId"];
+            };
+            path: {
+                /**
+                 * @description The id of the resource.
+                 * @example 1
+                 */
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            204: components["responses"]["Preflight"];
+            500: components["responses"]["InternalServerError"];
+        };
+    };
+    getOrderHead: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @example checkout-4711
+                 */
+                "X-Request-ID"?: components["parameters"]["XRequestId"];
+                /**
+                 * @description Entity tags the client has: when one is current the answer is 304 and costs no quota.
+                 * @example "0f343b0931126a20f133d67c2b018a3b"
+                 */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+                /**
+                 * @description When nothing has changed since, the answer is 304. If-None-Match takes precedence.
+                 * @example Thu, 15 Jan 2026 09:30:00 GMT
+                 */
+                "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
+            };
+            path: {
+                /**
+                 * @description The id of the resource.
+                 * @example 1
+                 */
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The order. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    Vary: components["headers"]["Vary"];
+                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
+                    "Server-Timing": components["headers"]["Server-Timing"];
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    "Access-Control-Allow-Credentials": components["headers"]["Access-Control-Allow-Credentials"];
+                    "Access-Control-Expose-Headers": components["headers"]["Access-Control-Expose-Headers"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    "Content-Encoding": components["headers"]["Content-Encoding"];
+                    ETag: components["headers"]["ETag"];
+                    "Last-Modified": components["headers"]["Last-Modified"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            412: components["responses"]["PreconditionFailed"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    listOrderItems: {
+        parameters: {
+            query?: {
+                /**
+                 * @description What to sort by; ties are broken by id. Default: id.
+                 * @example id
+                 */
+                sort?: "id";
+                /**
+                 * @description Direction of the sort; default asc.
+                 * @example asc
+                 */
+                order?: "asc" | "desc";
+                /**
+                 * @description Page number, from 1. Not together with cursor or limit.
+                 * @example 1
+                 */
+                page?: number;
+                /**
+                 * @description Items per page.
+                 * @example 20
+                 */
+                perPage?: number;
+                /**
+                 * @description Items per cursor page; default 20. Starts cursor paging.
+                 * @example 20
+                 */
+                limit?: number;
+                /**
+                 * @description Where to go on: nextCursor or prevCursor of another page of the same list.
+                 * @example mK3v0c5zq1hXbGdsWzEsMjAsMjBd
+                 */
+                cursor?: string;
+                /**
+                 * @description With cursor paging: also give the exact total.
+                 * @example exact
+                 */
+                count?: "exact";
+            };
+            header?: {
+                /**
+                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @example checkout-4711
+                 */
+                "X-Request-ID"?: components["parameters"]["XRequestId"];
+                /**
+                 * @description Entity tags the client has: when one is current the answer is 304 and costs no quota.
+                 * @example "0f343b0931126a20f133d67c2b018a3b"
+                 */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+                /**
+                 * @description When nothing has changed since, the answer is 304. If-None-Match takes precedence.
+                 * @example Thu, 15 Jan 2026 09:30:00 GMT
+                 */
+                "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
+            };
+            path: {
+                /**
+                 * @description The id of the resource.
+                 * @example 1
+                 */
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page of items. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    Vary: components["headers"]["Vary"];
+                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
+                    "Server-Timing": components["headers"]["Server-Timing"];
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    "Access-Control-Allow-Credentials": components["headers"]["Access-Control-Allow-Credentials"];
+                    "Access-Control-Expose-Headers": components["headers"]["Access-Control-Expose-Headers"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    "Content-Encoding": components["headers"]["Content-Encoding"];
+                    ETag: components["headers"]["ETag"];
+                    "Last-Modified": components["headers"]["Last-Modified"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "id": 1,
+                     *           "productId": 1,
+                     *           "name": "Walnut desk lamp",
+                     *           "sku": "LAMP-0001",
+                     *           "quantity": 2,
+                     *           "unitPrice": 79.5,
+                     *           "total": 159
+                     *         }
+                     *       ],
+                     *       "meta": {
+                     *         "currentPage": 1,
+                     *         "perPage": 20,
+                     *         "total": 1,
+                     *         "lastPage": 1
+                     *       },
+                     *       "links": {
+                     *         "first": "https://shop.example/v1/products",
+                     *         "last": "https://shop.example/v1/products",
+                     *         "prev": "https://shop.example/v1/products",
+                     *         "next": "https://shop.example/v1/products"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["OrderItemList"];
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "id": 1,
+                     *           "productId": 1,
+                     *           "name": "Walnut desk lamp",
+                     *           "sku": "LAMP-0001",
+                     *           "quantity": 2,
+                     *           "unitPrice": 79.5,
+                     *           "total": 159
+                     *         }
+                     *       ],
+                     *       "meta": {
+                     *         "currentPage": 1,
+                     *         "perPage": 20,
+                     *         "total": 1,
+                     *         "lastPage": 1
+                     *       },
+                     *       "links": {
+                     *         "first": "https://shop.example/v1/products",
+                     *         "last": "https://shop.example/v1/products",
+                     *         "prev": "https://shop.example/v1/products",
+                     *         "next": "https://shop.example/v1/products"
+                     *       }
+                     *     }
+                     */
+                    "application/vnd.catalog.v1+json": components["schemas"]["OrderItemList"];
+                    /**
+                     * @example {
+                     *       "meta": {
+                     *         "currentPage": 1,
+                     *         "perPage": 20,
+                     *         "total": 1,
+                     *         "lastPage": 1
+                     *       },
+                     *       "_links": {
+                     *         "self": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "first": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "last": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "prev": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "next": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         }
+                     *       },
+                     *       "_embedded": {
+                     *         "items": [
+                     *           {
+                     *             "id": 1,
+                     *             "productId": 1,
+                     *             "name": "Walnut desk lamp",
+                     *             "sku": "LAMP-0001",
+                     *             "quantity": 2,
+                     *             "unitPrice": 79.5,
+                     *             "total": 159
+                     *           }
+                     *         ]
+                     *       }
+                     *     }
+                     */
+                    "application/hal+json": components["schemas"]["OrderItemHalList"];
+                };
+            };
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            412: components["responses"]["PreconditionFailed"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    listOrderItemsOptions: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @example checkout-4711
+                 */
+                "X-Request-ID"?: components["parameters"]["XRequestId"];
+            };
+            path: {
+                /**
+                 * @description The id of the resource.
+                 * @example 1
+                 */
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            204: components["responses"]["Preflight"];
+            500: components["responses"]["InternalServerError"];
+        };
+    };
+    listOrderItemsHead: {
+        parameters: {
+            query?: {
+                /**
+                 * @description What to sort by; ties are broken by id. Default: id.
+                 * @example id
+                 */
+                sort?: "id";
+                /**
+                 * @description Direction of the sort; default asc.
+                 * @example asc
+                 */
+                order?: "asc" | "desc";
+                /**
+                 * @description Page number, from 1. Not together with cursor or limit.
+                 * @example 1
+                 */
+                page?: number;
+                /**
+                 * @description Items per page.
+                 * @example 20
+                 */
+                perPage?: number;
+                /**
+                 * @description Items per cursor page; default 20. Starts cursor paging.
+                 * @example 20
+                 */
+                limit?: number;
+                /**
+                 * @description Where to go on: nextCursor or prevCursor of another page of the same list.
+                 * @example mK3v0c5zq1hXbGdsWzEsMjAsMjBd
+                 */
+                cursor?: string;
+                /**
+                 * @description With cursor paging: also give the exact total.
+                 * @example exact
+                 */
+                count?: "exact";
+            };
+            header?: {
+                /**
+                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @example checkout-4711
+                 */
+                "X-Request-ID"?: components["parameters"]["XRequestId"];
+                /**
+                 * @description Entity tags the client has: when one is current the answer is 304 and costs no quota.
+                 * @example "0f343b0931126a20f133d67c2b018a3b"
+                 */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+                /**
+                 * @description When nothing has changed since, the answer is 304. If-None-Match takes precedence.
+                 * @example Thu, 15 Jan 2026 09:30:00 GMT
+                 */
+                "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
+            };
+            path: {
+                /**
+                 * @description The id of the resource.
+                 * @example 1
+                 */
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page of items. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    Vary: components["headers"]["Vary"];
+                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
+                    "Server-Timing": components["headers"]["Server-Timing"];
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    "Access-Control-Allow-Credentials": components["headers"]["Access-Control-Allow-Credentials"];
+                    "Access-Control-Expose-Headers": components["headers"]["Access-Control-Expose-Headers"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    "Content-Encoding": components["headers"]["Content-Encoding"];
+                    ETag: components["headers"]["ETag"];
+                    "Last-Modified": components["headers"]["Last-Modified"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            412: components["responses"]["PreconditionFailed"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    cancelOrder: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @example checkout-4711
+                 */
+                "X-Request-ID"?: components["parameters"]["XRequestId"];
+                /**
+                 * @description Makes it safe to send the request again: for 24 hours the same key and body get the stored answer.
+                 * @example 6c0b0c2e-order-17
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /**
+                 * @description The ETag of the representation the change is meant for; when it is not current, 412.
+                 * @example "0f343b0931126a20f133d67c2b018a3b"
+                 */
+                "If-Match"?: components["parameters"]["IfMatch"];
+                /**
+                 * @description When the resource has changed since, 412. If-Match takes precedence.
+                 * @example Thu, 15 Jan 2026 09:30:00 GMT
+                 */
+                "If-Unmodified-Since"?: components["parameters"]["IfUnmodifiedSince"];
+            };
+            path: {
+                /**
+                 * @description The id of the resource.
+                 * @example 1
+                 */
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The order, cancelled. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    Vary: components["headers"]["Vary"];
+                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
+                    "Server-Timing": components["headers"]["Server-Timing"];
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    "Access-Control-Allow-Credentials": components["headers"]["Access-Control-Allow-Credentials"];
+                    "Access-Control-Expose-Headers": components["headers"]["Access-Control-Expose-Headers"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    "Content-Encoding": components["headers"]["Content-Encoding"];
+                    ETag: components["headers"]["ETag"];
+                    "Last-Modified": components["headers"]["Last-Modified"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": 1,
+                     *       "status": "PENDING",
+                     *       "total": 159,
+                     *       "currency": "EUR",
+                     *       "customerId": 1,
+                     *       "items": [
+                     *         {
+                     *           "id": 1,
+                     *           "productId": 1,
+                     *           "name": "Walnut desk lamp",
+                     *           "sku": "LAMP-0001",
+                     *           "quantity": 2,
+                     *           "unitPrice": 79.5,
+                     *           "total": 159
+                     *         }
+                     *       ],
+                     *       "version": 1,
+                     *       "createdAt": "2026-01-15T09:30:00.000Z",
+                     *       "updatedAt": "2026-01-15T09:30:00.000Z",
+                     *       "paidAt": "2026-01-15T09:30:00.000Z",
+                     *       "cancelledAt": "2026-01-15T09:30:00.000Z",
+                     *       "_links": {
+                     *         "self": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "items": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "customer": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "cancel": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "pay": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         }
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Order"];
+                    /**
+                     * @example {
+                     *       "id": 1,
+                     *       "status": "PENDING",
+                     *       "total": 159,
+                     *       "currency": "EUR",
+                     *       "customerId": 1,
+                     *       "items": [
+                     *         {
+                     *           "id": 1,
+                     *           "productId": 1,
+                     *           "name": "Walnut desk lamp",
+                     *           "sku": "LAMP-0001",
+                     *           "quantity": 2,
+                     *           "unitPrice": 79.5,
+                     *           "total": 159
+                     *         }
+                     *       ],
+                     *       "version": 1,
+                     *       "createdAt": "2026-01-15T09:30:00.000Z",
+                     *       "updatedAt": "2026-01-15T09:30:00.000Z",
+                     *       "paidAt": "2026-01-15T09:30:00.000Z",
+                     *       "cancelledAt": "2026-01-15T09:30:00.000Z",
+                     *       "_links": {
+                     *         "self": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "items": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "customer": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "cancel": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "pay": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         }
+                     *       }
+                     *     }
+                     */
+                    "application/vnd.catalog.v1+json": components["schemas"]["Order"];
+                    /**
+                     * @example {
+                     *       "id": 1,
+                     *       "status": "PENDING",
+                     *       "total": 159,
+                     *       "currency": "EUR",
+                     *       "customerId": 1,
+                     *       "version": 1,
+                     *       "createdAt": "2026-01-15T09:30:00.000Z",
+                     *       "updatedAt": "2026-01-15T09:30:00.000Z",
+                     *       "paidAt": "2026-01-15T09:30:00.000Z",
+                     *       "cancelledAt": "2026-01-15T09:30:00.000Z",
+                     *       "_links": {
+                     *         "self": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "items": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "customer": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "cancel": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "pay": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         }
+                     *       },
+                     *       "_embedded": {
+                     *         "customer": {
+                     *           "id": 1,
+                     *           "name": "Ada Winter",
+                     *           "_links": {
+                     *             "self": {
+                     *               "href": "https://shop.example/v1/orders/1"
+                     *             }
+                     *           }
+                     *         },
+                     *         "items": [
+                     *           {
+                     *             "id": 1,
+                     *             "productId": 1,
+                     *             "name": "Walnut desk lamp",
+                     *             "sku": "LAMP-0001",
+                     *             "quantity": 2,
+                     *             "unitPrice": 79.5,
+                     *             "total": 159
+                     *           }
+                     *         ]
+                     *       }
+                     *     }
+                     */
+                    "application/hal+json": components["schemas"]["OrderHal"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            412: components["responses"]["PreconditionFailed"];
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+            507: components["responses"]["InsufficientStorage"];
+        };
+    };
+    cancelOrderOptions: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @example checkout-4711
+                 */
+                "X-Request-ID"?: components["parameters"]["XRequestId"];
+            };
+            path: {
+                /**
+                 * @description The id of the resource.
+                 * @example 1
+                 */
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            204: components["responses"]["Preflight"];
+            500: components["responses"]["InternalServerError"];
+        };
+    };
+    payOrder: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @example checkout-4711
+                 */
+                "X-Request-ID"?: components["parameters"]["XRequestId"];
+                /**
+                 * @description Makes it safe to send the request again: for 24 hours the same key and body get the stored answer.
+                 * @example 6c0b0c2e-order-17
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /**
+                 * @description The ETag of the representation the change is meant for; when it is not current, 412.
+                 * @example "0f343b0931126a20f133d67c2b018a3b"
+                 */
+                "If-Match"?: components["parameters"]["IfMatch"];
+                /**
+                 * @description When the resource has changed since, 412. If-Match takes precedence.
+                 * @example Thu, 15 Jan 2026 09:30:00 GMT
+                 */
+                "If-Unmodified-Since"?: components["parameters"]["IfUnmodifiedSince"];
+            };
+            path: {
+                /**
+                 * @description The id of the resource.
+                 * @example 1
+                 */
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The order, and its payment. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    Vary: components["headers"]["Vary"];
+                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
+                    "Server-Timing": components["headers"]["Server-Timing"];
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    "Access-Control-Allow-Credentials": components["headers"]["Access-Control-Allow-Credentials"];
+                    "Access-Control-Expose-Headers": components["headers"]["Access-Control-Expose-Headers"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    "Content-Encoding": components["headers"]["Content-Encoding"];
+                    ETag: components["headers"]["ETag"];
+                    "Last-Modified": components["headers"]["Last-Modified"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": 1,
+                     *       "status": "PENDING",
+                     *       "total": 159,
+                     *       "currency": "EUR",
+                     *       "customerId": 1,
+                     *       "items": [
+                     *         {
+                     *           "id": 1,
+                     *           "productId": 1,
+                     *           "name": "Walnut desk lamp",
+                     *           "sku": "LAMP-0001",
+                     *           "quantity": 2,
+                     *           "unitPrice": 79.5,
+                     *           "total": 159
+                     *         }
+                     *       ],
+                     *       "version": 1,
+                     *       "createdAt": "2026-01-15T09:30:00.000Z",
+                     *       "updatedAt": "2026-01-15T09:30:00.000Z",
+                     *       "paidAt": "2026-01-15T09:30:00.000Z",
+                     *       "cancelledAt": "2026-01-15T09:30:00.000Z",
+                     *       "_links": {
+                     *         "self": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "items": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "customer": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "cancel": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "pay": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         }
+                     *       },
+                     *       "payment": {
+                     *         "provider": "manual",
+                     *         "status": "pending",
+                     *         "reference": "pi_3PqXyz",
+                     *         "clientSecret": "pi_3PqXyz_secret_aBcD"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["OrderWithPayment"];
+                    /**
+                     * @example {
+                     *       "id": 1,
+                     *       "status": "PENDING",
+                     *       "total": 159,
+                     *       "currency": "EUR",
+                     *       "customerId": 1,
+                     *       "items": [
+                     *         {
+                     *           "id": 1,
+                     *           "productId": 1,
+                     *           "name": "Walnut desk lamp",
+                     *           "sku": "LAMP-0001",
+                     *           "quantity": 2,
+                     *           "unitPrice": 79.5,
+                     *           "total": 159
+                     *         }
+                     *       ],
+                     *       "version": 1,
+                     *       "createdAt": "2026-01-15T09:30:00.000Z",
+                     *       "updatedAt": "2026-01-15T09:30:00.000Z",
+                     *       "paidAt": "2026-01-15T09:30:00.000Z",
+                     *       "cancelledAt": "2026-01-15T09:30:00.000Z",
+                     *       "_links": {
+                     *         "self": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "items": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "customer": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "cancel": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "pay": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         }
+                     *       },
+                     *       "payment": {
+                     *         "provider": "manual",
+                     *         "status": "pending",
+                     *         "reference": "pi_3PqXyz",
+                     *         "clientSecret": "pi_3PqXyz_secret_aBcD"
+                     *       }
+                     *     }
+                     */
+                    "application/vnd.catalog.v1+json": components["schemas"]["OrderWithPayment"];
+                    /**
+                     * @example {
+                     *       "id": 1,
+                     *       "status": "PENDING",
+                     *       "total": 159,
+                     *       "currency": "EUR",
+                     *       "customerId": 1,
+                     *       "version": 1,
+                     *       "createdAt": "2026-01-15T09:30:00.000Z",
+                     *       "updatedAt": "2026-01-15T09:30:00.000Z",
+                     *       "paidAt": "2026-01-15T09:30:00.000Z",
+                     *       "cancelledAt": "2026-01-15T09:30:00.000Z",
+                     *       "_links": {
+                     *         "self": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "items": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "customer": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "cancel": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "pay": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         }
+                     *       },
+                     *       "_embedded": {
+                     *         "customer": {
+                     *           "id": 1,
+                     *           "name": "Ada Winter",
+                     *           "_links": {
+                     *             "self": {
+                     *               "href": "https://shop.example/v1/orders/1"
+                     *             }
+                     *           }
+                     *         },
+                     *         "items": [
+                     *           {
+                     *             "id": 1,
+                     *             "productId": 1,
+                     *             "name": "Walnut desk lamp",
+                     *             "sku": "LAMP-0001",
+                     *             "quantity": 2,
+                     *             "unitPrice": 79.5,
+                     *             "total": 159
+                     *           }
+                     *         ]
+                     *       },
+                     *       "payment": {
+                     *         "provider": "manual",
+                     *         "status": "pending",
+                     *         "reference": "pi_3PqXyz",
+                     *         "clientSecret": "pi_3PqXyz_secret_aBcD"
+                     *       }
+                     *     }
+                     */
+                    "application/hal+json": components["schemas"]["OrderWithPaymentHal"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            402: components["responses"]["PaymentRequired"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            412: components["responses"]["PreconditionFailed"];
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+            507: components["responses"]["InsufficientStorage"];
+        };
+    };
+    payOrderOptions: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @example checkout-4711
+                 */
+                "X-Request-ID"?: components["parameters"]["XRequestId"];
+            };
+            path: {
+                /**
+                 * @description The id of the resource.
+                 * @example 1
+                 */
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            204: components["responses"]["Preflight"];
+            500: components["responses"]["InternalServerError"];
+        };
+    };
+    receiveStripeEvent: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @example checkout-4711
+                 */
+                "X-Request-ID"?: components["parameters"]["XRequestId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /** @description The body. */
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "id": "evt_3PqXyz",
+                 *       "type": "payment_intent.created"
+                 *     }
+                 */
+                "application/json": components["schemas"]["StripeEvent"];
+            };
+        };
+        responses: {
+            /** @description The event has been taken note of. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    Vary: components["headers"]["Vary"];
+                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
+                    "Server-Timing": components["headers"]["Server-Timing"];
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    "Access-Control-Allow-Credentials": components["headers"]["Access-Control-Allow-Credentials"];
+                    "Access-Control-Expose-Headers": components["headers"]["Access-Control-Expose-Headers"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    "Content-Encoding": components["headers"]["Content-Encoding"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "received": true
+                     *     }
+                     */
+                    "application/json": components["schemas"]["StripeEventReceived"];
+                    /**
+                     * @example {
+                     *       "received": true
+                     *     }
+                     */
+                    "application/vnd.catalog.v1+json": components["schemas"]["StripeEventReceived"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+            507: components["responses"]["InsufficientStorage"];
+        };
+    };
+    receiveStripeEventOptions: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @example checkout-4711
+                 */
+                "X-Request-ID"?: components["parameters"]["XRequestId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            204: components["responses"]["Preflight"];
+            500: components["responses"]["InternalServerError"];
+        };
+    };
     listReviews: {
         parameters: {
             query?: {
@@ -5309,6 +9238,8 @@ export interface operations {
              *     `INVALID_CURSOR`: The cursor is not one this service issued for this list with this filter and sort.
              *
              *     `INVALID_IDEMPOTENCY_KEY`: Idempotency-Key must be 1 to 255 visible ASCII characters.
+             *
+             *     `INVALID_SIGNATURE`: The signature is missing, too old, or not one of this body made with the secret both sides share.
              */
             400: {
                 headers: {
@@ -5341,7 +9272,7 @@ export interface operations {
                     "application/json": components["schemas"]["PlainError"];
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /** @enum {string} */
-                        error?: "VALIDATION_FAILED" | "MALFORMED_JSON" | "MALFORMED_PATCH" | "INVALID_CURSOR" | "INVALID_IDEMPOTENCY_KEY";
+                        error?: "VALIDATION_FAILED" | "MALFORMED_JSON" | "MALFORMED_PATCH" | "INVALID_CURSOR" | "INVALID_IDEMPOTENCY_KEY" | "INVALID_SIGNATURE";
                     };
                 };
             };
@@ -5446,6 +9377,8 @@ export interface operations {
              *     `INVALID_CURSOR`: The cursor is not one this service issued for this list with this filter and sort.
              *
              *     `INVALID_IDEMPOTENCY_KEY`: Idempotency-Key must be 1 to 255 visible ASCII characters.
+             *
+             *     `INVALID_SIGNATURE`: The signature is missing, too old, or not one of this body made with the secret both sides share.
              */
             400: {
                 headers: {
@@ -5478,7 +9411,7 @@ export interface operations {
                     "application/json": components["schemas"]["PlainError"];
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /** @enum {string} */
-                        error?: "VALIDATION_FAILED" | "MALFORMED_JSON" | "MALFORMED_PATCH" | "INVALID_CURSOR" | "INVALID_IDEMPOTENCY_KEY";
+                        error?: "VALIDATION_FAILED" | "MALFORMED_JSON" | "MALFORMED_PATCH" | "INVALID_CURSOR" | "INVALID_IDEMPOTENCY_KEY" | "INVALID_SIGNATURE";
                     };
                 };
             };
@@ -5583,6 +9516,8 @@ export interface operations {
              *     `INVALID_CURSOR`: The cursor is not one this service issued for this list with this filter and sort.
              *
              *     `INVALID_IDEMPOTENCY_KEY`: Idempotency-Key must be 1 to 255 visible ASCII characters.
+             *
+             *     `INVALID_SIGNATURE`: The signature is missing, too old, or not one of this body made with the secret both sides share.
              */
             400: {
                 headers: {
@@ -5709,6 +9644,8 @@ export interface operations {
              *     `INVALID_CURSOR`: The cursor is not one this service issued for this list with this filter and sort.
              *
              *     `INVALID_IDEMPOTENCY_KEY`: Idempotency-Key must be 1 to 255 visible ASCII characters.
+             *
+             *     `INVALID_SIGNATURE`: The signature is missing, too old, or not one of this body made with the secret both sides share.
              */
             400: {
                 headers: {
@@ -5741,7 +9678,7 @@ export interface operations {
                     "application/json": components["schemas"]["PlainError"];
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /** @enum {string} */
-                        error?: "VALIDATION_FAILED" | "MALFORMED_JSON" | "MALFORMED_PATCH" | "INVALID_CURSOR" | "INVALID_IDEMPOTENCY_KEY";
+                        error?: "VALIDATION_FAILED" | "MALFORMED_JSON" | "MALFORMED_PATCH" | "INVALID_CURSOR" | "INVALID_IDEMPOTENCY_KEY" | "INVALID_SIGNATURE";
                     };
                 };
             };
@@ -5892,6 +9829,8 @@ export interface operations {
              *     `INVALID_CURSOR`: The cursor is not one this service issued for this list with this filter and sort.
              *
              *     `INVALID_IDEMPOTENCY_KEY`: Idempotency-Key must be 1 to 255 visible ASCII characters.
+             *
+             *     `INVALID_SIGNATURE`: The signature is missing, too old, or not one of this body made with the secret both sides share.
              */
             400: {
                 headers: {
@@ -5924,7 +9863,7 @@ export interface operations {
                     "application/json": components["schemas"]["PlainError"];
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /** @enum {string} */
-                        error?: "VALIDATION_FAILED" | "MALFORMED_JSON" | "MALFORMED_PATCH" | "INVALID_CURSOR" | "INVALID_IDEMPOTENCY_KEY";
+                        error?: "VALIDATION_FAILED" | "MALFORMED_JSON" | "MALFORMED_PATCH" | "INVALID_CURSOR" | "INVALID_IDEMPOTENCY_KEY" | "INVALID_SIGNATURE";
                     };
                 };
             };
@@ -6041,6 +9980,8 @@ export interface operations {
              *     `INVALID_CURSOR`: The cursor is not one this service issued for this list with this filter and sort.
              *
              *     `INVALID_IDEMPOTENCY_KEY`: Idempotency-Key must be 1 to 255 visible ASCII characters.
+             *
+             *     `INVALID_SIGNATURE`: The signature is missing, too old, or not one of this body made with the secret both sides share.
              */
             400: {
                 headers: {
@@ -6073,7 +10014,7 @@ export interface operations {
                     "application/json": components["schemas"]["PlainError"];
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /** @enum {string} */
-                        error?: "VALIDATION_FAILED" | "MALFORMED_JSON" | "MALFORMED_PATCH" | "INVALID_CURSOR" | "INVALID_IDEMPOTENCY_KEY";
+                        error?: "VALIDATION_FAILED" | "MALFORMED_JSON" | "MALFORMED_PATCH" | "INVALID_CURSOR" | "INVALID_IDEMPOTENCY_KEY" | "INVALID_SIGNATURE";
                     };
                 };
             };
@@ -6217,6 +10158,8 @@ export interface operations {
              *     `INVALID_CURSOR`: The cursor is not one this service issued for this list with this filter and sort.
              *
              *     `INVALID_IDEMPOTENCY_KEY`: Idempotency-Key must be 1 to 255 visible ASCII characters.
+             *
+             *     `INVALID_SIGNATURE`: The signature is missing, too old, or not one of this body made with the secret both sides share.
              */
             400: {
                 headers: {
@@ -6393,6 +10336,8 @@ export interface operations {
              *     `INVALID_CURSOR`: The cursor is not one this service issued for this list with this filter and sort.
              *
              *     `INVALID_IDEMPOTENCY_KEY`: Idempotency-Key must be 1 to 255 visible ASCII characters.
+             *
+             *     `INVALID_SIGNATURE`: The signature is missing, too old, or not one of this body made with the secret both sides share.
              */
             400: {
                 headers: {
@@ -6425,7 +10370,7 @@ export interface operations {
                     "application/json": components["schemas"]["PlainError"];
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /** @enum {string} */
-                        error?: "VALIDATION_FAILED" | "MALFORMED_JSON" | "MALFORMED_PATCH" | "INVALID_CURSOR" | "INVALID_IDEMPOTENCY_KEY";
+                        error?: "VALIDATION_FAILED" | "MALFORMED_JSON" | "MALFORMED_PATCH" | "INVALID_CURSOR" | "INVALID_IDEMPOTENCY_KEY" | "INVALID_SIGNATURE";
                     };
                 };
             };

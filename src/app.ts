@@ -122,9 +122,10 @@ export function createApp(options: AppOptions): App {
     exchange.query = parseQuery(endpoint, exchange.url.search);
     const { body } = endpoint;
     if (body === undefined || type === undefined) return endpoint.handle(exchange);
-    return requests.readBody(exchange.request, config.BODY_LIMIT).then(bytes => {
+    const limit = body.kind === 'raw' ? body.limit : config.BODY_LIMIT;
+    return requests.readBody(exchange.request, limit).then(bytes => {
       exchange.bytes = bytes;
-      exchange.body = requests.parseBody(body, type, requests.parseJson(bytes));
+      exchange.body = requests.parseBody(body, type, bytes);
       return endpoint.handle(exchange);
     });
   }

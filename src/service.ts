@@ -78,6 +78,7 @@ export function startService({ config, clock, log, database }: ServiceOptions): 
     outbox: createOutbox(database, queue),
     mails: createMails(queue, seal),
     log,
+    queue,
   };
   const resources = createResources(services, createTokens(secrets, clock), createQuota);
   const mailer = createMailer(config);
@@ -167,6 +168,7 @@ export async function createDocument(): Promise<Record<string, unknown>> {
     outbox: createOutbox(database, queue),
     mails: createMails(queue, createSeal([secret], 'mail')),
     log: createLog('silent', () => undefined, clock.now),
+    queue,
   };
   const observer: Observer = { served: () => undefined, numbers: () => [] };
   const resources = createResources(services, createTokens([secret], clock), createQuota).endpoints;

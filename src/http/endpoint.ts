@@ -22,7 +22,16 @@ export type BodySpec =
       /** May be left out altogether: then it is undefined. */
       readonly optional?: true;
     }
-  | { readonly kind: 'patch'; readonly schema: z.ZodObject; readonly example?: unknown };
+  | { readonly kind: 'patch'; readonly schema: z.ZodObject; readonly example?: unknown }
+  | {
+      /** JSON that the handler gets as it was sent, unparsed: what is signed is its bytes. */
+      readonly kind: 'raw';
+      /** For the document only. */
+      readonly schema: z.ZodType;
+      readonly example?: unknown;
+      /** Bytes at most, in place of BODY_LIMIT. */
+      readonly limit: number;
+    };
 
 /** The parsed body of a PATCH: a partial object that is valid, or a patch document still to be applied. */
 export type PatchBody<T> =
@@ -36,7 +45,9 @@ type BodyOutput<B> = B extends { kind: 'json'; schema: infer S; optional: true }
     ? Output<S>
     : B extends { kind: 'patch'; schema: infer S }
       ? PatchBody<Output<S>>
-      : undefined;
+      : B extends { kind: 'raw' }
+        ? Uint8Array
+        : undefined;
 
 export interface ResponseSpec {
   readonly description: string;
@@ -62,6 +73,8 @@ export interface Input<Params, Query, Body> {
   readonly address: string;
   /** The Authorization header as it was sent. */
   readonly authorization: string | null;
+  /** Any other header as it was sent. */
+  header(name: string): string | null;
   /** The media type that was negotiated for the answer. */
   readonly mediaType: string;
   /**
@@ -137,7 +150,7 @@ export function offersHal({ responses }: Endpoint): boolean {
 
 /** Whether a request carries the body that its operation takes; only an optional one may be missing. */
 export function hasBody(body: BodySpec, headers: Headers): boolean {
-  if (body.kind === 'patch' || body.optional !== true) return true;
+  if (body.kind !== 'json' || body.optional !== true) return true;
   const length = headers.get('content-length');
   return (
     headers.has('content-type') || headers.has('transfer-encoding') || (length !== null && length !== '0')

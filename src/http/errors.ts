@@ -20,6 +20,11 @@ export const errorTable = {
     status: 400,
     message: 'Idempotency-Key must be 1 to 255 visible ASCII characters.',
   },
+  INVALID_SIGNATURE: {
+    status: 400,
+    message:
+      'The signature is missing, too old, or not one of this body made with the secret both sides share.',
+  },
   UNAUTHORIZED: {
     status: 401,
     message:
@@ -30,6 +35,10 @@ export const errorTable = {
     message: 'The token has expired. Post the refresh token to /v1/auth/refresh.',
   },
   INVALID_CREDENTIALS: { status: 401, message: 'E-mail or password is wrong.' },
+  PAYMENT_DECLINED: {
+    status: 402,
+    message: 'The payment provider declines the payment; nothing was charged. Pay in another way.',
+  },
   FORBIDDEN: { status: 403, message: 'These credentials do not permit this operation.' },
   NOT_FOUND: { status: 404, message: 'There is nothing at this address.' },
   METHOD_NOT_ALLOWED: {
@@ -38,6 +47,11 @@ export const errorTable = {
   },
   NOT_ACCEPTABLE: { status: 406, message: 'None of the media types in Accept can be served here.' },
   DUPLICATE: { status: 409, message: 'Another resource already has this value.' },
+  ORDER_ALREADY_PAID: { status: 409, message: 'The order has been paid; it can no longer be changed.' },
+  ORDER_ALREADY_CANCELLED: {
+    status: 409,
+    message: 'The order has been cancelled; place a new one instead.',
+  },
   PATCH_TEST_FAILED: {
     status: 409,
     message: 'A test operation of the patch did not match; nothing was changed.',
@@ -58,6 +72,26 @@ export const errorTable = {
     status: 422,
     message: 'The patched resource would not be valid; nothing was changed.',
   },
+  PRODUCT_UNAVAILABLE: {
+    status: 422,
+    message: 'Some products do not exist or are archived; details names them. Nothing was ordered.',
+  },
+  MIXED_CURRENCIES: {
+    status: 422,
+    message: 'The products have different currencies; order those of each currency separately.',
+  },
+  ORDER_TOO_LARGE: {
+    status: 422,
+    message: 'The total is larger than can be counted exactly; order fewer.',
+  },
+  PAYMENT_NOT_POSSIBLE: {
+    status: 422,
+    message: 'The payment provider does not take this amount in this currency; nothing was charged.',
+  },
+  PAYMENT_MISMATCH: {
+    status: 422,
+    message: 'What was paid is not what the order costs; the order was not changed.',
+  },
   IDEMPOTENCY_KEY_REUSED: {
     status: 422,
     message: 'This Idempotency-Key was used before with a different request.',
@@ -71,6 +105,11 @@ export const errorTable = {
   WEATHER_UNAVAILABLE: {
     status: 503,
     message: 'The weather provider cannot be reached, and nothing is known of this city yet; retry later.',
+  },
+  PAYMENT_UNAVAILABLE: {
+    status: 503,
+    message:
+      'The payment provider cannot be reached; nothing was charged. Retry after the time in Retry-After.',
   },
   STORAGE_FULL: { status: 507, message: 'The database cannot store more; the write was not made.' },
   SHUTTING_DOWN: { status: 503, message: 'The service is stopping; retry on another instance.' },

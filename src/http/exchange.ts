@@ -62,6 +62,10 @@ export class Exchange implements Input<unknown, unknown, unknown> {
     return this.request.headers.get('authorization');
   }
 
+  get header(): (name: string) => string | null {
+    return name => this.request.headers.get(name);
+  }
+
   // Functions rather than methods, so that a handler may take them apart; made only when one does.
   get precondition(): (body: string, lastModified?: number) => void {
     return (body, lastModified) => {

@@ -15,7 +15,7 @@ export function requestBody(body: BodySpec, schemas: Schemas): SchemaObject {
       ? { schema: schemas.named('JsonPatch', jsonPatchSchema), example: patchOf(example) }
       : { schema, example },
   ]);
-  const required = body.kind === 'patch' || body.optional !== true;
+  const required = body.kind !== 'json' || body.optional !== true;
   return { required, description: 'The body.', content: Object.fromEntries(content) };
 }
 

@@ -57,9 +57,11 @@ function operationOf(endpoint: Endpoint, version: string | undefined, schemas: S
 
 function headersReadBy(endpoint: Endpoint): HeaderParameter[] {
   if (isConditional(endpoint)) return ['IfNoneMatch', 'IfModifiedSince'];
-  if (honoursIdempotency(endpoint)) return ['IdempotencyKey'];
   const isGuarded = endpoint.errors?.includes('PRECONDITION_FAILED') === true;
-  return isGuarded ? ['IfMatch', 'IfUnmodifiedSince'] : [];
+  return [
+    ...(honoursIdempotency(endpoint) ? (['IdempotencyKey'] as const) : []),
+    ...(isGuarded ? (['IfMatch', 'IfUnmodifiedSince'] as const) : []),
+  ];
 }
 
 /** In ascending order; a status that the endpoint describes itself is not that of the layers. */

@@ -204,11 +204,13 @@ function isDeeperThan(text: string, limit: number): boolean {
 
 /** The media types a body may have. */
 export function bodyTypes(body: BodySpec): readonly string[] {
-  return body.kind === 'json' ? [json] : [json, mergePatchJson, jsonPatch];
+  return body.kind === 'patch' ? [json, mergePatchJson, jsonPatch] : [json];
 }
 
-/** @throws HttpError 400 with every problem of the body */
-export function parseBody(body: BodySpec, type: string, value: unknown): unknown {
+/** @throws HttpError 400 when the body is not JSON, or with every problem of what it says */
+export function parseBody(body: BodySpec, type: string, bytes: Uint8Array): unknown {
+  if (body.kind === 'raw') return bytes;
+  const value = parseJson(bytes);
   if (body.kind === 'json') return check(body.schema, value);
   return parsePatch(body.schema, type, value);
 }

@@ -14,6 +14,8 @@ import { sessionStore } from './auth/store.ts';
 import type { Tokens } from './auth/tokens.ts';
 import { keyEndpoints } from './keys/endpoints.ts';
 import { keyStore } from './keys/store.ts';
+import { orderParts } from './orders/parts.ts';
+import { orderStore } from './orders/store.ts';
 import { productEndpoints } from './products/endpoints.ts';
 import { productStore } from './products/store.ts';
 import { reviewEndpoints } from './reviews/endpoints.ts';
@@ -45,6 +47,12 @@ export function createResources(services: Services, tokens: Tokens, createQuota:
   const users = userStore(database);
   const products = productStore(database, outbox);
   const keys = keyStore(database, clock);
+  const ordering = orderParts(services, {
+    orders: orderStore(database, outbox),
+    products,
+    users,
+    issueInvoice: async () => undefined,
+  });
   const auth = {
     users,
     tokens,
@@ -59,11 +67,12 @@ export function createResources(services: Services, tokens: Tokens, createQuota:
       ...userEndpoints(services, users),
       ...keyEndpoints(services, keys),
       ...productEndpoints(services, products),
+      ...ordering.endpoints,
       ...reviewEndpoints(services, { reviews: reviewStore(database), products, users }),
       ...todoEndpoints(services, { todos: todoStore(database), users }),
       ...weatherEndpoints(observationsOf(services)),
     ],
-    consumers: [],
+    consumers: [ordering.consumer],
     mailSent: async () => undefined,
     authenticator: { bearer: token => tokens.verifyAccess(token), apiKey: key => keys.authenticate(key) },
   };

@@ -1,6 +1,7 @@
 /** What endpoints are given to work with. */
 import type { Config } from '../config.ts';
 import type { Outbox } from '../events/outbox.ts';
+import type { Queue } from '../events/queue.ts';
 import type { Paginator } from '../http/paginate.ts';
 import type { Mails } from '../mail/mails.ts';
 import type { Log } from '../operations/log.ts';
@@ -15,4 +16,6 @@ export interface Services {
   readonly outbox: Outbox;
   readonly mails: Mails;
   readonly log: Log;
+  /** What else is to be done after a commit. */
+  readonly queue: Queue;
 }

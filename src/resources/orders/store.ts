@@ -51,6 +51,12 @@ export interface WholeOrder {
   readonly items: readonly StoredItem[];
 }
 
+/** A user as orders show them. */
+export interface Customer {
+  readonly id: number;
+  readonly name: string;
+}
+
 export interface OrderStore {
   find(session: Session, id: number): Promise<StoredOrder | undefined>;
   /** The same, keeping others from changing it until the transaction ends. */
@@ -59,6 +65,8 @@ export interface OrderStore {
   items(session: Session, orderId: number): Promise<StoredItem[]>;
   /** The items of many orders, by order: one query. */
   itemsOf(session: Session, orderIds: readonly number[]): Promise<ReadonlyMap<number, StoredItem[]>>;
+  /** Those of the users that are still there, by id. */
+  customers(session: Session, ids: readonly number[]): Promise<ReadonlyMap<number, Customer>>;
   readonly list: Lister<StoredOrder>;
   readonly listItems: Lister<StoredItem>;
   insert(session: Session, order: NewOrder, cause: Cause): Promise<WholeOrder>;
@@ -203,6 +211,11 @@ export function orderStore(database: Database, outbox: Outbox): OrderStore {
         .where('order_id', 'in', orderIds)
         .orderBy('id');
       return Map.groupBy(await session.all(query.compile()), item => item.order_id);
+    },
+    async customers(session, ids) {
+      if (ids.length === 0) return new Map();
+      const query = build.selectFrom('users').select(['id', 'name']).where('id', 'in', ids);
+      return new Map((await session.all(query.compile())).map(customer => [customer.id, customer]));
     },
     list: lister<StoredOrder>(database, { table: 'orders', columns }),
     listItems: lister<StoredItem>(database, { table: 'order_items', columns: itemColumns }),

@@ -21,6 +21,8 @@ export interface ProductStore {
   find(session: Session, id: number): Promise<StoredProduct | undefined>;
   /** The same, keeping others from changing it until the transaction ends. */
   lock(session: Session, id: number): Promise<StoredProduct | undefined>;
+  /** In order of id; ids that do not exist are left out. One statement: all as they are at one moment. */
+  findMany(session: Session, ids: readonly number[]): Promise<StoredProduct[]>;
   lockMany(session: Session, ids: readonly number[]): Promise<StoredProduct[]>;
   readonly list: Lister<StoredProduct>;
   /** @throws StorageError `unique` when the sku is taken */
@@ -90,6 +92,13 @@ export function productStore(database: Database, outbox: Outbox): ProductStore {
       .returning('id'),
   );
 
+  function many(ids: readonly number[]) {
+    // PostgreSQL refuses to compare with what its integers cannot hold; no product has such an id.
+    const possible = ids.filter(id => id >= 1 && id <= largestId);
+    if (possible.length === 0) return undefined;
+    return build.selectFrom('products').select(columns).where('id', 'in', possible).orderBy('id');
+  }
+
   const record = (
     session: Session,
     action: string,
@@ -115,13 +124,14 @@ export function productStore(database: Database, outbox: Outbox): ProductStore {
   return {
     find: (session, id) => session.first(byId({ id })),
     lock: (session, id) => session.first(byIdForUpdate({ id })),
+    async findMany(session, ids) {
+      const query = many(ids);
+      return query === undefined ? [] : session.all(query.compile());
+    },
     // In order of id, so that two bulk updates never wait for each other crosswise.
     async lockMany(session, ids) {
-      // PostgreSQL refuses to compare with what its integers cannot hold; no product has such an id.
-      const possible = ids.filter(id => id >= 1 && id <= largestId);
-      if (possible.length === 0) return [];
-      const query = build.selectFrom('products').select(columns).where('id', 'in', possible).orderBy('id');
-      return session.all(query.modifyEnd(dialect.forUpdate).compile());
+      const query = many(ids);
+      return query === undefined ? [] : session.all(query.modifyEnd(dialect.forUpdate).compile());
     },
     list: lister<StoredProduct>(database, {
       table: 'products',

@@ -1,0 +1,173 @@
+/** Payments through Stripe, by its own library, which is loaded when it is first needed. */
+import type Stripe from 'stripe';
+import { PermanentFailure } from '../events/dispatcher.ts';
+import { exponentOf } from '../money.ts';
+import type { Clock } from './clock.ts';
+import { type Due, PaymentError, type PaymentProvider, type PaymentReports } from './payment.ts';
+
+/** What a customer can be kept waiting for; well within the time a delivery is claimed for (dispatcher.ts). */
+const timeoutMs = 5000;
+const hourMs = 3_600_000;
+
+/** Currencies of ISO 4217 that Stripe counts with another number of decimal digits. */
+const stripeExponents: Readonly<Record<string, number>> = { ISK: 2, UGX: 2, MGA: 0 };
+
+/** An amount as Stripe counts it: whole units of its own; undefined when it cannot be expressed in them. */
+export function stripeAmount({ total, currency }: Pick<Due, 'total' | 'currency'>): number | undefined {
+  const exponent = exponentOf(currency);
+  const amount = total * 10 ** ((stripeExponents[currency] ?? exponent) - exponent);
+  // Thousandths are charged in tens only.
+  const step = exponent === 3 ? 10 : 1;
+  return Number.isSafeInteger(amount) && amount % step === 0 ? amount : undefined;
+}
+
+/** @param url where Stripe is reached, without a path */
+export function stripeProvider(secretKey: string, url: string): PaymentProvider {
+  const { protocol, hostname, port } = new URL(url);
+  const secure = protocol === 'https:';
+  let client: Promise<Stripe> | undefined;
+  const connect = async () => {
+    const { default: Library } = await import('stripe');
+    return new Library(secretKey, {
+      host: hostname,
+      port: port === '' ? (secure ? 443 : 80) : Number(port),
+      protocol: secure ? 'https' : 'http',
+      httpClient: Library.createFetchHttpClient(),
+      timeout: timeoutMs,
+      // Whoever waits repeats the request; the queue repeats what nobody waits for.
+      maxNetworkRetries: 0,
+      telemetry: false,
+    });
+  };
+  const stripe = () => {
+    client ??= connect();
+    return client;
+  };
+
+  /** The intent made before, unless it can lead to nothing any more. */
+  async function known(reference: string | null): Promise<Stripe.PaymentIntent | undefined> {
+    if (reference === null) return undefined;
+    try {
+      const intent = await (await stripe()).paymentIntents.retrieve(reference);
+      return intent.status === 'canceled' ? undefined : intent;
+    } catch (error) {
+      if (codeOf(error) === 'resource_missing') return undefined;
+      throw error;
+    }
+  }
+
+  return {
+    name: 'stripe',
+    async open(due, reference) {
+      const amount = stripeAmount(due);
+      if (amount === undefined)
+        throw new PaymentError(
+          'impossible',
+          `Stripe cannot charge ${due.total} minor units of ${due.currency}`,
+        );
+      const currency = due.currency.toLowerCase();
+      try {
+        const intent =
+          (await known(reference)) ??
+          (await (
+            await stripe()
+          ).paymentIntents.create(
+            {
+              amount,
+              currency,
+              metadata: { orderId: String(due.orderId) },
+              automatic_payment_methods: { enabled: true },
+            },
+            { idempotencyKey: idempotencyKeyOf(due, reference) },
+          ));
+        const succeeded =
+          intent.status === 'succeeded' && intent.amount_received === amount && intent.currency === currency;
+        return { reference: intent.id, clientSecret: succeeded ? null : intent.client_secret, succeeded };
+      } catch (error) {
+        throw await translated(error);
+      }
+    },
+
+    async cancel(reference) {
+      const { paymentIntents } = await stripe();
+      const idempotencyKey = `cancel-${reference}`;
+      try {
+        await paymentIntents.cancel(reference, {}, { idempotencyKey });
+      } catch (error) {
+        // Paid or cancelled meanwhile: if paid, the report of it leads to a refund.
+        if (codeOf(error) !== 'payment_intent_unexpected_state') throw final(error);
+      }
+    },
+
+    async refund(reference) {
+      const { refunds } = await stripe();
+      const idempotencyKey = `refund-${reference}`;
+      try {
+        await refunds.create({ payment_intent: reference }, { idempotencyKey });
+      } catch (error) {
+        if (codeOf(error) !== 'charge_already_refunded') throw final(error);
+      }
+    },
+  };
+}
+
+/** @param secret what Stripe signs its webhooks with */
+export function stripeReports(secret: string, clock: Clock): PaymentReports {
+  return {
+    amountOf: stripeAmount,
+    async read(body, signature) {
+      const { default: Library } = await import('stripe');
+      let event: Stripe.Event;
+      try {
+        event = await Library.webhooks.constructEventAsync(
+          Buffer.from(body),
+          signature ?? '',
+          secret,
+          undefined,
+          undefined,
+          clock.now(),
+        );
+      } catch (error) {
+        if (error instanceof Library.errors.StripeSignatureVerificationError)
+          throw new PaymentError('signature', 'the signature does not verify', error);
+        throw error;
+      }
+      if (event.type !== 'payment_intent.succeeded') return undefined;
+      const { id, amount_received: amount, currency } = event.data.object;
+      return { reference: id, amount, currency };
+    },
+  };
+}
+
+/**
+ * The same for requests that are made at once, or again because no answer came. Ids alone would not do: two
+ * installations may share an account. After a payment that was cancelled the next one is another; and since
+ * Stripe repeats its failures too for the same key, so is what is asked an hour later.
+ */
+function idempotencyKeyOf({ orderId, total, currency, createdAt, at }: Due, previous: string | null): string {
+  const hash = new Bun.CryptoHasher('sha256').update(
+    JSON.stringify([orderId, total, currency, createdAt, previous, Math.floor(at / hourMs)]),
+  );
+  return `order-${orderId}-${hash.digest('hex').slice(0, 24)}`;
+}
+
+function codeOf(error: unknown): unknown {
+  return error instanceof Error && 'code' in error ? error.code : undefined;
+}
+
+/** What is missing at Stripe will not turn up. */
+function final(error: unknown): unknown {
+  if (codeOf(error) !== 'resource_missing') return error;
+  return new PermanentFailure('Stripe knows no such payment', { cause: error });
+}
+
+async function translated(error: unknown): Promise<unknown> {
+  const { errors } = (await import('stripe')).default;
+  if (error instanceof errors.StripeCardError)
+    return new PaymentError('declined', 'Stripe declines the payment', error);
+  if (error instanceof errors.StripeInvalidRequestError)
+    return new PaymentError('impossible', 'Stripe refuses the payment', error);
+  if (error instanceof errors.StripeError)
+    return new PaymentError('unavailable', 'Stripe cannot be reached, or cannot answer', error);
+  return error;
+}

@@ -1,0 +1,184 @@
+/** What is done to an order over HTTP: cancelling and paying it. */
+import { z } from 'zod';
+import { type Access, allow } from '../../http/access.ts';
+import { type Endpoint, endpoint } from '../../http/endpoint.ts';
+import { HttpError } from '../../http/errors.ts';
+import { ok, secret } from '../../http/reply.ts';
+import { identifier } from '../../http/schema.ts';
+import { type OpenPayment, PaymentError, type PaymentProvider } from '../../ports/payment.ts';
+import type { Session } from '../../storage/database.ts';
+import type { Services } from '../services.ts';
+import type { PaymentStore, StoredPayment } from './payments.ts';
+import { type OrderView, orderView, requireChange, type Viewer, visible } from './representation.ts';
+import { isOpen, obstacle } from './rules.ts';
+import * as schema from './schema.ts';
+import type { Settle } from './settle.ts';
+import type { OrderStore, StoredOrder } from './store.ts';
+
+const tag = 'Orders';
+const params = z.object({ id: identifier() });
+const access: Access = allow.everyone('orders:write');
+
+export interface ActionParts {
+  readonly orders: OrderStore;
+  readonly payments: PaymentStore;
+  readonly provider: PaymentProvider | undefined;
+  readonly settle: Settle;
+}
+
+export function orderActions(
+  { database }: Services,
+  { orders, payments, provider, settle }: ActionParts,
+): Endpoint[] {
+  /** @throws HttpError 404, 403 */
+  async function permitted(
+    session: Session,
+    order: StoredOrder | undefined,
+    id: number,
+    { caller }: Viewer,
+  ): Promise<OrderView> {
+    const view = await visible(orders, session, order, id, caller);
+    requireChange(caller, view.order.customer_id);
+    return view;
+  }
+
+  /**
+   * Opens the payment with the provider, before any transaction: it takes as long as the provider takes. Nothing
+   * comes of it where the order cannot be paid; whether it can is decided in the transaction.
+   */
+  async function opened(
+    { order }: OrderView,
+    known: StoredPayment | undefined,
+    at: number,
+  ): Promise<OpenPayment | undefined> {
+    const { id: orderId, total, currency, created_at: createdAt } = order;
+    if (!isOpen(order.status) || total === 0) return undefined;
+    if (provider === undefined) {
+      // Somebody may be about to confirm it: to count it by hand as well would be to be paid twice.
+      if (known?.status === 'pending') throw unavailable();
+      return undefined;
+    }
+    try {
+      return await provider.open({ orderId, total, currency, createdAt, at }, known?.reference ?? null);
+    } catch (error) {
+      throw error instanceof PaymentError ? answered(error) : error;
+    }
+  }
+
+  return [
+    endpoint({
+      method: 'POST',
+      path: '/orders/{id}/cancel',
+      operationId: 'cancelOrder',
+      summary: 'Cancel an order',
+      description:
+        'While it is PENDING. If-Match takes the ETag of the order itself, as `GET /v1/orders/{id}` gives it.',
+      tag,
+      access,
+      params,
+      responses: {
+        200: { description: 'The order, cancelled.', schema: schema.order, hal: schema.orderHal },
+      },
+      errors: ['NOT_FOUND', 'ORDER_ALREADY_PAID', 'ORDER_ALREADY_CANCELLED', 'PRECONDITION_FAILED'],
+      handle(input) {
+        const { precondition, write, cause } = input;
+        const { id } = input.params;
+        return write(async session => {
+          const before = await permitted(session, await orders.lock(session, id), id, input);
+          precondition(JSON.stringify(orderView(before, input)));
+          requireOpen(before.order);
+          const payment = await payments.find(session, id);
+          if (payment?.status === 'pending') await payments.cancel(session, payment, cause());
+          const after = await orders.move(session, before, 'CANCELLED', cause());
+          return ok(orderView({ ...before, ...after }, input));
+        });
+      },
+    }),
+    endpoint({
+      method: 'POST',
+      path: '/orders/{id}/payment',
+      operationId: 'payOrder',
+      summary: 'Pay an order',
+      description:
+        'While it is PENDING. Without a payment provider the payment is recorded, and the order is PAID at once. With one, the payment is opened: the customer confirms it with `payment.clientSecret`, and the order is PAID when the provider reports it. If-Match takes the ETag of the order itself, as `GET /v1/orders/{id}` gives it.',
+      tag,
+      access,
+      params,
+      responses: {
+        200: {
+          description: 'The order, and its payment.',
+          schema: schema.paidOrder,
+          hal: schema.paidOrderHal,
+        },
+      },
+      errors: [
+        'NOT_FOUND',
+        'ORDER_ALREADY_PAID',
+        'ORDER_ALREADY_CANCELLED',
+        'PRECONDITION_FAILED',
+        'PAYMENT_DECLINED',
+        'PAYMENT_NOT_POSSIBLE',
+        'PAYMENT_UNAVAILABLE',
+      ],
+      async handle(input) {
+        const { precondition, write, cause } = input;
+        const { id } = input.params;
+        const shown = (view: OrderView) => orderView(view, input);
+        const current = await permitted(database.read, await orders.find(database.read, id), id, input);
+        // Once it is paid, a repeated request still gets the answer that was stored for it: see write.
+        if (isOpen(current.order.status)) precondition(JSON.stringify(shown(current)));
+        const known = await payments.find(database.read, id);
+        const open = await opened(current, known, cause().at);
+        return write(async session => {
+          const before = await permitted(session, await orders.lock(session, id), id, input);
+          precondition(JSON.stringify(shown(before)));
+          requireOpen(before.order);
+          const payment = paymentOf(id, open);
+          // Another request has opened another payment meanwhile: that one counts, and a repetition finds it.
+          const latest = (await payments.find(session, id))?.reference ?? null;
+          if (latest !== (known?.reference ?? null) && latest !== payment.reference) throw unavailable();
+          await payments.save(session, payment, cause().at);
+          const settled = payment.status === 'succeeded' ? await settle(session, before, cause()) : before;
+          const { provider: by, status, reference } = payment;
+          const clientSecret = open?.clientSecret ?? null;
+          return secret(200, {
+            ...shown({ ...before, ...settled }),
+            payment: { provider: by, status, reference, clientSecret },
+          });
+        });
+      },
+    }),
+  ];
+}
+
+/** What is stored of a payment that has been opened, or, where there is nothing to open, recorded by hand. */
+function paymentOf(orderId: number, open: OpenPayment | undefined): StoredPayment {
+  if (open === undefined)
+    return { order_id: orderId, provider: 'manual', reference: null, status: 'succeeded' };
+  const status = open.succeeded ? 'succeeded' : 'pending';
+  return { order_id: orderId, provider: 'stripe', reference: open.reference, status };
+}
+
+/** @throws HttpError 409 */
+function requireOpen({ status }: StoredOrder): void {
+  const code = obstacle(status);
+  if (code !== undefined) throw new HttpError(code);
+}
+
+/** Seconds after which to try again. */
+const retryAfter = '5';
+
+const unavailable = (cause?: unknown) =>
+  new HttpError('PAYMENT_UNAVAILABLE', { headers: { 'Retry-After': retryAfter }, cause });
+
+/** What a failure of the provider means to the caller; what the provider has said is for the log. */
+function answered(error: PaymentError): HttpError {
+  switch (error.kind) {
+    case 'declined':
+      return new HttpError('PAYMENT_DECLINED', { cause: error });
+    case 'impossible':
+      return new HttpError('PAYMENT_NOT_POSSIBLE', { cause: error });
+    default:
+      return unavailable(error);
+  }
+}

@@ -1,0 +1,110 @@
+/**
+ * The payment of an order, as it is known here, and what the provider is to be told after a commit. What lets
+ * a customer confirm a payment is never stored.
+ */
+import type { Consumer } from '../../events/dispatcher.ts';
+import type { Cause } from '../../events/outbox.ts';
+import type { Queue } from '../../events/queue.ts';
+import type { PaymentProvider } from '../../ports/payment.ts';
+import type { Database, Session } from '../../storage/database.ts';
+
+/** `pending`: opened, waits for the customer; `refunding`: was paid too late, and is being given back. */
+export type PaymentStatus = 'pending' | 'succeeded' | 'cancelled' | 'refunding' | 'refunded';
+
+export interface StoredPayment {
+  readonly order_id: number;
+  readonly provider: 'manual' | 'stripe';
+  readonly reference: string | null;
+  readonly status: PaymentStatus;
+}
+
+export interface PaymentStore {
+  /** Whoever changes it holds the lock of its order. */
+  find(session: Session, orderId: number): Promise<StoredPayment | undefined>;
+  findByReference(session: Session, reference: string): Promise<StoredPayment | undefined>;
+  /** Writes the payment of an order, in place of the one it had. */
+  save(session: Session, payment: StoredPayment, now: number): Promise<void>;
+  /** Has the provider cancel a payment that is still open, after the commit. */
+  cancel(session: Session, payment: StoredPayment, cause: Cause): Promise<void>;
+  /** Has the provider give back what was paid, after the commit. */
+  refund(session: Session, payment: StoredPayment, cause: Cause): Promise<void>;
+}
+
+export const paymentQueue = 'payments';
+
+interface Task {
+  readonly task: 'cancel' | 'refund';
+  readonly orderId: number;
+  readonly reference: string;
+}
+
+export function paymentStore({ build }: Pick<Database, 'build'>, queue: Queue): PaymentStore {
+  const columns = ['order_id', 'provider', 'reference', 'status'] as const;
+  const select = build.selectFrom('payments').select(columns).$castTo<StoredPayment>();
+
+  async function save(session: Session, payment: StoredPayment, now: number): Promise<void> {
+    const { order_id, provider, reference, status } = payment;
+    const changed = { provider, reference, status, updated_at: now };
+    const query = build
+      .insertInto('payments')
+      .values({ order_id, ...changed, created_at: now })
+      .onConflict(conflict => conflict.column('order_id').doUpdateSet(changed));
+    await session.run(query.compile());
+  }
+
+  function add(session: Session, task: Task['task'], payment: StoredPayment, { at }: Cause): Promise<void> {
+    const { order_id: orderId, reference } = payment;
+    if (reference === null) throw new Error(`the payment of order ${orderId} has no reference`);
+    const payload: Task = { task, orderId, reference };
+    return queue.add(session, {
+      queue: paymentQueue,
+      key: `order:${orderId}`,
+      payload: JSON.stringify(payload),
+      at,
+    });
+  }
+
+  return {
+    find: (session, orderId) => session.first(select.where('order_id', '=', orderId).compile()),
+    findByReference: (session, reference) =>
+      session.first(select.where('provider', '=', 'stripe').where('reference', '=', reference).compile()),
+    save,
+    cancel: (session, payment, cause) => add(session, 'cancel', payment, cause),
+    async refund(session, payment, cause) {
+      await save(session, { ...payment, status: 'refunding' }, cause.at);
+      await add(session, 'refund', payment, cause);
+    },
+  };
+}
+
+/** Tells the provider; it may be told twice, and does it once. */
+export function paymentConsumer(
+  { build }: Pick<Database, 'build'>,
+  provider: PaymentProvider | undefined,
+  now: () => number,
+): Consumer {
+  // Boundary: `add` above has written it.
+  const read = (payload: string) => JSON.parse(payload) as Task;
+  return {
+    queue: paymentQueue,
+    kind: 'external',
+    async deliver(payload) {
+      const { task, reference } = read(payload);
+      if (provider === undefined) throw new Error('a payment waits for STRIPE_SECRET_KEY to be set');
+      await provider[task](reference);
+    },
+    async delivered(session, payload) {
+      const { task, orderId, reference } = read(payload);
+      // A payment that has gone another way meanwhile stays as it is.
+      const [from, status] =
+        task === 'cancel' ? (['pending', 'cancelled'] as const) : (['refunding', 'refunded'] as const);
+      const query = build
+        .updateTable('payments')
+        .set({ status, updated_at: now() })
+        .where('order_id', '=', orderId)
+        .where('reference', '=', reference)
+        .where('status', '=', from);
+      await session.run(query.compile());
+    },
+  };
+}

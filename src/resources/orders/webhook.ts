@@ -1,0 +1,108 @@
+/**
+ * What Stripe reports over HTTP. Reports come late, twice and in any order: each is read against the order as it
+ * is now, in one transaction, and a repetition changes nothing.
+ */
+import { z } from 'zod';
+import type { Cause } from '../../events/outbox.ts';
+import { allow } from '../../http/access.ts';
+import { type Endpoint, endpoint } from '../../http/endpoint.ts';
+import { HttpError } from '../../http/errors.ts';
+import { secret } from '../../http/reply.ts';
+import { parseJson } from '../../http/request.ts';
+import { prose } from '../../http/schema.ts';
+import { PaymentError, type PaymentMade, type PaymentReports } from '../../ports/payment.ts';
+import type { Session } from '../../storage/database.ts';
+import type { PaymentStore } from './payments.ts';
+import { isOpen } from './rules.ts';
+import type { Settle } from './settle.ts';
+import type { OrderStore, StoredOrder } from './store.ts';
+
+/** Bytes; Stripe's own events are far smaller. */
+const bodyLimit = 262_144;
+
+/** As much of Stripe's event as matters here. */
+const stripeEvent = z
+  .object({ id: prose(255), type: prose(255) })
+  .meta({ id: 'StripeEvent', example: { id: 'evt_3PqXyz', type: 'payment_intent.created' } });
+const received = z.object({ received: z.literal(true) }).meta({ id: 'StripeEventReceived' });
+
+export interface WebhookParts {
+  readonly orders: OrderStore;
+  readonly payments: PaymentStore;
+  readonly reports: PaymentReports | undefined;
+  readonly settle: Settle;
+}
+
+export function stripeWebhook({ orders, payments, reports, settle }: WebhookParts): Endpoint[] {
+  /** @throws HttpError 422 when it is not what the order costs */
+  function requireWhole(order: StoredOrder, made: PaymentMade): void {
+    const { currency } = order;
+    if (reports?.amountOf(order) === made.amount && currency.toLowerCase() === made.currency) return;
+    throw new HttpError('PAYMENT_MISMATCH');
+  }
+
+  async function take(session: Session, made: PaymentMade, cause: Cause): Promise<void> {
+    // What is not known here belongs to another installation with the same account.
+    const named = await payments.findByReference(session, made.reference);
+    const order = named === undefined ? undefined : await orders.lock(session, named.order_id);
+    if (order === undefined) return;
+    // Read again under the order's lock: the report may just have been taken by another process.
+    const payment = await payments.find(session, order.id);
+    if (payment?.reference !== made.reference) return;
+    if (isOpen(order.status)) {
+      requireWhole(order, made);
+      await payments.save(session, { ...payment, status: 'succeeded' }, cause.at);
+      await settle(session, { order, items: await orders.items(session, order.id) }, cause);
+    } else if (payment.status === 'pending' || payment.status === 'cancelled') {
+      // Paid after it was cancelled.
+      await payments.refund(session, payment, cause);
+    }
+  }
+
+  return [
+    endpoint({
+      method: 'POST',
+      path: '/webhooks/stripe',
+      operationId: 'receiveStripeEvent',
+      summary: 'Reports from Stripe',
+      description:
+        'For Stripe only: the body must be signed with STRIPE_WEBHOOK_SECRET (header `Stripe-Signature`). `payment_intent.succeeded` makes the order PAID, or is refunded when it was cancelled; other events are acknowledged and ignored.',
+      tag: 'Orders',
+      access: allow.public,
+      body: {
+        kind: 'raw',
+        schema: stripeEvent,
+        limit: bodyLimit,
+      },
+      responses: { 200: { description: 'The event has been taken note of.', schema: received } },
+      errors: ['INVALID_SIGNATURE', 'PAYMENT_MISMATCH', 'NOT_FOUND'],
+      idempotent: false,
+      async handle({ body, header, write, cause }) {
+        if (reports === undefined)
+          throw new HttpError('NOT_FOUND', { message: 'This service takes no reports from Stripe.' });
+        parseJson(body);
+        const made = await verified(reports, body, header('stripe-signature'));
+        const reply = secret(200, { received: true });
+        if (made === undefined) return reply;
+        return write(async session => {
+          await take(session, made, { ...cause(), actor: 'stripe' });
+          return reply;
+        });
+      },
+    }),
+  ];
+}
+
+/** @throws HttpError 400 */
+async function verified(
+  reports: PaymentReports,
+  body: Uint8Array,
+  signature: string | null,
+): Promise<PaymentMade | undefined> {
+  try {
+    return await reports.read(body, signature);
+  } catch (error) {
+    if (error instanceof PaymentError) throw new HttpError('INVALID_SIGNATURE', { cause: error });
+    throw error;
+  }
+}
