@@ -4,7 +4,7 @@ import { writesNothing } from './support/contents.ts';
 import { contractAt, methodsOfHttp, type Operation } from './support/contract.ts';
 import { call } from './support/http.ts';
 import { databaseKinds, startTestService, type TestService } from './support/service.ts';
-import { type Walk, walkOf } from './support/walk.ts';
+import { type Walk, walkOf, webhookSecret } from './support/walk.ts';
 
 /** Read before the tests are named: the operations are the scenarios. */
 const operations = await (async () => {
@@ -52,7 +52,7 @@ describe.each([...databaseKinds])('the contract on %s', kind => {
   let service: TestService;
   let walk: Walk;
   beforeAll(async () => {
-    service = await startTestService(kind);
+    service = await startTestService(kind, { STRIPE_WEBHOOK_SECRET: webhookSecret });
     walk = await walkOf(service, operations);
   });
   afterAll(() => service.stop());

@@ -1,4 +1,5 @@
 /** Turns a declared operation into requests: real resources for its path, the document's examples for its body. */
+import Stripe from 'stripe';
 import type { Role } from '../../src/http/access.ts';
 import { type Operation, realBodies } from './contract.ts';
 import { type Answer, type Call, call } from './http.ts';
@@ -18,6 +19,15 @@ export interface Walk {
 }
 
 const missingId = '2147483647';
+
+/** Signs reports to the service; a service for the walk is started with this as STRIPE_WEBHOOK_SECRET. */
+export const webhookSecret = 'whsec_for_tests';
+const signatures: Readonly<Record<string, (body: string, now: number) => Promise<Record<string, string>>>> = {
+  async receiveStripeEvent(payload, now) {
+    const signed = { payload, secret: webhookSecret, timestamp: Math.floor(now / 1000) };
+    return { 'Stripe-Signature': await Stripe.webhooks.generateTestHeaderStringAsync(signed) };
+  },
+};
 
 /** Made once per service: one API key for each scope that the document names. */
 export async function walkOf(service: TestService, operations: readonly Operation[]): Promise<Walk> {
@@ -39,6 +49,12 @@ export async function walkOf(service: TestService, operations: readonly Operatio
   for (const { operationId } of operations.filter(({ operationId }) => operationId in realBodies))
     refreshTokens.set(operationId, (await call(service, login)).body.refreshToken);
   let variation = 0;
+  // Bodies name products by their ids: one that no example changes, which are those of the ids 1 to 3.
+  let productId = 0;
+  while (productId <= 3) {
+    const body = { name: 'For what refers to a product', price: 12.5 };
+    productId = (await call(service, { method: 'POST', path: '/v1/products', as: 'admin', body })).body.id;
+  }
 
   const actorOf = ({ roles }: Operation): Role | undefined => (roles.includes('admin') ? 'admin' : roles[0]);
   const credentials = (operation: Operation): Pick<Call, 'as' | 'headers'> => {
@@ -49,8 +65,13 @@ export async function walkOf(service: TestService, operations: readonly Operatio
   };
 
   async function send(operation: Operation, path: string, request: Partial<Call> = {}): Promise<Answer> {
-    let body = bodyOf(operation, refreshTokens.get(operation.operationId));
+    let body = referring(bodyOf(operation, refreshTokens.get(operation.operationId)), productId);
     const { as, headers } = { ...credentials(operation), ...request };
+    const sentBody = request.body ?? body;
+    const signed = await signatures[operation.operationId]?.(
+      typeof sentBody === 'string' ? sentBody : JSON.stringify(sentBody),
+      service.clock.now(),
+    );
     for (let attempt = 0; ; attempt++) {
       const sent = {
         method: operation.method,
@@ -58,7 +79,7 @@ export async function walkOf(service: TestService, operations: readonly Operatio
         ...(body === undefined ? {} : { body }),
         ...request,
         ...(as === undefined ? {} : { as }),
-        headers: { ...credentials(operation).headers, ...headers },
+        headers: { ...credentials(operation).headers, ...signed, ...headers },
       };
       const answer = await call(service, sent);
       const field = answer.body?.error === 'DUPLICATE' ? answer.body.details?.[0]?.field : undefined;
@@ -121,6 +142,12 @@ export function bodyOf(operation: Operation, refreshToken = 'none'): unknown {
   const example = content.example ?? named?.value ?? schema?.example ?? schema?.examples?.[0];
   if (example === undefined) throw new Error(`${operation.operationId} declares no example of its body`);
   return example;
+}
+
+/** The example with a product that exists wherever it names one. */
+function referring(example: unknown, productId: number): unknown {
+  if (example === undefined) return undefined;
+  return JSON.parse(JSON.stringify(example, (name, value) => (name === 'productId' ? productId : value)));
 }
 
 function requiredQuery(operation: Operation): string {

@@ -1,0 +1,107 @@
+/** Money: exact by decimal digits, whatever binary fractions make of them. */
+import { describe, expect, test } from 'bun:test';
+import fc from 'fast-check';
+import { exponentOf, formatMoney, fromMinor, toMinor } from '../src/money.ts';
+
+const currencies = fc.constantFrom('EUR', 'USD', 'JPY', 'KWD', 'CLF', 'XYZ');
+/** Below this a number stands for one amount only, whatever the currency. */
+const unambiguous = 10 ** 15;
+const amounts = fc.integer({ min: 0, max: unambiguous - 1 });
+
+const exact: [price: number, currency: string, minor: bigint][] = [
+  [0, 'EUR', 0n],
+  [79.5, 'EUR', 7950n],
+  // In binary 1.005 lies below 1.005, and 1.005 × 100 is 100.49999999999999.
+  [1.005, 'EUR', 101n],
+  [1.0049, 'EUR', 100n],
+  [8.325, 'EUR', 833n],
+  [0.1 + 0.2, 'EUR', 30n],
+  [0.005, 'EUR', 1n],
+  [0.0049999, 'EUR', 0n],
+  [1e-7, 'EUR', 0n],
+  [5e-324, 'EUR', 0n],
+  [0.5, 'JPY', 1n],
+  [0.4, 'JPY', 0n],
+  [1234.5678, 'KWD', 1234568n],
+  [1.99995, 'CLF', 20000n],
+  [1e21, 'EUR', 10n ** 23n],
+  [1.5e300, 'JPY', 15n * 10n ** 299n],
+];
+
+describe('toMinor', () => {
+  test.each(exact)('%p %s are %p', (price, currency, minor) => {
+    expect(toMinor(price, currency)).toBe(minor);
+  });
+
+  test.each([-1, Number.NaN, Number.POSITIVE_INFINITY])('%p is no price', price => {
+    expect(() => toMinor(price, 'EUR')).toThrow(RangeError);
+  });
+
+  test('is what the decimal digits say, rounded half up', () => {
+    const digits = fc.bigInt({ min: 0n, max: 10n ** 15n - 1n });
+    fc.assert(
+      fc.property(digits, fc.integer({ min: 0, max: 8 }), currencies, (whole, places, currency) => {
+        const text = whole.toString().padStart(places + 1, '0');
+        const decimal = places === 0 ? text : `${text.slice(0, -places)}.${text.slice(-places)}`;
+        const unit = 10n ** BigInt(places);
+        const rounded = (2n * whole * 10n ** BigInt(exponentOf(currency)) + unit) / (2n * unit);
+        expect(toMinor(Number(decimal), currency)).toBe(rounded);
+      }),
+    );
+  });
+
+  test('never gets smaller when the price gets larger', () => {
+    const price = fc.double({ min: 0, noNaN: true, noDefaultInfinity: true });
+    fc.assert(
+      fc.property(price, price, currencies, (a, b, currency) => {
+        const [low, high] = a < b ? [a, b] : [b, a];
+        expect(toMinor(low, currency) <= toMinor(high, currency)).toBe(true);
+      }),
+    );
+  });
+});
+
+test('fromMinor and toMinor are each other’s inverse', () => {
+  fc.assert(
+    fc.property(amounts, currencies, (minor, currency) => {
+      expect(toMinor(fromMinor(minor, currency), currency)).toBe(BigInt(minor));
+    }),
+  );
+});
+
+test('the sum of lines is the sum of their amounts, as the number shows it', () => {
+  const lines = fc.array(
+    fc.tuple(fc.integer({ min: 0, max: 1_000_000 }), fc.integer({ min: 1, max: 10_000 })),
+    { minLength: 1, maxLength: 100 },
+  );
+  fc.assert(
+    fc.property(lines, pairs => {
+      const total = pairs.reduce((sum, [unit, quantity]) => sum + unit * quantity, 0);
+      const shown = pairs.map(([unit, quantity]) => toMinor(fromMinor(unit * quantity, 'EUR'), 'EUR'));
+      expect(shown.reduce((sum, line) => sum + line, 0n)).toBe(toMinor(fromMinor(total, 'EUR'), 'EUR'));
+    }),
+  );
+});
+
+test.each([
+  ['EUR', 2],
+  ['JPY', 0],
+  ['KWD', 3],
+  ['CLF', 4],
+  ['XYZ', 2],
+])('%s has %p decimal digits', (currency, exponent) => {
+  expect(exponentOf(currency)).toBe(exponent);
+});
+
+test.each([
+  [0, 'EUR', 'EUR 0.00'],
+  [5, 'EUR', 'EUR 0.05'],
+  [123_450, 'EUR', 'EUR 1,234.50'],
+  [100_000_000, 'EUR', 'EUR 1,000,000.00'],
+  [1234, 'JPY', 'JPY 1,234'],
+  [999, 'JPY', 'JPY 999'],
+  [1_234_567, 'KWD', 'KWD 1,234.567'],
+  [Number.MAX_SAFE_INTEGER, 'EUR', 'EUR 90,071,992,547,409.91'],
+])('%p %s is written %s', (minor, currency, text) => {
+  expect(formatMoney(minor, currency)).toBe(text);
+});

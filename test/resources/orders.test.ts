@@ -1,0 +1,460 @@
+/** Placing and reading orders. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { addProduct, nowOf, pathOf } from '../support/catalog.ts';
+import { writesNothing } from '../support/contents.ts';
+import { call } from '../support/http.ts';
+import { eventsOf, halType, placeOrder, readOrder, userIdOf } from '../support/orders.ts';
+import { play } from '../support/scenario.ts';
+import { databaseKinds, startTestService, type TestService } from '../support/service.ts';
+
+const item = { productId: 1, quantity: 1 };
+const refused: [name: string, body: unknown, problems: [string, string][]][] = [
+  ['nothing', {}, [['items', 'required']]],
+  ['no items', { items: [] }, [['items', 'minItems']]],
+  [
+    '101 items',
+    { items: Array.from({ length: 101 }, (_, index) => ({ ...item, productId: index + 1 })) },
+    [['items', 'maxItems']],
+  ],
+  ['a product twice', { items: [item, { ...item, quantity: 2 }] }, [['items', 'uniqueItems']]],
+  [
+    'two broken items',
+    { items: [{ productId: 0, quantity: 10_001 }, { productId: '1' }] },
+    [
+      ['items.0.productId', 'minimum'],
+      ['items.0.quantity', 'maximum'],
+      ['items.1.productId', 'type'],
+      ['items.1.quantity', 'required'],
+    ],
+  ],
+  ['half a piece', { items: [{ productId: 1, quantity: 1.5 }] }, [['items.0.quantity', 'type']]],
+  ['quantity 0', { items: [{ productId: 1, quantity: 0 }] }, [['items.0.quantity', 'minimum']]],
+];
+
+describe.each([...databaseKinds])('orders on %s', kind => {
+  let service: TestService;
+  let userId: number;
+  let place: string;
+  beforeAll(async () => {
+    service = await startTestService(kind);
+    userId = await userIdOf(service, 'user');
+    place = `/v1/users/${userId}/orders`;
+  });
+  afterAll(() => service.stop());
+
+  const lines = (...items: [productId: number, quantity: number][]) => ({
+    items: items.map(([productId, quantity]) => ({ productId, quantity })),
+  });
+
+  test.each(refused)('refuses %s', (name, body, problems) =>
+    play(service, { name, method: 'POST', path: place, as: 'user', body, status: 400, problems }),
+  );
+
+  test('an order is what its products were, to the cent', async () => {
+    const lamp = await addProduct(service, { name: 'Lamp', price: 0.1, sku: `L-${kind}` });
+    const desk = await addProduct(service, { name: 'Desk', price: 1.005 });
+    const body = lines([desk.id, 3], [lamp.id, 10_000]);
+    const made = await play(service, {
+      name: 'place',
+      method: 'POST',
+      path: place,
+      as: 'user',
+      body,
+      status: 201,
+    });
+    const path = `/v1/orders/${made.body.id}`;
+    const self = `${service.url}${path}`;
+    expect(made.body).toEqual({
+      id: expect.any(Number),
+      status: 'PENDING',
+      total: 1003.03,
+      currency: 'EUR',
+      customerId: userId,
+      items: [
+        {
+          id: expect.any(Number),
+          productId: desk.id,
+          name: 'Desk',
+          sku: null,
+          quantity: 3,
+          unitPrice: 1.01,
+          total: 3.03,
+        },
+        {
+          id: expect.any(Number),
+          productId: lamp.id,
+          name: 'Lamp',
+          sku: `L-${kind}`,
+          quantity: 10_000,
+          unitPrice: 0.1,
+          total: 1000,
+        },
+      ],
+      version: 1,
+      createdAt: nowOf(service),
+      updatedAt: nowOf(service),
+      paidAt: null,
+      cancelledAt: null,
+      _links: {
+        self: { href: self },
+        items: { href: `${self}/items` },
+        customer: { href: `${service.url}/v1/users/${userId}` },
+        cancel: { href: `${self}/cancel`, method: 'POST' },
+        pay: { href: `${self}/payment`, method: 'POST' },
+      },
+    });
+    expect(made.headers.get('Location')).toBe(self);
+    await call(service, {
+      method: 'PATCH',
+      path: pathOf(lamp),
+      as: 'editor',
+      body: { name: 'Torch', price: 9 },
+    });
+    await call(service, { method: 'DELETE', path: pathOf(desk), as: 'editor' });
+    for (const address of [path, `${place}/${made.body.id}`]) {
+      const read = await play(service, {
+        name: 'read',
+        path: address,
+        as: 'user',
+        status: 200,
+        answer: made.body,
+      });
+      expect(read.headers.get('ETag')).toBe(made.headers.get('ETag'));
+      expect(read.headers.get('Cache-Control')).toBe('private, max-age=0, must-revalidate');
+    }
+    const { _links, ...document } = made.body;
+    expect(await eventsOf(service, made.body.id)).toEqual([
+      {
+        type: 'order.created',
+        actor: `user:${userId}`,
+        old_document: null,
+        new_document: JSON.stringify(document),
+      },
+    ]);
+  });
+
+  test('products that are archived or unknown: each line is named, nothing is written', async () => {
+    const good = await addProduct(service);
+    const archived = await addProduct(service, { status: 'archived' });
+    const { body } = await play(service, {
+      name: 'unavailable',
+      method: 'POST',
+      path: place,
+      as: 'user',
+      body: lines([good.id, 1], [archived.id, 1], [2_147_483_647, 1]),
+      status: 422,
+      error: 'PRODUCT_UNAVAILABLE',
+    });
+    expect(body.details).toEqual([
+      {
+        field: 'items.1.productId',
+        pointer: '#/items/1/productId',
+        code: 'unavailable',
+        message: `product ${archived.id} is archived`,
+      },
+      {
+        field: 'items.2.productId',
+        pointer: '#/items/2/productId',
+        code: 'unavailable',
+        message: 'product 2147483647 does not exist',
+      },
+    ]);
+  });
+
+  test('products of different currencies are refused; one without takes the default', async () => {
+    const yen = await addProduct(service, { currency: 'JPY', price: 99.5 });
+    const euro = await addProduct(service);
+    const none = await addProduct(service);
+    await call(service, { method: 'PATCH', path: pathOf(none), as: 'editor', body: { currency: null } });
+    const mixed = {
+      name: 'mixed',
+      method: 'POST',
+      path: place,
+      as: 'user',
+      body: lines([none.id, 1], [yen.id, 1]),
+    } as const;
+    const { body } = await play(service, { ...mixed, status: 422, error: 'MIXED_CURRENCIES' });
+    expect(body.details.map(({ message }: { message: string }) => message)).toEqual([
+      'is priced in EUR',
+      'is priced in JPY',
+    ]);
+    const same = await call(service, { ...mixed, body: lines([none.id, 1], [euro.id, 1]) });
+    expect(same.body).toMatchObject({ currency: 'EUR', total: 25 });
+    const whole = await call(service, { ...mixed, body: lines([yen.id, 3]) });
+    expect(whole.body).toMatchObject({ currency: 'JPY', total: 300 });
+  });
+
+  test('a total is refused as soon as it could not be counted exactly', async () => {
+    const dear = await addProduct(service, { price: 90_071_992_547.4 });
+    const dearest = await addProduct(service, { price: 1e308 });
+    const body = lines([dear.id, 1000]);
+    const largest = await call(service, { method: 'POST', path: place, as: 'user', body });
+    expect([largest.status, largest.body.total]).toEqual([201, 90_071_992_547_400]);
+    const beyond = {
+      name: 'beyond',
+      method: 'POST',
+      path: place,
+      as: 'user',
+      status: 422,
+      error: 'ORDER_TOO_LARGE',
+    } as const;
+    await play(service, { ...beyond, body: lines([dear.id, 1001]) });
+    await play(service, { ...beyond, body: lines([dearest.id, 10_000]) });
+  });
+
+  test('what a product costs at that moment, never half of a change', async () => {
+    const products = [await addProduct(service, { price: 10 }), await addProduct(service, { price: 10 })];
+    const ids = products.map(({ id }) => id);
+    const place = `/v1/users/${userId}/orders`;
+    const change = (price: number) =>
+      call(service, { method: 'PATCH', path: '/v1/products', as: 'admin', body: { ids, update: { price } } });
+    const order = () =>
+      call(service, {
+        method: 'POST',
+        path: place,
+        as: 'user',
+        body: lines(...ids.map(id => [id, 1] as [number, number])),
+      });
+    const answers = await Promise.all(
+      Array.from({ length: 10 }, (_, index) => [change(index % 2 === 0 ? 20 : 10), order(), order()]).flat(),
+    );
+    const totals = answers.flatMap(({ status, body }) => (status === 201 ? [body.total] : []));
+    expect(totals).toHaveLength(20);
+    expect(totals.filter(total => total !== 20 && total !== 40)).toEqual([]);
+  });
+
+  test('20 equal requests with one Idempotency-Key place one order', async () => {
+    const product = await addProduct(service);
+    const request = {
+      method: 'POST',
+      path: place,
+      as: 'user',
+      headers: { 'Idempotency-Key': `order-${kind}` },
+      body: lines([product.id, 1]),
+    } as const;
+    const answers = await Promise.all(Array.from({ length: 20 }, () => call(service, request)));
+    for (const { status, body } of answers.filter(({ status }) => status !== 201))
+      expect([status, body.error]).toEqual([409, 'IDEMPOTENCY_KEY_IN_USE']);
+    const again = await call(service, request);
+    expect([again.status, again.headers.get('Idempotency-Replayed')]).toEqual([201, 'true']);
+    const bodies = answers.filter(({ status }) => status === 201).map(({ text }) => text);
+    expect(new Set([...bodies, again.text]).size).toBe(1);
+    const { database } = service;
+    const query = database.build.selectFrom('order_items').select('id').where('product_id', '=', product.id);
+    expect(await database.read.all(query.compile())).toHaveLength(1);
+  });
+
+  describe('who may', () => {
+    const denied = (status: number) => ({ status, error: status === 403 ? 'FORBIDDEN' : 'NOT_FOUND' });
+
+    test('place orders: the customer, an administrator, an API key; no one else', async () => {
+      const product = await addProduct(service);
+      const body = lines([product.id, 1]);
+      const adminId = await userIdOf(service, 'admin');
+      const request = { name: 'place', method: 'POST', path: place, body } as const;
+      await play(service, { ...request, as: 'editor', ...denied(403) });
+      await play(service, { ...request, path: `/v1/users/${adminId}/orders`, as: 'user', ...denied(404) });
+      await play(service, { ...request, path: '/v1/users/2147483647/orders', as: 'admin', ...denied(404) });
+      await play(service, { ...request, as: 'admin', status: 201 });
+      const key = async (scope: string) => {
+        const made = {
+          method: 'POST',
+          path: '/v1/keys',
+          as: 'admin',
+          body: { name: scope, scopes: [scope] },
+        } as const;
+        return { 'X-API-Key': (await call(service, made)).body.key as string };
+      };
+      const writer = await key('orders:write');
+      const placed = await play(service, { ...request, headers: writer, status: 201 });
+      const reader = await key('orders:read');
+      const read = await call(service, { path: `/v1/orders/${placed.body.id}`, headers: reader });
+      expect(Object.keys(read.body._links)).toEqual(['self', 'items']);
+      expect((await call(service, { ...request, headers: reader })).status).toBe(403);
+    });
+
+    test('read: staff and the customer; to others the order does not exist', async () => {
+      const { path, order } = await placeOrder(service, { as: 'admin' });
+      for (const address of [
+        path,
+        `${path}/items`,
+        `/v1/users/${order.customerId}/orders/${order.id}`,
+        `/v1/users/${order.customerId}/orders`,
+      ]) {
+        await play(service, { name: address, path: address, as: 'user', ...denied(404) });
+        await play(service, { name: address, path: address, as: 'editor', status: 200 });
+        await play(service, { name: address, path: address, as: 'admin', status: 200 });
+      }
+      await play(service, {
+        name: 'another user’s',
+        path: `${place}/${order.id}`,
+        as: 'admin',
+        ...denied(404),
+      });
+      await play(service, { name: 'all orders', path: '/v1/orders', as: 'user', ...denied(403) });
+      const { body } = await readOrder(service, { path }, 'editor');
+      expect([body._links.cancel, body._links.pay]).toEqual([undefined, undefined]);
+    });
+  });
+
+  test('lists hold what was asked for, in that order', async () => {
+    const own = [];
+    for (const price of [30, 10, 20])
+      own.push((await placeOrder(service, { as: 'editor', product: { price }, quantity: 1 })).order);
+    const [first, second, third] = own;
+    await call(service, { method: 'POST', path: `/v1/orders/${second.id}/cancel`, as: 'admin' });
+    const ids = async (path: string, as: 'admin' | 'editor' = 'editor') =>
+      ((await call(service, { path, as })).body.data as { id: number }[]).map(({ id }) => id);
+    const editorId = first.customerId;
+    for (const list of [`/v1/users/${editorId}/orders?`, `/v1/orders?customerId=${editorId}&`]) {
+      expect(await ids(list)).toEqual([first.id, second.id, third.id]);
+      expect(await ids(`${list}sort=total`)).toEqual([second.id, third.id, first.id]);
+      expect(await ids(`${list}sort=createdAt&order=desc`)).toEqual([third.id, second.id, first.id]);
+      expect(await ids(`${list}status=CANCELLED`)).toEqual([second.id]);
+      expect(await ids(`${list}status=PENDING&sort=total`)).toEqual([third.id, first.id]);
+      const page = await call(service, { path: `${list}sort=total&limit=2`, as: 'editor' });
+      expect(await ids(`${list}sort=total&limit=2&cursor=${page.body.meta.nextCursor}`)).toEqual([first.id]);
+    }
+    const { body } = await call(service, {
+      path: `/v1/orders?customerId=${editorId}&perPage=1`,
+      as: 'admin',
+    });
+    expect(body.meta).toEqual({ currentPage: 1, perPage: 1, total: 3, lastPage: 3 });
+    expect(body.data).toEqual([(await readOrder(service, { path: `/v1/orders/${first.id}` }, 'admin')).body]);
+    for (const [query, field, rule] of [
+      ['status=paid', 'status', 'enum'],
+      ['customerId=0', 'customerId', 'minimum'],
+      ['sort=price', 'sort', 'enum'],
+    ] as const)
+      await play(service, {
+        name: query,
+        path: `/v1/orders?${query}`,
+        as: 'admin',
+        status: 400,
+        problems: [[field, rule]],
+      });
+  });
+
+  test('the items of an order are a list of their own', async () => {
+    const products = [await addProduct(service, { price: 1 }), await addProduct(service, { price: 2 })];
+    const body = lines(...products.map(({ id }) => [id, 2] as [number, number]));
+    const { body: order } = await call(service, { method: 'POST', path: place, as: 'user', body });
+    const path = `/v1/orders/${order.id}/items`;
+    const listed = await call(service, { path, as: 'user' });
+    expect(listed.body.data).toEqual(order.items);
+    expect(listed.body.meta).toEqual({ currentPage: 1, perPage: 20, total: 2, lastPage: 1 });
+    const second = await call(service, { path: `${path}?perPage=1&page=2`, as: 'user' });
+    expect(second.body.data).toEqual([order.items[1]]);
+    const embedded = await call(service, {
+      path: `${path}?perPage=1`,
+      as: 'user',
+      headers: { Accept: halType },
+    });
+    expect(embedded.body._embedded).toEqual({ items: [order.items[0]] });
+    expect(embedded.body._links.self).toEqual({ href: `${service.url}${path}?perPage=1` });
+  });
+
+  describe('as HAL', () => {
+    const accept = { Accept: halType };
+
+    test('what belongs to the order is embedded', async () => {
+      const { path, order } = await placeOrder(service);
+      const { items, _links, ...members } = order;
+      const shown = await call(service, { path, as: 'user', headers: accept });
+      expect(shown.headers.get('Content-Type')).toBe(halType);
+      expect(shown.body).toEqual({
+        ...members,
+        _links,
+        _embedded: {
+          customer: { id: order.customerId, name: 'Test user', _links: { self: _links.customer } },
+          items,
+        },
+      });
+    });
+
+    test('a list embeds its orders, and its own address holds no key', async () => {
+      const { path } = await placeOrder(service);
+      const list = `${place}?sort=createdAt&order=desc&perPage=1`;
+      const { body } = await call(service, { path: list, as: 'user', headers: accept });
+      const single = await call(service, { path, as: 'user', headers: accept });
+      const [last] = body._embedded.orders;
+      expect(last).toEqual(single.body);
+      expect(Object.keys(body).sort()).toEqual(['_embedded', '_links', 'meta']);
+      const key = await call(service, {
+        method: 'POST',
+        path: '/v1/keys',
+        as: 'admin',
+        body: { name: 'reader', scopes: ['orders:read'] },
+      });
+      const keyed = await call(service, {
+        path: `/v1/orders?api_key=${key.body.key}&perPage=1`,
+        headers: accept,
+      });
+      expect(keyed.body._links.self).toEqual({ href: `${service.url}/v1/orders?perPage=1` });
+      expect(keyed.text).not.toContain(key.body.key);
+    });
+
+    test('a customer who is no longer there leaves the order without links to them', async () => {
+      const { database } = service;
+      const gone = {
+        name: 'Gone',
+        email: `gone@${kind}.example`,
+        email_key: `gone@${kind}.example`,
+        password_hash: null,
+        role: 'user',
+        tags: '[]',
+        version: 1,
+        verified_at: null,
+        created_at: 0,
+        updated_at: 0,
+      };
+      const [user] = await database.write(session =>
+        session.all(database.build.insertInto('users').values(gone).returning('id').compile()),
+      );
+      const product = await addProduct(service);
+      const made = await call(service, {
+        method: 'POST',
+        path: `/v1/users/${user?.id}/orders`,
+        as: 'admin',
+        body: lines([product.id, 1]),
+      });
+      expect(made.status).toBe(201);
+      await database.write(session =>
+        session.run(
+          database.build
+            .deleteFrom('users')
+            .where('id', '=', user?.id ?? 0)
+            .compile(),
+        ),
+      );
+      const { body } = await call(service, {
+        path: `/v1/orders/${made.body.id}`,
+        as: 'admin',
+        headers: accept,
+      });
+      expect(Object.keys(body._links)).toEqual(['self', 'items', 'cancel', 'pay']);
+      expect(Object.keys(body._embedded)).toEqual(['items']);
+      expect(body.customerId).toBe(user?.id);
+      await play(service, {
+        name: 'list',
+        path: `/v1/users/${user?.id}/orders`,
+        as: 'admin',
+        status: 404,
+        error: 'NOT_FOUND',
+      });
+    });
+  });
+
+  test('a 304 for an order that has not changed, none for another role’s links', async () => {
+    const { path } = await placeOrder(service);
+    const etag = (await readOrder(service, { path })).headers.get('ETag') ?? '';
+    await writesNothing(service, async () => {
+      const headers = { 'If-None-Match': etag };
+      expect((await call(service, { path, as: 'user', headers })).status).toBe(304);
+      expect((await call(service, { path, as: 'editor', headers })).status).toBe(200);
+      expect(
+        (await call(service, { path, as: 'user', headers: { ...headers, Accept: halType } })).status,
+      ).toBe(200);
+    });
+  });
+});

@@ -1,0 +1,67 @@
+/** Orders for tests to work on. */
+import type { Role } from '../../src/http/access.ts';
+import { addProduct, type Product } from './catalog.ts';
+import { type Answer, call } from './http.ts';
+import type { TestService } from './service.ts';
+
+export const halType = 'application/hal+json';
+
+/** The id of the user who signs in with this role. */
+export async function userIdOf(service: TestService, role: Role): Promise<number> {
+  return (await call(service, { path: '/v1/me', as: role })).body.id;
+}
+
+export interface Placed {
+  readonly product: Product;
+  readonly customerId: number;
+  /** `/v1/orders/{id}` */
+  readonly path: string;
+  /** The whole body of the answer. */
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into bodies of every shape, and assert what they find
+  readonly order: any;
+}
+
+/**
+ * Two of a product at 79.50 EUR, unless told otherwise.
+ * @throws Error when the order is not placed
+ */
+export async function placeOrder(
+  service: TestService,
+  { as = 'user', product: fields = {}, quantity = 2 }: PlaceOptions = {},
+): Promise<Placed> {
+  const product = await addProduct(service, { price: 79.5, ...fields });
+  const customerId = await userIdOf(service, as);
+  const body = { items: [{ productId: product.id, quantity }] };
+  const made = await call(service, { method: 'POST', path: `/v1/users/${customerId}/orders`, as, body });
+  if (made.status !== 201) throw new Error(`the order was not placed: ${made.status} ${made.text}`);
+  return { product, customerId, path: `/v1/orders/${made.body.id}`, order: made.body };
+}
+
+interface PlaceOptions {
+  readonly as?: Role;
+  readonly product?: object;
+  readonly quantity?: number;
+}
+
+export const act = (
+  service: TestService,
+  { path }: Pick<Placed, 'path'>,
+  action: 'cancel' | 'payment',
+  as: Role = 'user',
+  headers: Readonly<Record<string, string>> = {},
+): Promise<Answer> => call(service, { method: 'POST', path: `${path}/${action}`, as, headers });
+
+export const readOrder = (service: TestService, { path }: Pick<Placed, 'path'>, as: Role = 'user') =>
+  call(service, { path, as });
+
+/** What the outbox says has happened to an order, oldest first. */
+export async function eventsOf(service: TestService, orderId: number) {
+  const { database } = service;
+  const query = database.build
+    .selectFrom('events')
+    .select(['type', 'actor', 'old_document', 'new_document'])
+    .where('resource', '=', 'order')
+    .where('resource_id', '=', orderId)
+    .orderBy('id');
+  return database.read.all(query.compile());
+}
