@@ -16,10 +16,13 @@ export type Consumer = { readonly queue: string } & (
       deliver(session: Session, payload: string): Promise<void>;
     }
   | {
-      /** Speaks to the world outside, and must be done with it well within the claim: see `claimMs`. */
+      /** Speaks to the world outside. */
       readonly kind: 'external';
-      deliver(payload: string): Promise<void>;
-      /** Runs in the transaction that removes the delivery once it has been made. */
+      /** How many deliveries, of different keys, a replica makes at once; 1 when not given. */
+      readonly parallel?: number;
+      /** @param signal aborts when the claim is about to end, or the service stops: drop the connection then */
+      deliver(payload: string, signal: AbortSignal): Promise<void>;
+      /** Runs once, in the transaction that removes the delivery after it has been made. */
       delivered?(session: Session, payload: string): Promise<void>;
     }
 );
@@ -32,8 +35,8 @@ export interface Dispatcher {
   wake(): void;
   /** Resolves when nothing is left that is due. */
   settle(): Promise<void>;
-  /** Finishes what is under way and takes up nothing more. */
-  stop(): Promise<void>;
+  /** Finishes what is under way and takes up nothing more; what takes longer than this is aborted and stays queued. */
+  stop(graceMs: number): Promise<void>;
 }
 
 export interface DispatcherOptions {
@@ -44,21 +47,25 @@ export interface DispatcherOptions {
 }
 
 /** How long a replica has an external delivery to itself: after this it is taken for dead. */
-export const claimMs = 30_000;
+const claimMs = 30_000;
+/** What one attempt may take: it must be over before another replica begins its own. */
+const attemptMs = 20_000;
 /** What other processes have queued, and what has become due again, is found within this. */
 const pollMs = 1000;
 const longestPauseMs = 60 * 60 * 1000;
-/** About half a day. */
-const attemptsLimit = 24;
+/** About five days, as long as mail is to be tried (RFC 5321 §4.5.4.1). */
+const attemptsLimit = 130;
 
 interface Claimed {
   readonly id: number;
   readonly payload: string;
   readonly attempts: number;
+  readonly claimed_until: number;
 }
 
 export function createDispatcher({ database, clock, log, consumers }: DispatcherOptions): Dispatcher {
   const queries = deliveryQueries(database);
+  const attemptsUnderWay = new Set<AbortController>();
   let stopped = false;
   let running: Promise<void> | undefined;
   let again = false;
@@ -92,32 +99,53 @@ export function createDispatcher({ database, clock, log, consumers }: Dispatcher
   async function deliverOutside(consumer: Consumer & { kind: 'external' }): Promise<boolean> {
     const claimed = await database.write(async session => {
       const found = await claim(session, consumer.queue);
-      if (found !== undefined)
-        await session.run(queries.hold({ id: found.id, until: clock.now() + claimMs }));
-      return found;
+      if (found === undefined) return undefined;
+      const until = clock.now() + claimMs;
+      await session.run(queries.hold({ id: found.id, until }));
+      return { ...found, claimed_until: until };
     });
     if (claimed === undefined) return false;
     try {
-      await consumer.deliver(claimed.payload);
+      await withinTime(signal => consumer.deliver(claimed.payload, signal));
     } catch (error) {
       await postpone(consumer.queue, claimed, error);
       return true;
     }
     await database.write(async session => {
+      // Nothing to remove: it took longer than the claim, and another replica has made it as well.
+      if ((await session.run(queries.remove({ id: claimed.id }))) === 0) return;
       await consumer.delivered?.(session, claimed.payload);
-      await session.run(queries.remove({ id: claimed.id }));
     });
     return true;
   }
 
-  async function postpone(queue: string, { id, attempts }: Claimed, error: unknown): Promise<void> {
+  async function withinTime(attempt: (signal: AbortSignal) => Promise<void>): Promise<void> {
+    const controller = new AbortController();
+    const timer = setTimeout(() => controller.abort(new Error('the attempt took too long')), attemptMs);
+    attemptsUnderWay.add(controller);
+    try {
+      await attempt(controller.signal);
+    } finally {
+      clearTimeout(timer);
+      attemptsUnderWay.delete(controller);
+    }
+  }
+
+  function abortAll(): void {
+    for (const controller of attemptsUnderWay) controller.abort(new Error('the service stops'));
+  }
+
+  async function postpone(queue: string, delivery: Claimed, error: unknown): Promise<void> {
+    const { id, attempts, claimed_until: claimedUntil } = delivery;
     const failures = attempts + 1;
     const final = error instanceof PermanentFailure || failures >= attemptsLimit;
     const dueAt = clock.now() + Math.min(1000 * 2 ** attempts, longestPauseMs);
     const failedAt = final ? clock.now() : null;
-    await database.write(session =>
-      session.run(queries.postpone({ id, attempts: failures, dueAt, failedAt })),
+    const held = await database.write(session =>
+      session.run(queries.postpone({ id, attempts: failures, dueAt, failedAt, claimedUntil })),
     );
+    // The claim has gone to another replica: whatever comes of that one counts.
+    if (held === 0) return;
     const what = { queue, delivery: id, attempts: failures, ...describeError(error) };
     if (final) log.error('delivery given up', what);
     else
@@ -127,24 +155,33 @@ export function createDispatcher({ database, clock, log, consumers }: Dispatcher
       });
   }
 
-  async function drain(consumer: Consumer): Promise<void> {
+  /** @returns whether anything was delivered, which may have queued something else */
+  async function drain(consumer: Consumer): Promise<boolean> {
+    let any = false;
     try {
-      while (!stopped && (await deliverNext(consumer)));
+      while (!stopped && (await deliverNext(consumer))) any = true;
     } catch (error) {
       log.warn('deliveries wait: the database cannot be used', {
         queue: consumer.queue,
         ...describeError(error),
       });
     }
+    return any;
   }
 
-  /** One round at a time; whoever asks during a round gets another one after it. */
+  const workers = consumers.flatMap(consumer => {
+    const parallel = consumer.kind === 'external' ? (consumer.parallel ?? 1) : 1;
+    return Array.from({ length: parallel }, () => consumer);
+  });
+
+  /** One round at a time; whoever asks during a round, or has delivered in it, gets another one after it. */
   function run(): Promise<void> {
     again = true;
     running ??= (async () => {
       while (again && !stopped) {
         again = false;
-        await Promise.all(consumers.map(drain));
+        const delivered = await Promise.all(workers.map(drain));
+        again ||= delivered.includes(true);
       }
       running = undefined;
     })();
@@ -155,10 +192,12 @@ export function createDispatcher({ database, clock, log, consumers }: Dispatcher
   return {
     wake: () => void run(),
     settle: run,
-    async stop() {
+    async stop(graceMs) {
       stopped = true;
       clearInterval(poll);
+      const grace = setTimeout(abortAll, graceMs);
       await running;
+      clearTimeout(grace);
     },
   };
 }
@@ -178,7 +217,7 @@ function deliveryQueries({ build, dialect }: Database) {
   }));
   const next = prepared<Next, Claimed>(argument => ({
     compile: () =>
-      sql<Claimed>`select id, payload, attempts from deliveries where ${due(argument)}
+      sql<Claimed>`select id, payload, attempts, claimed_until from deliveries where ${due(argument)}
         order by id limit 1 ${dialect.skipLocked}`.compile(build),
   }));
   const hold = prepared<{ id: number; until: number }, unknown>(argument =>
@@ -188,7 +227,7 @@ function deliveryQueries({ build, dialect }: Database) {
     build.deleteFrom('deliveries').where('id', '=', argument.id),
   );
   const postpone = prepared<
-    { id: number; attempts: number; dueAt: number; failedAt: number | null },
+    { id: number; attempts: number; dueAt: number; failedAt: number | null; claimedUntil: number },
     unknown
   >(argument =>
     build
@@ -199,7 +238,8 @@ function deliveryQueries({ build, dialect }: Database) {
         claimed_until: 0,
         failed_at: argument.failedAt,
       })
-      .where('id', '=', argument.id),
+      .where('id', '=', argument.id)
+      .where('claimed_until', '=', argument.claimedUntil),
   );
   return { look, next, hold, remove, postpone };
 }

@@ -26,6 +26,8 @@ export interface Mails {
 }
 
 export const mailQueue = 'mail';
+/** Mails under way at once, each in a connection of its own: one slow server must not hold up all. */
+const parallel = 4;
 
 interface Payload {
   readonly mail: Mail;
@@ -64,7 +66,8 @@ export function mailConsumer(
   return {
     queue: mailQueue,
     kind: 'external',
-    deliver: payload => mailer.send(read(payload).mail),
+    parallel,
+    deliver: (payload, signal) => mailer.send(read(payload).mail, signal),
     async delivered(session, payload) {
       const { about } = read(payload);
       if (about !== undefined) await onSent(session, about);
