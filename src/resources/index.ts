@@ -1,5 +1,6 @@
 /** All resources, one line each. */
 import type { Consumer } from '../events/dispatcher.ts';
+import { causedBy } from '../events/outbox.ts';
 import type { Authenticator } from '../http/access.ts';
 import type { Endpoint } from '../http/endpoint.ts';
 import type { QuotaFactory } from '../http/rate-limit.ts';
@@ -12,6 +13,8 @@ import { authEndpoints } from './auth/endpoints.ts';
 import { passwordCheck } from './auth/passwords.ts';
 import { sessionStore } from './auth/store.ts';
 import type { Tokens } from './auth/tokens.ts';
+import { invoiceEndpoints } from './invoices/endpoints.ts';
+import { invoiceStore } from './invoices/store.ts';
 import { keyEndpoints } from './keys/endpoints.ts';
 import { keyStore } from './keys/store.ts';
 import { orderParts } from './orders/parts.ts';
@@ -43,15 +46,16 @@ export interface Resources {
 }
 
 export function createResources(services: Services, tokens: Tokens, createQuota: QuotaFactory): Resources {
-  const { database, clock, outbox } = services;
+  const { config, database, clock, outbox } = services;
   const users = userStore(database);
   const products = productStore(database, outbox);
   const keys = keyStore(database, clock);
+  const invoices = invoiceStore(database, outbox, config.INVOICE_SELLER);
   const ordering = orderParts(services, {
     orders: orderStore(database, outbox),
     products,
     users,
-    issueInvoice: async () => undefined,
+    issueInvoice: invoices.issue,
   });
   const auth = {
     users,
@@ -68,12 +72,15 @@ export function createResources(services: Services, tokens: Tokens, createQuota:
       ...keyEndpoints(services, keys),
       ...productEndpoints(services, products),
       ...ordering.endpoints,
+      ...invoiceEndpoints(services, invoices),
       ...reviewEndpoints(services, { reviews: reviewStore(database), products, users }),
       ...todoEndpoints(services, { todos: todoStore(database), users }),
       ...weatherEndpoints(observationsOf(services)),
     ],
     consumers: [ordering.consumer],
-    mailSent: async () => undefined,
+    async mailSent(session, { resource, resourceId }) {
+      if (resource === 'invoice') await invoices.markSent(session, resourceId, causedBy('mail', clock.now()));
+    },
     authenticator: { bearer: token => tokens.verifyAccess(token), apiKey: key => keys.authenticate(key) },
   };
 }
