@@ -30,6 +30,13 @@ export interface Change {
   readonly after: string | null;
 }
 
+/**
+ * Members that no representation in an event may have: events are kept for long and read by people. Within a
+ * JSON string every quote is escaped, so this matches names of members only.
+ */
+const secretMember =
+  /"(?:password|password_?hash|secret|key|key_?hash|api_?key|token|token_?hash|(?:access|refresh)_?token|authorization)":/i;
+
 /** An event as it is stored. */
 export interface StoredEvent {
   readonly id: number;
@@ -45,8 +52,12 @@ export interface StoredEvent {
 }
 
 export interface Outbox {
-  /** Writes the change down, and queues it for everyone who has subscribed to its type. */
-  record(session: Transaction, change: Change, cause: Cause): Promise<void>;
+  /**
+   * Writes the change down, and queues it for everyone who has subscribed to its type. The transaction must have
+   * locked what it changes: that is what puts the events of one resource in order.
+   * @throws Error when a representation has a member that is a secret by its name
+   */
+  record(session: Session, change: Change, cause: Cause): Promise<void>;
 }
 
 /** The outbox of a process that delivers nothing itself: the command line. */
@@ -69,6 +80,10 @@ export function createOutbox({ build }: Pick<Database, 'build'>, queue: Queue): 
   return {
     async record(session, { resource, resourceId, action, before, after }, { actor, requestId, at }) {
       const type = `${resource}.${action}`;
+      for (const document of [before, after]) {
+        const secret = document === null ? undefined : secretMember.exec(document)?.[0];
+        if (secret !== undefined) throw new Error(`an event of ${type} must not hold ${secret.slice(0, -1)}`);
+      }
       const eventId = await session.insert(
         insert({
           type,
