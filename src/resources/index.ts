@@ -12,8 +12,13 @@ import { authEndpoints } from './auth/endpoints.ts';
 import { passwordCheck } from './auth/passwords.ts';
 import { sessionStore } from './auth/store.ts';
 import type { Tokens } from './auth/tokens.ts';
+import { eventEndpoints } from './events/endpoints.ts';
+import { eventStore } from './events/store.ts';
 import { keyEndpoints } from './keys/endpoints.ts';
 import { keyStore } from './keys/store.ts';
+import { notificationConsumer } from './notifications/consumer.ts';
+import { notificationEndpoints } from './notifications/endpoints.ts';
+import { notificationStore } from './notifications/store.ts';
 import { productEndpoints } from './products/endpoints.ts';
 import { productStore } from './products/store.ts';
 import { reviewEndpoints } from './reviews/endpoints.ts';
@@ -45,6 +50,8 @@ export function createResources(services: Services, tokens: Tokens, createQuota:
   const users = userStore(database);
   const products = productStore(database, outbox);
   const keys = keyStore(database, clock);
+  const events = eventStore(database);
+  const notifications = notificationStore(database);
   const auth = {
     users,
     tokens,
@@ -62,8 +69,10 @@ export function createResources(services: Services, tokens: Tokens, createQuota:
       ...reviewEndpoints(services, { reviews: reviewStore(database), products, users }),
       ...todoEndpoints(services, { todos: todoStore(database), users }),
       ...weatherEndpoints(observationsOf(services)),
+      ...eventEndpoints(services, events),
+      ...notificationEndpoints(services, notifications),
     ],
-    consumers: [],
+    consumers: [notificationConsumer({ events, users, notifications })],
     mailSent: async () => undefined,
     authenticator: { bearer: token => tokens.verifyAccess(token), apiKey: key => keys.authenticate(key) },
   };

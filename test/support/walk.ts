@@ -1,6 +1,7 @@
 /** Turns a declared operation into requests: real resources for its path, the document's examples for its body. */
 import type { Role } from '../../src/http/access.ts';
 import { type Operation, realBodies } from './contract.ts';
+import { record, userIdOf } from './events.ts';
 import { type Answer, type Call, call } from './http.ts';
 import { emailOf, password, type TestService } from './service.ts';
 
@@ -81,14 +82,20 @@ export async function walkOf(service: TestService, operations: readonly Operatio
     return String((made.body.data ?? made.body).id);
   }
 
-  /** For collections that nobody posts to: whatever the list begins with. */
+  /** For collections that nobody posts to: whatever the list begins with, once something has happened. */
   async function firstOf(template: string, path: string): Promise<string> {
     const list = operations.find(({ method, path: declared }) => method === 'GET' && declared === template);
     if (list === undefined) throw new Error(`The document has no way to make or find what is in ${template}`);
-    const listed = await send(list, path);
-    const id = listed.body?.data?.[0]?.id;
+    const first = async (): Promise<unknown> => (await send(list, path)).body?.data?.[0]?.id;
+    const id = (await first()) ?? (await somethingHappens(list).then(first));
     if (id === undefined) throw new Error(`${template} is empty, and nothing is declared that fills it`);
     return String(id);
+  }
+
+  /** What the service itself fills collections from: an event, here one that concerns who lists. */
+  async function somethingHappens(list: Operation): Promise<void> {
+    const customerId = await userIdOf(service, actorOf(list) ?? 'admin');
+    await record(service, { resource: 'order', resourceId: 1, action: 'paid', after: { id: 1, customerId } });
   }
 
   async function existingPath(operation: Operation): Promise<string> {
