@@ -4,7 +4,7 @@
  */
 import { describeError, type Log } from '../operations/log.ts';
 import type { Clock } from '../ports/clock.ts';
-import { type Database, type Session, StorageError } from '../storage/database.ts';
+import { type Database, StorageError, type Transaction } from '../storage/database.ts';
 import { type Claimed, deliveries } from './deliveries.ts';
 
 /** Does the work of one queue. Whatever it throws means: not yet; PermanentFailure means: never. */
@@ -12,14 +12,14 @@ export type Consumer = { readonly queue: string } & (
   | {
       /** Writes to this database only: in one transaction with the removal of the delivery, so exactly once. */
       readonly kind: 'internal';
-      deliver(session: Session, payload: string): Promise<void>;
+      deliver(session: Transaction, payload: string): Promise<void>;
     }
   | {
       /** Speaks to the world outside, and must be done with it well within the claim: see `claimMs`. */
       readonly kind: 'external';
       deliver(payload: string): Promise<void>;
       /** Runs in the transaction that removes the delivery once it has been made: exactly once. */
-      delivered?(session: Session, payload: string): Promise<void>;
+      delivered?(session: Transaction, payload: string): Promise<void>;
     }
 );
 

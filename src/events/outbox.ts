@@ -57,7 +57,7 @@ export interface Outbox {
    * locked what it changes: that is what puts the events of one resource in order.
    * @throws Error when a representation has a member that is a secret by its name
    */
-  record(session: Session, change: Change, cause: Cause): Promise<void>;
+  record(session: Transaction, change: Change, cause: Cause): Promise<void>;
 }
 
 /** The outbox of a process that delivers nothing itself: the command line. */

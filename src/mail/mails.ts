@@ -8,7 +8,7 @@ import type { Cause } from '../events/outbox.ts';
 import type { Queue } from '../events/queue.ts';
 import type { Mail, Mailer } from '../ports/mail.ts';
 import type { Seal } from '../seal.ts';
-import type { Session } from '../storage/database.ts';
+import type { Session, Transaction } from '../storage/database.ts';
 
 /** What a mail is about, for those who are to know that it has been sent. */
 export interface Subject {
@@ -52,7 +52,7 @@ export function createMails(queue: Queue, seal: Seal): Mails {
 export function mailConsumer(
   mailer: Mailer,
   seal: Seal,
-  onSent: (session: Session, about: Subject) => Promise<void>,
+  onSent: (session: Transaction, about: Subject) => Promise<void>,
 ): Consumer {
   const read = (payload: string): Payload => {
     const text = seal.open(payload);

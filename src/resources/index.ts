@@ -7,7 +7,7 @@ import type { Subject } from '../mail/mails.ts';
 import { describeError } from '../operations/log.ts';
 import { createCircuit } from '../ports/circuit.ts';
 import { openMeteo } from '../ports/weather.ts';
-import type { Session } from '../storage/database.ts';
+import type { Transaction } from '../storage/database.ts';
 import { authEndpoints } from './auth/endpoints.ts';
 import { passwordCheck } from './auth/passwords.ts';
 import { sessionStore } from './auth/store.ts';
@@ -42,7 +42,7 @@ export interface Resources {
   /** What is done after commits: one for each queue of events/subscriptions.ts. */
   readonly consumers: readonly Consumer[];
   /** Takes note that a mail about a resource has gone out. */
-  mailSent(session: Session, about: Subject): Promise<void>;
+  mailSent(session: Transaction, about: Subject): Promise<void>;
 }
 
 export function createResources(services: Services, tokens: Tokens, createQuota: QuotaFactory): Resources {

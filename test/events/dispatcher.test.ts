@@ -418,7 +418,6 @@ test('a wake is not lost, at whatever step of a round it comes', async () => {
     all: query => opened.snapshot(session => session.all(query)),
     first: query => opened.snapshot(session => session.first(query)),
     run: query => opened.snapshot(session => session.run(query)),
-    insert: query => opened.snapshot(session => session.insert(query)),
   };
   const database = { ...opened, read };
   // Writes between two steps of the event loop, which the service's own writer cannot.
