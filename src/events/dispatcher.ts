@@ -80,7 +80,9 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   /** @returns whether there was anything to deliver */
   async function deliverNext(consumer: Consumer): Promise<boolean> {
     // Most looks find nothing: they must not wait for the writer.
-    if (!(await stored.isDue(database.read, consumer.queue, clock.now()))) return false;
+    const isDue = await stored.isDue(database.read, consumer.queue, clock.now());
+    // Asked again: it may have been told to stop while it looked.
+    if (!isDue || stopped) return false;
     return consumer.kind === 'internal' ? deliverInside(consumer) : deliverOutside(consumer);
   }
 
