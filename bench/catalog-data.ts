@@ -84,7 +84,7 @@ export async function fill(database: Database, count: number): Promise<void> {
 
 async function fillFrom(database: Database, first: number, last: number): Promise<void> {
   await database.write(async session => {
-    await collectionVersions(database).advance(session, 'products');
+    collectionVersions(database).advance(session, 'products');
     const changes: TotalChange[] = [];
     for (let start = first; start <= last; start += rowsPerStatement) {
       const rows: ProductRow[] = [];
@@ -95,7 +95,8 @@ async function fillFrom(database: Database, first: number, last: number): Promis
       }
       await session.run(database.build.insertInto('products').values(rows).compile());
     }
-    await productTotals(database).change(session, changes);
+    const totals = productTotals(database);
+    for (const change of changes) totals.change(session, change);
   });
 }
 

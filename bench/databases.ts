@@ -35,7 +35,7 @@ export interface RunDatabase {
 export const cacheFolder = join(tmpdir(), 'catalog-bench');
 const source = join(import.meta.dir, '..', 'src');
 
-/** Changes when a migration, the row format or the made-up data change. */
+/** Changes when a migration, the row or file format, or the made-up data change. */
 export function schemaHash(): string {
   const migrations = join(source, 'storage', 'migrations');
   const files = [
@@ -43,6 +43,7 @@ export function schemaHash(): string {
       .sort()
       .map(name => join(migrations, name)),
     join(source, 'resources', 'products', 'store.ts'),
+    join(source, 'storage', 'sqlite-connection.ts'),
     join(import.meta.dir, 'catalog-data.ts'),
     join(import.meta.dir, 'random.ts'),
   ];

@@ -22,7 +22,7 @@ import { responder } from './http/respond.ts';
 import { bunPattern, pick, type Route, routesOf, unknownPath } from './http/router.ts';
 import type { Observer } from './operations/observe.ts';
 import type { Clock } from './ports/clock.ts';
-import type { Database, Session } from './storage/database.ts';
+import type { Database, Transaction } from './storage/database.ts';
 
 export interface AppOptions {
   readonly config: Config;
@@ -34,7 +34,7 @@ export interface AppOptions {
   readonly observer: Observer;
   readonly version: Version;
   /** Told of every transaction of a request that has been committed. */
-  readonly committed: (session: Session) => void;
+  readonly committed: (session: Transaction) => void;
   /** Below the version's prefix. */
   readonly resources: readonly Endpoint[];
   /** Beside it: /health and its kin. */
@@ -133,8 +133,8 @@ export function createApp(options: AppOptions): App {
   }
 
   /** The one transaction of a request; a repeated POST gets the answer that the first one has stored. */
-  async function write(exchange: Exchange, work: (session: Session) => Promise<Reply>): Promise<Reply> {
-    let used: Session | undefined;
+  async function write(exchange: Exchange, work: (session: Transaction) => Promise<Reply>): Promise<Reply> {
+    let used: Transaction | undefined;
     const reply = await transaction(exchange, session => {
       used = session;
       return work(session);
@@ -143,7 +143,7 @@ export function createApp(options: AppOptions): App {
     return reply;
   }
 
-  function transaction(exchange: Exchange, work: (session: Session) => Promise<Reply>): Promise<Reply> {
+  function transaction(exchange: Exchange, work: (session: Transaction) => Promise<Reply>): Promise<Reply> {
     const { endpoint, request, method, url, bytes, caller } = exchange;
     const honoured = method === 'POST' && endpoint?.idempotent !== false;
     const key = honoured ? idempotencyKeyOf(request.headers) : undefined;

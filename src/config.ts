@@ -146,6 +146,10 @@ export const settings = {
     schema: httpUrl.default('https://geocoding-api.open-meteo.com'),
     help: 'finds the places of cities, without /v1/search (https://geocoding-api.open-meteo.com)',
   },
+  EVENTS_RETENTION_DAYS: {
+    schema: integer(1, 36_500).optional(),
+    help: 'days after which events and deliveries given up are forgotten; unset: never',
+  },
   METRICS_TOKEN: {
     schema: z.string().min(16).optional(),
     help: 'bearer token that /metrics asks for, 16 characters or more; unset: open',

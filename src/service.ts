@@ -3,9 +3,11 @@ import { join } from 'node:path';
 import { version as release } from '../package.json';
 import { type App, createApp } from './app.ts';
 import { type Config, loadConfig } from './config.ts';
+import { deliveries } from './events/deliveries.ts';
 import { createDispatcher } from './events/dispatcher.ts';
 import { createOutbox } from './events/outbox.ts';
 import { createQueue } from './events/queue.ts';
+import { retention } from './events/retention.ts';
 import { idempotency as createIdempotency } from './http/idempotency.ts';
 import type { Version } from './http/lifecycle.ts';
 import { openApiDocument } from './http/openapi.ts';
@@ -88,6 +90,7 @@ export function startService({ config, clock, log, database }: ServiceOptions): 
     log,
     consumers: [...resources.consumers, mailConsumer(mailer, seal, resources.mailSent)],
   });
+  const events = retention(database, clock, config.EVENTS_RETENTION_DAYS);
   let stopping = false;
   const document = lazy(() =>
     JSON.stringify(
@@ -98,7 +101,21 @@ export function startService({ config, clock, log, database }: ServiceOptions): 
     database,
     release,
     document,
-    metrics: { observer, database, quota, release, pending: () => server.pendingRequests },
+    metrics: {
+      observer,
+      database,
+      quota,
+      release,
+      pending: () => server.pendingRequests,
+      queues: {
+        backlog: () =>
+          deliveries(database)
+            .backlog(database.read)
+            .catch(() => undefined),
+        numbers: dispatcher.numbers,
+        now: clock.now,
+      },
+    },
     metricsToken: config.METRICS_TOKEN,
     docs: createDocs(),
     isStopping: () => stopping,
@@ -124,12 +141,13 @@ export function startService({ config, clock, log, database }: ServiceOptions): 
     sweepEveryMs,
   );
 
-  /** Forgets what has expired: sessions, idempotent answers and quota windows. */
+  /** Forgets what has expired: sessions, idempotent answers, quota windows and, if so set, events. */
   async function sweep(): Promise<void> {
     const sessions = await database.write(session => sessionStore(database).sweep(session, clock.now()));
     const answers = await idempotency.sweep();
     const counters = await quota.sweep();
-    log.debug('swept', { sessions, answers, counters });
+    const forgotten = await events.sweep(() => stopping);
+    log.debug('swept', { sessions, answers, counters, ...forgotten });
   }
 
   return {
@@ -176,7 +194,14 @@ export async function createDocument(): Promise<Record<string, unknown>> {
     database,
     release,
     document: () => '',
-    metrics: { observer, database, quota: createQuota('', 1, 1), release, pending: () => 0 },
+    metrics: {
+      observer,
+      database,
+      quota: createQuota('', 1, 1),
+      release,
+      pending: () => 0,
+      queues: { backlog: async () => [], numbers: () => [], now: clock.now },
+    },
     metricsToken: undefined,
     docs: createDocs(),
     isStopping: () => false,

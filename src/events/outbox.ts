@@ -2,7 +2,7 @@
  * The outbox: whatever changes a resource writes down, in the same transaction, what it was, what it is now, and
  * who did it. A change and its event are kept together or lost together; the events are also the audit trail.
  */
-import type { Database, Session } from '../storage/database.ts';
+import type { Database, Transaction } from '../storage/database.ts';
 import { prepared } from '../storage/prepared.ts';
 import { createQueue, type Queue } from './queue.ts';
 import { subscriptions } from './subscriptions.ts';
@@ -30,6 +30,13 @@ export interface Change {
   readonly after: string | null;
 }
 
+/**
+ * Members that no representation in an event may have: events are kept for long and read by people. Within a
+ * JSON string every quote is escaped, so this matches names of members only.
+ */
+const secretMember =
+  /"(?:password|password_?hash|secret|key|key_?hash|api_?key|token|token_?hash|(?:access|refresh)_?token|authorization)":/i;
+
 /** An event as it is stored. */
 export interface StoredEvent {
   readonly id: number;
@@ -45,8 +52,12 @@ export interface StoredEvent {
 }
 
 export interface Outbox {
-  /** Writes the change down, and queues it for everyone who has subscribed to its type. */
-  record(session: Session, change: Change, cause: Cause): Promise<void>;
+  /**
+   * Writes the change down, and queues it for everyone who has subscribed to its type. The transaction must have
+   * locked what it changes: that is what puts the events of one resource in order.
+   * @throws Error when a representation has a member that is a secret by its name
+   */
+  record(session: Transaction, change: Change, cause: Cause): Promise<void>;
 }
 
 /** The outbox of a process that delivers nothing itself: the command line. */
@@ -54,25 +65,26 @@ export const outboxOf = (database: Database): Outbox => createOutbox(database, c
 
 export function createOutbox({ build }: Pick<Database, 'build'>, queue: Queue): Outbox {
   type Values = Omit<StoredEvent, 'id'>;
-  const insert = prepared<{ [Column in keyof Values]: Values[Column] }, { id: number }>(argument =>
-    build
-      .insertInto('events')
-      .values({
-        type: argument.type,
-        resource: argument.resource,
-        resource_id: argument.resource_id,
-        actor: argument.actor,
-        request_id: argument.request_id,
-        old_document: argument.old_document,
-        new_document: argument.new_document,
-        created_at: argument.created_at,
-      })
-      .returning('id'),
+  const insert = prepared<{ [Column in keyof Values]: Values[Column] }, unknown>(argument =>
+    build.insertInto('events').values({
+      type: argument.type,
+      resource: argument.resource,
+      resource_id: argument.resource_id,
+      actor: argument.actor,
+      request_id: argument.request_id,
+      old_document: argument.old_document,
+      new_document: argument.new_document,
+      created_at: argument.created_at,
+    }),
   );
   return {
     async record(session, { resource, resourceId, action, before, after }, { actor, requestId, at }) {
       const type = `${resource}.${action}`;
-      const event = await session.first(
+      for (const document of [before, after]) {
+        const secret = document === null ? undefined : secretMember.exec(document)?.[0];
+        if (secret !== undefined) throw new Error(`an event of ${type} must not hold ${secret.slice(0, -1)}`);
+      }
+      const eventId = await session.insert(
         insert({
           type,
           resource,
@@ -84,10 +96,9 @@ export function createOutbox({ build }: Pick<Database, 'build'>, queue: Queue): 
           created_at: at,
         }),
       );
-      if (event === undefined) throw new Error('INSERT … RETURNING gave no row');
       for (const { queue: name, types } of subscriptions) {
         if (!types.includes(type)) continue;
-        const delivery = { queue: name, key: `${resource}:${resourceId}`, payload: String(event.id), at };
+        const delivery = { queue: name, key: `${resource}:${resourceId}`, payload: String(eventId), at };
         await queue.add(session, delivery);
       }
     },

@@ -30,7 +30,6 @@ export function createQueue({ build }: Pick<Database, 'build'>): Queue {
       payload: argument.payload,
       attempts: 0,
       due_at: argument.at,
-      claimed_until: 0,
       failed_at: null,
       created_at: argument.at,
     }),

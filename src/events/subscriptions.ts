@@ -7,9 +7,11 @@ export interface Subscription {
   readonly types: readonly string[];
 }
 
+export const notificationQueue = 'notifications';
+
 export const subscriptions: readonly Subscription[] = [
   {
-    queue: 'notifications',
+    queue: notificationQueue,
     types: ['order.paid', 'order.cancelled', 'invoice.sent', 'user.password_changed'],
   },
 ];

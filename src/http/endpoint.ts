@@ -4,7 +4,7 @@
  */
 import type { z } from 'zod';
 import type { Cause } from '../events/outbox.ts';
-import type { Session } from '../storage/database.ts';
+import type { Transaction } from '../storage/database.ts';
 import type { Access, Caller } from './access.ts';
 import type { ErrorCode } from './errors.ts';
 import { halJson } from './negotiate.ts';
@@ -89,7 +89,7 @@ export interface Input<Params, Query, Body> {
   /** This request as the cause of what it changes, at this moment. */
   cause(): Cause;
   /** Runs the one transaction of this request; with Idempotency-Key, its answer is stored in it. */
-  write(work: (session: Session) => Promise<Reply>): Promise<Reply>;
+  write(work: (session: Transaction) => Promise<Reply>): Promise<Reply>;
 }
 
 export interface RequestUrl {

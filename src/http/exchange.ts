@@ -1,6 +1,6 @@
 /** One request on its way through the layers: what each has found out so far, and the input of the handler. */
 import type { Cause } from '../events/outbox.ts';
-import type { Session } from '../storage/database.ts';
+import type { Transaction } from '../storage/database.ts';
 import type { Anonymous, Caller } from './access.ts';
 import { entityTag, evaluate } from './conditional.ts';
 import type { Endpoint, Input, RequestUrl } from './endpoint.ts';
@@ -16,7 +16,7 @@ export interface Surroundings {
   /** Epoch milliseconds. */
   now(): number;
   /** Runs the request's transaction. */
-  write(exchange: Exchange, work: (session: Session) => Promise<Reply>): Promise<Reply>;
+  write(exchange: Exchange, work: (session: Transaction) => Promise<Reply>): Promise<Reply>;
 }
 
 /** Who calls before anybody has asked. */
@@ -81,7 +81,7 @@ export class Exchange implements Input<unknown, unknown, unknown> {
     });
   }
 
-  get write(): (work: (session: Session) => Promise<Reply>) => Promise<Reply> {
+  get write(): (work: (session: Transaction) => Promise<Reply>) => Promise<Reply> {
     return work => this.surroundings.write(this, work);
   }
 

@@ -5,7 +5,7 @@
 import type { Clock } from '../ports/clock.ts';
 import { createSeal } from '../seal.ts';
 import type { Secrets } from '../secrets.ts';
-import { type Database, type Session, StorageError } from '../storage/database.ts';
+import { type Database, type Session, StorageError, type Transaction } from '../storage/database.ts';
 import { prepared } from '../storage/prepared.ts';
 import { HttpError } from './errors.ts';
 import type { Reply } from './reply.ts';
@@ -22,7 +22,7 @@ export interface IdempotentRequest {
 }
 
 export interface Idempotency {
-  run(request: IdempotentRequest, work: (session: Session) => Promise<Reply>): Promise<Reply>;
+  run(request: IdempotentRequest, work: (session: Transaction) => Promise<Reply>): Promise<Reply>;
   /** Forgets answers older than 24 hours; gives how many there were. */
   sweep(): Promise<number>;
 }

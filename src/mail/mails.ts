@@ -8,7 +8,7 @@ import type { Cause } from '../events/outbox.ts';
 import type { Queue } from '../events/queue.ts';
 import type { Mail, Mailer } from '../ports/mail.ts';
 import type { Seal } from '../seal.ts';
-import type { Session } from '../storage/database.ts';
+import type { Session, Transaction } from '../storage/database.ts';
 
 /** What a mail is about, for those who are to know that it has been sent. */
 export interface Subject {
@@ -26,8 +26,6 @@ export interface Mails {
 }
 
 export const mailQueue = 'mail';
-/** Mails under way at once, each in a connection of its own: one slow server must not hold up all. */
-const parallel = 4;
 
 interface Payload {
   readonly mail: Mail;
@@ -54,7 +52,7 @@ export function createMails(queue: Queue, seal: Seal): Mails {
 export function mailConsumer(
   mailer: Mailer,
   seal: Seal,
-  onSent: (session: Session, about: Subject) => Promise<void>,
+  onSent: (session: Transaction, about: Subject) => Promise<void>,
 ): Consumer {
   const read = (payload: string): Payload => {
     const text = seal.open(payload);
@@ -66,7 +64,6 @@ export function mailConsumer(
   return {
     queue: mailQueue,
     kind: 'external',
-    parallel,
     deliver: (payload, signal) => mailer.send(read(payload).mail, signal),
     async delivered(session, payload) {
       const { about } = read(payload);

@@ -128,7 +128,7 @@ export function operationEndpoints(options: OperationsOptions): Endpoint[] {
       errors: ['UNAUTHORIZED'],
       async handle({ authorization }) {
         requireToken(options.metricsToken, authorization);
-        return text(metricsText(options.metrics), metricsType);
+        return text(await metricsText(options.metrics), metricsType);
       },
     }),
     endpoint({

@@ -1,4 +1,6 @@
-/** The Prometheus text format: requests, latency, database, quota and process. */
+/** The Prometheus text format: requests, latency, database, quota, queues and process. */
+import type { Backlog } from '../events/deliveries.ts';
+import type { QueueNumbers } from '../events/dispatcher.ts';
 import type { Quota } from '../http/rate-limit.ts';
 import type { Database } from '../storage/database.ts';
 import { latencyBounds, type Observer, type RouteNumbers } from './observe.ts';
@@ -10,9 +12,27 @@ export interface MetricsSources {
   readonly release: string;
   /** Requests in flight. */
   readonly pending: () => number;
+  readonly queues: QueueSource;
 }
 
-export function metricsText({ observer, database, quota, release, pending }: MetricsSources): string {
+export interface QueueSource {
+  /** What lies in the queues, of all processes; undefined when the database cannot be asked. */
+  backlog(): Promise<readonly Backlog[] | undefined>;
+  /** What this process has delivered. */
+  numbers(): Iterable<QueueNumbers>;
+  /** Epoch milliseconds. */
+  now(): number;
+}
+
+export async function metricsText({
+  observer,
+  database,
+  quota,
+  release,
+  pending,
+  queues,
+}: MetricsSources): Promise<string> {
+  const backlog = await queues.backlog();
   const routes = [...observer.numbers()];
   const memory = process.memoryUsage();
   const cpu = process.cpuUsage();
@@ -37,6 +57,7 @@ export function metricsText({ observer, database, quota, release, pending }: Met
     family('catalog_quota_limit', 'gauge', 'Requests allowed per caller and window.', [` ${quota.limit}`]),
     family('catalog_quota_callers', 'gauge', 'Callers counted in this window.', [` ${quota.subjects()}`]),
     family('catalog_quota_rejections_total', 'counter', 'Requests answered 429.', [` ${rejections(routes)}`]),
+    ...queueFamilies(queues, backlog),
     ...(size === undefined
       ? []
       : [
@@ -52,6 +73,45 @@ export function metricsText({ observer, database, quota, release, pending }: Met
     family('process_heap_bytes', 'gauge', 'JavaScript heap in use.', [` ${memory.heapUsed}`]),
     family('process_uptime_seconds', 'gauge', 'Time since the start.', [` ${process.uptime().toFixed(3)}`]),
   ].join('');
+}
+
+function queueFamilies(queues: QueueSource, backlog: readonly Backlog[] | undefined): string[] {
+  const numbers = [...queues.numbers()];
+  const sample = (queue: string, value: number) => `{queue="${queue}"} ${value}`;
+  const delivered = numbers.map(({ queue, delivered }) => sample(queue, delivered));
+  const failed = numbers.map(({ queue, failed }) => sample(queue, failed));
+  const counters = [
+    family('catalog_deliveries_total', 'counter', 'Deliveries made by this process.', delivered),
+    family('catalog_delivery_failures_total', 'counter', 'Attempts of this process that failed.', failed),
+  ];
+  if (backlog === undefined) return counters;
+  // An empty queue is a sample as well: what is missing cannot raise an alarm.
+  const empty = numbers
+    .filter(({ queue }) => !backlog.some(known => known.queue === queue))
+    .map(({ queue }) => ({ queue, waiting: 0, oldest: null, failed: 0 }));
+  const all = [...backlog, ...empty];
+  const age = (oldest: number | null) => (oldest === null ? 0 : Math.max(0, queues.now() - oldest) / 1000);
+  return [
+    ...counters,
+    family(
+      'catalog_deliveries_waiting',
+      'gauge',
+      'Deliveries still to be made.',
+      all.map(({ queue, waiting }) => sample(queue, waiting)),
+    ),
+    family(
+      'catalog_deliveries_given_up',
+      'gauge',
+      'Deliveries that will not be tried again.',
+      all.map(({ queue, failed }) => sample(queue, failed)),
+    ),
+    family(
+      'catalog_deliveries_oldest_seconds',
+      'gauge',
+      'Age of the oldest delivery still to be made.',
+      all.map(({ queue, oldest }) => sample(queue, age(oldest))),
+    ),
+  ];
 }
 
 /** One metric with its help, type and samples; a sample is what follows the name. */

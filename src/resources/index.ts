@@ -8,15 +8,20 @@ import type { Subject } from '../mail/mails.ts';
 import { describeError } from '../operations/log.ts';
 import { createCircuit } from '../ports/circuit.ts';
 import { openMeteo } from '../ports/weather.ts';
-import type { Session } from '../storage/database.ts';
+import type { Transaction } from '../storage/database.ts';
 import { authEndpoints } from './auth/endpoints.ts';
 import { passwordCheck } from './auth/passwords.ts';
 import { sessionStore } from './auth/store.ts';
 import type { Tokens } from './auth/tokens.ts';
+import { eventEndpoints } from './events/endpoints.ts';
+import { eventStore } from './events/store.ts';
 import { invoiceEndpoints } from './invoices/endpoints.ts';
 import { invoiceStore } from './invoices/store.ts';
 import { keyEndpoints } from './keys/endpoints.ts';
 import { keyStore } from './keys/store.ts';
+import { notificationConsumer } from './notifications/consumer.ts';
+import { notificationEndpoints } from './notifications/endpoints.ts';
+import { notificationStore } from './notifications/store.ts';
 import { orderParts } from './orders/parts.ts';
 import { orderStore } from './orders/store.ts';
 import { productEndpoints } from './products/endpoints.ts';
@@ -42,7 +47,7 @@ export interface Resources {
   /** What is done after commits: one for each queue of events/subscriptions.ts. */
   readonly consumers: readonly Consumer[];
   /** Takes note that a mail about a resource has gone out. */
-  mailSent(session: Session, about: Subject): Promise<void>;
+  mailSent(session: Transaction, about: Subject): Promise<void>;
 }
 
 export function createResources(services: Services, tokens: Tokens, createQuota: QuotaFactory): Resources {
@@ -57,6 +62,8 @@ export function createResources(services: Services, tokens: Tokens, createQuota:
     users,
     issueInvoice: invoices.issue,
   });
+  const events = eventStore(database);
+  const notifications = notificationStore(database);
   const auth = {
     users,
     tokens,
@@ -76,8 +83,10 @@ export function createResources(services: Services, tokens: Tokens, createQuota:
       ...reviewEndpoints(services, { reviews: reviewStore(database), products, users }),
       ...todoEndpoints(services, { todos: todoStore(database), users }),
       ...weatherEndpoints(observationsOf(services)),
+      ...eventEndpoints(services, events),
+      ...notificationEndpoints(services, notifications),
     ],
-    consumers: [ordering.consumer],
+    consumers: [ordering.consumer, notificationConsumer({ events, users, notifications })],
     async mailSent(session, { resource, resourceId }) {
       if (resource === 'invoice') await invoices.markSent(session, resourceId, causedBy('mail', clock.now()));
     },

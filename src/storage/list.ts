@@ -18,13 +18,22 @@ export interface Key {
   readonly id: number;
 }
 
-export interface Condition {
+export interface Comparison {
   readonly column: string;
   readonly operator: '=' | '>=' | '<=';
   readonly value: string | number;
   /** Put the value into the query's text: only for a closed set of values, so that partial indexes apply. */
   readonly literal?: boolean;
 }
+
+export interface Absence {
+  readonly column: string;
+  readonly operator: 'is null';
+  readonly value: '';
+  readonly literal: true;
+}
+
+export type Condition = Comparison | Absence;
 
 export interface Order {
   readonly column: string;
@@ -264,6 +273,7 @@ type Argument = Readonly<Record<string, RawBuilder<unknown>>>;
 
 function conditionsSql(conditions: readonly Condition[], argument: Argument): RawBuilder<unknown>[] {
   return conditions.map((condition, index) => {
+    if (condition.operator === 'is null') return sql`${sql.ref(condition.column)} is null`;
     const value = condition.literal === true ? sql.lit(condition.value) : argument[`c${index}`];
     return sql`${sql.ref(condition.column)} ${sql.raw(condition.operator)} ${value}`;
   });

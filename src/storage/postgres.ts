@@ -6,8 +6,16 @@
 import { SQL } from 'bun';
 import { type CompiledQuery, sql } from 'kysely';
 import { postgresBuilder } from './builder.ts';
-import { type Database, type Dialect, type Session, StorageError, type WriteOptions } from './database.ts';
+import {
+  type Database,
+  type Dialect,
+  type Session,
+  StorageError,
+  type Transaction,
+  type WriteOptions,
+} from './database.ts';
 import { openPool } from './postgres-pool.ts';
+import { type Addition, writeAdditions } from './tally.ts';
 
 const attempts = 4;
 /** Milliseconds after which nothing is begun anew: where connecting itself takes long, the caller is told. */
@@ -44,7 +52,7 @@ export function openPostgres(url: string, poolSize: number, timeout: number): Da
 
   async function transaction<T>(
     mode: string,
-    work: (session: Session) => Promise<T>,
+    work: (session: Transaction) => Promise<T>,
     limit: 'within' | 'unlimited' = 'within',
   ): Promise<T> {
     const start = performance.now();
@@ -54,7 +62,7 @@ export function openPostgres(url: string, poolSize: number, timeout: number): Da
         return await pool[limit](connections =>
           connections.begin(mode, tx => {
             begun = true;
-            return work(session(tx));
+            return complete(session(tx), work);
           }),
         );
       } catch (error) {
@@ -76,7 +84,7 @@ export function openPostgres(url: string, poolSize: number, timeout: number): Da
     read: asked(session(reading)),
     snapshot: work => transaction('isolation level repeatable read read only', work),
 
-    write<T>(work: (session: Session) => Promise<T>, options: WriteOptions = {}) {
+    write<T>(work: (session: Transaction) => Promise<T>, options: WriteOptions = {}) {
       const { lock } = options;
       if (lock === undefined) return transaction('read write', work);
       return transaction('read write', async tx => {
@@ -107,6 +115,26 @@ export function openPostgres(url: string, poolSize: number, timeout: number): Da
     size: () => undefined,
     close: pool.close,
   };
+}
+
+/** Runs the work of one transaction, and what it adds to counters after it. */
+async function complete<T>(inner: Session, work: (session: Transaction) => Promise<T>): Promise<T> {
+  const additions: Addition[] = [];
+  const result = await work({
+    ...inner,
+    async insert(query) {
+      const row = await inner.first<{ id: number }>({
+        ...query,
+        // Boundary: the statement is extended as text, and so gives rows of the type named here.
+        ...({ sql: `${query.sql} returning id` } as CompiledQuery<{ id: number }>),
+      });
+      if (row === undefined) throw new Error('INSERT … RETURNING gave no row');
+      return row.id;
+    },
+    add: (counter, amount) => void additions.push({ counter, amount }),
+  });
+  await writeAdditions(inner, additions);
+  return result;
 }
 
 function session(runner: Runner): Session {

@@ -15,10 +15,18 @@ import { type Session, StorageError } from './database.ts';
 /** How much of the file a reader maps into memory at most; the kernel drops what is not used. */
 const mappedBytes = 1_073_741_824;
 
+/**
+ * Of a new database. A create changes a page of each index and writes it whole, twice: small pages write less,
+ * while rows of the usual 400 to 700 bytes still fill them.
+ */
+const pageBytes = 2048;
+
 /** A connection with its prepared statements, each kept for as long as the connection lives. */
 export interface Connected {
   readonly connection: Connection;
   readonly session: Session;
+  /** Runs an INSERT; gives the id of its row. */
+  insert(query: CompiledQuery<unknown>): number;
   /** Runs a statement without parameters or rows. */
   execute(text: string): void;
   close(): void;
@@ -27,6 +35,7 @@ export interface Connected {
 export function connect(file: string): Connected {
   const connection = new Connection(file, { create: true, readwrite: true, strict: true });
   connection.run('PRAGMA busy_timeout = 5000');
+  connection.run(`PRAGMA page_size = ${pageBytes}`);
   connection.run('PRAGMA journal_mode = WAL');
   connection.run('PRAGMA foreign_keys = ON');
   connection.run('PRAGMA temp_store = MEMORY');
@@ -49,6 +58,13 @@ export function connect(file: string): Connected {
   return {
     connection,
     session: session(prepare),
+    insert(query) {
+      try {
+        return Number(prepare(query.sql).run(...bindings(query)).lastInsertRowid);
+      } catch (error) {
+        throw translate(error);
+      }
+    },
     execute: text => void prepare(text).run(),
     close() {
       // A connection with statements left would live on, and its log would not be copied.

@@ -118,9 +118,8 @@ export interface DeliveriesTable {
   key: string;
   payload: string;
   attempts: number;
+  /** Not before this; while some process is at work on it, when that is taken for dead. */
   due_at: number;
-  /** While this lies ahead, some process is at work on it. */
-  claimed_until: number;
   /** Set when it has been given up. */
   failed_at: number | null;
   created_at: number;

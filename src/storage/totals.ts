@@ -1,6 +1,6 @@
-/** Bookkeeping in the transaction that changes products: the collection's version and its kept totals. */
+/** Bookkeeping at the end of transactions that change products: the collection's version and its kept totals. */
 import { sql } from 'kysely';
-import type { Database, Session } from './database.ts';
+import type { Database, Session, Transaction } from './database.ts';
 import type { Condition } from './list.ts';
 import { prepared } from './prepared.ts';
 
@@ -12,46 +12,36 @@ export interface TotalChange {
 }
 
 export function collectionVersions({ build, dialect }: Pick<Database, 'build' | 'dialect'>) {
-  const advance = prepared<{ collection: string }, unknown>(argument => ({
+  const plus = prepared<{ collection: string; amount: number }, unknown>(argument => ({
     compile: () =>
-      sql`insert into collection_versions (collection, slot, version) values (${argument.collection}, ${dialect.slot}, 1)
-        on conflict (collection, slot) do update set version = collection_versions.version + 1`.compile(
-        build,
-      ),
+      sql`insert into collection_versions (collection, slot, version)
+        values (${argument.collection}, ${dialect.slot}, ${argument.amount})
+        on conflict (collection, slot)
+        do update set version = collection_versions.version + excluded.version`.compile(build),
   }));
   return {
-    /**
-     * Says that this transaction changes the collection. Call it before the first change: on PostgreSQL it
-     * also keeps two connections that share a slot from waiting for each other crosswise.
-     */
-    advance: (session: Session, collection: string) => session.run(advance({ collection })),
+    /** Says that this transaction changes the collection. */
+    advance(session: Transaction, collection: string): void {
+      session.add({ key: `version ${collection}`, plus: amount => plus({ collection, amount }) }, 1);
+    },
   };
 }
 
 export function productTotals({ build, dialect }: Pick<Database, 'build' | 'dialect'>) {
-  const add = prepared<{ status: string; category: string; change: number }, unknown>(argument => ({
+  const plus = prepared<{ status: string; category: string; amount: number }, unknown>(argument => ({
     compile: () =>
       sql`insert into product_totals (status, category, slot, total)
-        values (${argument.status}, ${argument.category}, ${dialect.slot}, ${argument.change})
+        values (${argument.status}, ${argument.category}, ${dialect.slot}, ${argument.amount})
         on conflict (category, status, slot) do update set total = product_totals.total + excluded.total`.compile(
         build,
       ),
   }));
 
   return {
-    async change(session: Session, changes: readonly TotalChange[]): Promise<void> {
-      const sums = new Map<string, { status: string; category: string; change: number }>();
-      for (const { status, category, change } of changes) {
-        const key = `${status} ${category ?? ''}`;
-        const sum = sums.get(key);
-        if (sum === undefined) sums.set(key, { status, category: category ?? '', change });
-        else sum.change += change;
-      }
-      // In one order for all transactions, so that none waits for another crosswise.
-      for (const key of [...sums.keys()].sort()) {
-        const sum = sums.get(key);
-        if (sum !== undefined && sum.change !== 0) await session.run(add(sum));
-      }
+    change(session: Transaction, { status, category, change }: TotalChange): void {
+      const counted = { status, category: category ?? '' };
+      const key = `total ${status} ${counted.category}`;
+      session.add({ key, plus: amount => plus({ ...counted, amount }) }, change);
     },
 
     /** The total for filters on status and category alone; undefined for any other filter. */

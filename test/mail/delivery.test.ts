@@ -236,7 +236,11 @@ describe.each([...databaseKinds])('mail on %s', kind => {
     const replica = await service.replica({ STOP_TIMEOUT: '1' });
     const all = server.hanging(8);
     // Each of the two has four under way at once.
-    for (let index = 0; index < 8; index++) await queue(service);
+    const mails = createMails(createQueue(service.database), createSeal([serviceSecret], 'mail'));
+    await service.database.write(async session => {
+      for (let index = 0; index < 8; index++)
+        await mails.add(session, plain, causedBy('test', service.clock.now()));
+    });
     const settled = service.settle();
     void replica.settle();
     await all;

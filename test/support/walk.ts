@@ -2,6 +2,7 @@
 import Stripe from 'stripe';
 import type { Role } from '../../src/http/access.ts';
 import { type Operation, realBodies } from './contract.ts';
+import { record, userIdOf } from './events.ts';
 import { type Answer, type Call, call } from './http.ts';
 import { emailOf, password, type TestService } from './service.ts';
 
@@ -105,21 +106,28 @@ export async function walkOf(service: TestService, operations: readonly Operatio
     return String((made.body.data ?? made.body).id);
   }
 
-  /** For collections that nobody posts to: whatever the list begins with, once something is in it. */
+  /** For collections that nobody posts to: whatever the list begins with, once something has happened. */
   async function firstOf(template: string, path: string): Promise<string> {
     const list = operations.find(({ method, path: declared }) => method === 'GET' && declared === template);
     if (list === undefined) throw new Error(`The document has no way to make or find what is in ${template}`);
-    const first = async () => (await send(list, path)).body?.data?.[0]?.id as number | undefined;
+    const first = async (): Promise<unknown> => (await send(list, path)).body?.data?.[0]?.id;
     const filler = operations.find(({ operationId }) => operationId === filledBy[template]);
-    let id = await first();
-    if (id === undefined && filler !== undefined) {
-      const filled = await send(filler, await existingPath(filler));
-      if (filled.status >= 300) throw new Error(`${filler.operationId} answered ${filled.text}`);
-      await service.settle();
-      id = await first();
-    }
+    const fill = () => (filler === undefined ? somethingHappens(list) : fillBy(filler));
+    const id = (await first()) ?? (await fill().then(first));
     if (id === undefined) throw new Error(`${template} is empty, and nothing is declared that fills it`);
     return String(id);
+  }
+
+  /** What the service itself fills collections from: an event, here one that concerns who lists. */
+  async function somethingHappens(list: Operation): Promise<void> {
+    const customerId = await userIdOf(service, actorOf(list) ?? 'admin');
+    await record(service, { resource: 'order', resourceId: 1, action: 'paid', after: { id: 1, customerId } });
+  }
+
+  async function fillBy(filler: Operation): Promise<void> {
+    const filled = await send(filler, await existingPath(filler));
+    if (filled.status >= 300) throw new Error(`${filler.operationId} answered ${filled.text}`);
+    await service.settle();
   }
 
   async function existingPath(operation: Operation): Promise<string> {

@@ -3,7 +3,7 @@
 import type { Seller } from '../../config.ts';
 import type { Cause, Outbox } from '../../events/outbox.ts';
 import { fromMinor } from '../../money.ts';
-import type { Database, Session } from '../../storage/database.ts';
+import type { Database, Session, Transaction } from '../../storage/database.ts';
 import { type Lister, lister } from '../../storage/list.ts';
 import { prepared } from '../../storage/prepared.ts';
 import { itemOf, type StoredItem, type StoredOrder } from '../orders/store.ts';
@@ -40,9 +40,9 @@ export interface InvoiceStore {
    * Issues the invoice of an order, in the transaction that pays it. The number is taken in that transaction:
    * those who pay at the same time wait for one another, and one that fails leaves no gap.
    */
-  issue(session: Session, order: StoredOrder, items: readonly StoredItem[], cause: Cause): Promise<void>;
+  issue(session: Transaction, order: StoredOrder, items: readonly StoredItem[], cause: Cause): Promise<void>;
   /** Takes note that an invoice has gone out by mail. */
-  markSent(session: Session, id: number, cause: Cause): Promise<void>;
+  markSent(session: Transaction, id: number, cause: Cause): Promise<void>;
 }
 
 const columns = [
@@ -105,7 +105,7 @@ export function invoiceStore(database: Database, outbox: Outbox, seller: Seller)
     .compile();
 
   const record = (
-    session: Session,
+    session: Transaction,
     action: string,
     before: StoredInvoice | undefined,
     after: StoredInvoice,
@@ -145,11 +145,8 @@ export function invoiceStore(database: Database, outbox: Outbox, seller: Seller)
         created_at: cause.at,
         updated_at: cause.at,
       };
-      const inserted = await session.first(
-        build.insertInto('invoices').values(values).returning('id').compile(),
-      );
-      if (inserted === undefined) throw new Error('INSERT … RETURNING gave no row');
-      await record(session, 'issued', undefined, { id: inserted.id, ...values }, cause);
+      const id = await session.insert(build.insertInto('invoices').values(values).compile());
+      await record(session, 'issued', undefined, { id, ...values }, cause);
     },
 
     async markSent(session, id, cause) {

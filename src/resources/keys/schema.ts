@@ -19,6 +19,7 @@ export const scopes = [
   'content:write',
   'search:read',
   'data:read',
+  'events:read',
 ] as const;
 
 const fields = {

@@ -1,7 +1,7 @@
 /** The queries of orders and their items. Amounts are whole minor units; what was ordered never changes. */
 import type { Cause, Outbox } from '../../events/outbox.ts';
 import { fromMinor } from '../../money.ts';
-import type { Database, Session } from '../../storage/database.ts';
+import type { Database, Session, Transaction } from '../../storage/database.ts';
 import { type Lister, lister } from '../../storage/list.ts';
 import { prepared } from '../../storage/prepared.ts';
 import type { Order, OrderItem, Status } from './schema.ts';
@@ -69,9 +69,14 @@ export interface OrderStore {
   customers(session: Session, ids: readonly number[]): Promise<ReadonlyMap<number, Customer>>;
   readonly list: Lister<StoredOrder>;
   readonly listItems: Lister<StoredItem>;
-  insert(session: Session, order: NewOrder, cause: Cause): Promise<WholeOrder>;
+  insert(session: Transaction, order: NewOrder, cause: Cause): Promise<WholeOrder>;
   /** Moves an order that is locked to another state (see rules.ts); gives it as it is then stored. */
-  move(session: Session, before: WholeOrder, status: 'PAID' | 'CANCELLED', cause: Cause): Promise<WholeOrder>;
+  move(
+    session: Transaction,
+    before: WholeOrder,
+    status: 'PAID' | 'CANCELLED',
+    cause: Cause,
+  ): Promise<WholeOrder>;
 }
 
 const itemColumns = ['order_id', 'product_id', 'name', 'sku', 'quantity', 'unit_price', 'total'] as const;
@@ -181,7 +186,7 @@ export function orderStore(database: Database, outbox: Outbox): OrderStore {
   );
 
   const record = (
-    session: Session,
+    session: Transaction,
     action: string,
     before: WholeOrder | undefined,
     after: WholeOrder,

@@ -11,7 +11,7 @@ import { secret } from '../../http/reply.ts';
 import { parseJson } from '../../http/request.ts';
 import { prose } from '../../http/schema.ts';
 import { PaymentError, type PaymentMade, type PaymentReports } from '../../ports/payment.ts';
-import type { Session } from '../../storage/database.ts';
+import type { Transaction } from '../../storage/database.ts';
 import type { PaymentStore } from './payments.ts';
 import { isOpen } from './rules.ts';
 import type { Settle } from './settle.ts';
@@ -41,7 +41,7 @@ export function stripeWebhook({ orders, payments, reports, settle }: WebhookPart
     throw new HttpError('PAYMENT_MISMATCH');
   }
 
-  async function take(session: Session, made: PaymentMade, cause: Cause): Promise<void> {
+  async function take(session: Transaction, made: PaymentMade, cause: Cause): Promise<void> {
     // What is not known here belongs to another installation with the same account.
     const named = await payments.findByReference(session, made.reference);
     const order = named === undefined ? undefined : await orders.lock(session, named.order_id);

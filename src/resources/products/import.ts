@@ -7,7 +7,7 @@ import { type CompiledQuery, type RawBuilder, sql } from 'kysely';
 import type { Cause, Outbox } from '../../events/outbox.ts';
 import type { ErrorDetail } from '../../http/errors.ts';
 import { detailsOf } from '../../http/schema.ts';
-import type { Database, Session } from '../../storage/database.ts';
+import type { Database, Session, Transaction } from '../../storage/database.ts';
 import { prepared } from '../../storage/prepared.ts';
 import { collectionVersions, productTotals, type TotalChange } from '../../storage/totals.ts';
 import { createdEvents } from './import-events.ts';
@@ -44,7 +44,7 @@ export interface ProductImporter {
    * Carries a plan out, in the transaction that made it.
    * @throws StorageError `unique` when someone else has created one of the skus since (PostgreSQL only)
    */
-  apply(session: Session, plan: ImportPlan, cause: Cause): Promise<void>;
+  apply(session: Transaction, plan: ImportPlan, cause: Cause): Promise<void>;
 }
 
 /** Checks one mapped record with the create schema: its fields, or what is wrong with it. */
@@ -116,7 +116,7 @@ export function productImporter(
 
     async apply(session, { creates, updates }, cause) {
       if (creates.length === 0 && updates.length === 0) return;
-      await versions.advance(session, collection);
+      versions.advance(session, collection);
       const now = cause.at;
       const rows = creates.map(fields => rowOf(fields, now));
       for (const { size, query } of inserts) {
@@ -141,7 +141,7 @@ export function productImporter(
           await outbox.record(session, change, cause);
         }),
       );
-      await totals.change(session, changesOf(creates, updates));
+      for (const change of changesOf(creates, updates)) totals.change(session, change);
     },
   };
 }

@@ -3,7 +3,7 @@
  * text as it is; the other columns are what SQL filters, sorts and keeps unique. Both are written here only.
  */
 import type { Cause, Outbox } from '../../events/outbox.ts';
-import { type Database, largestId, type Session } from '../../storage/database.ts';
+import { type Database, largestId, type Session, type Transaction } from '../../storage/database.ts';
 import { type Condition, type Lister, lister } from '../../storage/list.ts';
 import { prepared } from '../../storage/prepared.ts';
 import type { ProductsTable } from '../../storage/tables.ts';
@@ -26,10 +26,10 @@ export interface ProductStore {
   lockMany(session: Session, ids: readonly number[]): Promise<StoredProduct[]>;
   readonly list: Lister<StoredProduct>;
   /** @throws StorageError `unique` when the sku is taken */
-  insert(session: Session, fields: ProductFields, cause: Cause): Promise<StoredProduct>;
+  insert(session: Transaction, fields: ProductFields, cause: Cause): Promise<StoredProduct>;
   /** Writes new fields over products that are locked; gives them as they are then stored. */
-  update(session: Session, changes: readonly ProductChange[], cause: Cause): Promise<StoredProduct[]>;
-  remove(session: Session, before: StoredProduct, cause: Cause): Promise<void>;
+  update(session: Transaction, changes: readonly ProductChange[], cause: Cause): Promise<StoredProduct[]>;
+  remove(session: Transaction, before: StoredProduct, cause: Cause): Promise<void>;
 }
 
 export interface ProductChange {
@@ -76,20 +76,17 @@ export function productStore(database: Database, outbox: Outbox): ProductStore {
     build.selectFrom('products').select(columns).where('id', '=', argument.id).modifyEnd(dialect.forUpdate),
   );
   type Values = { [Column in keyof ProductRow]: ProductRow[Column] };
-  const insertOne = prepared<Values, { id: number }>(argument =>
-    build
-      .insertInto('products')
-      .values({
-        name: argument.name,
-        price: argument.price,
-        status: argument.status,
-        category: argument.category,
-        sku: argument.sku,
-        created_at: argument.created_at,
-        updated_at: argument.updated_at,
-        document: argument.document,
-      })
-      .returning('id'),
+  const insertOne = prepared<Values, unknown>(argument =>
+    build.insertInto('products').values({
+      name: argument.name,
+      price: argument.price,
+      status: argument.status,
+      category: argument.category,
+      sku: argument.sku,
+      created_at: argument.created_at,
+      updated_at: argument.updated_at,
+      document: argument.document,
+    }),
   );
 
   function many(ids: readonly number[]) {
@@ -100,7 +97,7 @@ export function productStore(database: Database, outbox: Outbox): ProductStore {
   }
 
   const record = (
-    session: Session,
+    session: Transaction,
     action: string,
     before: StoredProduct | undefined,
     after: StoredProduct | undefined,
@@ -142,26 +139,23 @@ export function productStore(database: Database, outbox: Outbox): ProductStore {
 
     async insert(session, fields, cause) {
       const row = rowOf(fields, cause.at);
-      await versions.advance(session, collection);
-      const inserted = await session.first(insertOne(row));
-      if (inserted === undefined) throw new Error('INSERT … RETURNING gave no row');
-      await totals.change(session, [{ status: row.status, category: row.category, change: 1 }]);
-      const stored = { id: inserted.id, document: row.document, updated_at: cause.at };
+      const id = await session.insert(insertOne(row));
+      versions.advance(session, collection);
+      totals.change(session, { status: row.status, category: row.category, change: 1 });
+      const stored = { id, document: row.document, updated_at: cause.at };
       await record(session, 'created', undefined, stored, cause);
       return stored;
     },
 
     async update(session, changes, cause) {
-      await versions.advance(session, collection);
+      versions.advance(session, collection);
       const stored: StoredProduct[] = [];
       for (const { before, fields } of changes) {
         const old = productOf(before);
         const row = rowOf(fields, cause.at, Date.parse(old.createdAt));
         await session.run(build.updateTable('products').set(row).where('id', '=', before.id).compile());
-        await totals.change(session, [
-          { status: old.status, category: old.category, change: -1 },
-          { status: row.status, category: row.category, change: 1 },
-        ]);
+        totals.change(session, { status: old.status, category: old.category, change: -1 });
+        totals.change(session, { status: row.status, category: row.category, change: 1 });
         const after = { id: before.id, document: row.document, updated_at: cause.at };
         await record(session, 'updated', before, after, cause);
         stored.push(after);
@@ -171,9 +165,9 @@ export function productStore(database: Database, outbox: Outbox): ProductStore {
 
     async remove(session, before, cause) {
       const { status, category } = productOf(before);
-      await versions.advance(session, collection);
+      versions.advance(session, collection);
       await session.run(build.deleteFrom('products').where('id', '=', before.id).compile());
-      await totals.change(session, [{ status, category, change: -1 }]);
+      totals.change(session, { status, category, change: -1 });
       await record(session, 'deleted', before, undefined, cause);
     },
   };

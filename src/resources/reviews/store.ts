@@ -1,5 +1,5 @@
 /** The queries of reviews. */
-import type { Database, Session } from '../../storage/database.ts';
+import type { Database, Session, Transaction } from '../../storage/database.ts';
 import { type Listed, type ListRequest, lister } from '../../storage/list.ts';
 import type { NewReview, Review } from './schema.ts';
 
@@ -21,7 +21,7 @@ export interface ReviewStore {
   exists(session: Session, productId: number, userId: number): Promise<boolean>;
   /** @throws StorageError `unique` when the author has reviewed the product already */
   insert(
-    session: Session,
+    session: Transaction,
     productId: number,
     author: { id: number; name: string },
     input: NewReview,
@@ -78,9 +78,8 @@ export function reviewStore(database: Database): ReviewStore {
         created_at: now,
         updated_at: now,
       };
-      const row = await session.first(build.insertInto('reviews').values(values).returning('id').compile());
-      if (row === undefined) throw new Error('INSERT … RETURNING gave no row');
-      return { id: row.id, ...values };
+      const id = await session.insert(build.insertInto('reviews').values(values).compile());
+      return { id, ...values };
     },
   };
 }

@@ -1,7 +1,7 @@
 /** The queries of users. */
 import { sql } from 'kysely';
 import type { Role } from '../../http/access.ts';
-import type { Database, Session } from '../../storage/database.ts';
+import type { Database, Session, Transaction } from '../../storage/database.ts';
 import { prepared } from '../../storage/prepared.ts';
 import type { User } from './schema.ts';
 
@@ -32,7 +32,7 @@ export interface UserStore {
   count(session: Session): Promise<number>;
   all(session: Session): Promise<StoredUser[]>;
   /** @throws StorageError `unique` when the address is taken, in whatever case */
-  insert(session: Session, user: NewUser, now: number): Promise<number>;
+  insert(session: Transaction, user: NewUser, now: number): Promise<number>;
   /** @returns whether there was such a user */
   setPassword(session: Session, id: number, passwordHash: string, now: number): Promise<boolean>;
   /** Needs the lock `administrators`. @returns false when it would leave no administrator, or no such user is */
@@ -85,9 +85,7 @@ export function userStore({ build }: Pick<Database, 'build'>): UserStore {
         created_at: now,
         updated_at: now,
       };
-      const inserted = await session.first(build.insertInto('users').values(row).returning('id').compile());
-      if (inserted === undefined) throw new Error('INSERT … RETURNING gave no row');
-      return inserted.id;
+      return session.insert(build.insertInto('users').values(row).compile());
     },
     async setRole(session, id, role, now) {
       const change = { role, updated_at: now, version: sql<number>`version + 1` };

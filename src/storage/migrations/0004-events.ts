@@ -18,7 +18,9 @@ export const events: Migration = {
         new_document ${text},
         created_at ${moment} not null
       )`,
-      sql`create index events_by_resource on events (resource, resource_id, id)`,
+      // The id first: a filter on the kind of resource alone had better walk the events in order.
+      sql`create index events_by_resource on events (resource_id, resource, id)`,
+      sql`create index events_by_time on events (created_at, id)`,
       sql`create table deliveries (
         id ${id},
         queue ${text} not null,
@@ -26,11 +28,12 @@ export const events: Migration = {
         payload ${text} not null,
         attempts ${integer} not null,
         due_at ${moment} not null,
-        claimed_until ${moment} not null,
         failed_at ${moment},
         created_at ${moment} not null
       )`,
-      sql`create index deliveries_by_key on deliveries (queue, key, id)`,
+      // Those given up are in neither: they lie there for people to look at.
+      sql`create index deliveries_by_key on deliveries (queue, key, id) where failed_at is null`,
+      sql`create index deliveries_by_due on deliveries (queue, due_at, id) where failed_at is null`,
       sql`create table notifications (
         id ${id},
         user_id ${integer} not null references users (id) on delete cascade,
@@ -44,6 +47,7 @@ export const events: Migration = {
         unique (event_id, user_id)
       )`,
       sql`create index notifications_by_user on notifications (user_id, id)`,
+      sql`create index notifications_unread on notifications (user_id, id) where read_at is null`,
       sql`create table user_tokens (
         token_hash ${text} primary key,
         user_id ${integer} not null references users (id) on delete cascade,

@@ -1,0 +1,94 @@
+/**
+ * The queries of deliveries. `due_at` is when a delivery may be taken up next; whoever takes one up to speak to
+ * the outside moves it on, so that it falls due again should he never come back: it is also the name of his claim.
+ */
+import { sql } from 'kysely';
+import type { Database, Session } from '../storage/database.ts';
+import { prepared } from '../storage/prepared.ts';
+
+/** A delivery that has been taken up; `due_at` says by whom. */
+export interface Claimed {
+  readonly id: number;
+  readonly payload: string;
+  /** How often it has failed. */
+  readonly attempts: number;
+  readonly due_at: number;
+}
+
+/** What lies in a queue. */
+export interface Backlog {
+  readonly queue: string;
+  readonly waiting: number;
+  /** When the oldest that waits was queued, epoch milliseconds; null when none does. */
+  readonly oldest: number | null;
+  /** Those given up. */
+  readonly failed: number;
+}
+
+export interface Postponed {
+  readonly attempts: number;
+  readonly dueAt: number;
+  /** Set when it is given up. */
+  readonly failedAt: number | null;
+}
+
+export interface Deliveries {
+  isDue(session: Session, queue: string, now: number): Promise<boolean>;
+  /** The next one that is due, locked until the transaction ends. */
+  next(session: Session, queue: string, now: number): Promise<Claimed | undefined>;
+  /** Keeps others away until then, beyond the transaction; gives the claim as it is now. */
+  hold(session: Session, claimed: Claimed, until: number): Promise<Claimed>;
+  /** @returns false when someone else has it by now */
+  remove(session: Session, claimed: Claimed): Promise<boolean>;
+  /** @returns false when someone else has it by now */
+  postpone(session: Session, claimed: Claimed, postponed: Postponed): Promise<boolean>;
+  backlog(session: Session): Promise<Backlog[]>;
+}
+
+export function deliveries({ build, dialect }: Pick<Database, 'build' | 'dialect'>): Deliveries {
+  type Next = { queue: string; now: number };
+  // Behind an earlier one of its key, a delivery waits: until that has been made, or given up.
+  const due = (argument: { queue: unknown; now: unknown }) =>
+    sql`queue = ${argument.queue} and failed_at is null and due_at <= ${argument.now}
+      and not exists (select 1 from deliveries as earlier where earlier.queue = deliveries.queue
+        and earlier.key = deliveries.key and earlier.id < deliveries.id and earlier.failed_at is null)
+      order by due_at, id limit 1`;
+  const look = prepared<Next, { id: number }>(argument => ({
+    compile: () => sql<{ id: number }>`select id from deliveries where ${due(argument)}`.compile(build),
+  }));
+  const next = prepared<Next, Claimed>(argument => ({
+    compile: () =>
+      sql<Claimed>`select id, payload, attempts, due_at from deliveries
+        where ${due(argument)} ${dialect.skipLocked}`.compile(build),
+  }));
+  const hold = prepared<{ id: number; until: number }, unknown>(argument =>
+    build.updateTable('deliveries').set({ due_at: argument.until }).where('id', '=', argument.id),
+  );
+  const remove = prepared<{ id: number; claim: number }, unknown>(argument =>
+    build.deleteFrom('deliveries').where('id', '=', argument.id).where('due_at', '=', argument.claim),
+  );
+  type Values = Postponed & { id: number; claim: number };
+  const postpone = prepared<{ [Name in keyof Values]: Values[Name] }, unknown>(argument =>
+    build
+      .updateTable('deliveries')
+      .set({ attempts: argument.attempts, due_at: argument.dueAt, failed_at: argument.failedAt })
+      .where('id', '=', argument.id)
+      .where('due_at', '=', argument.claim),
+  );
+  const backlog = sql<Backlog>`select queue, cast(count(*) - count(failed_at) as integer) as waiting,
+    min(case when failed_at is null then created_at end) as oldest, cast(count(failed_at) as integer) as failed
+    from deliveries group by queue order by queue`.compile(build);
+
+  return {
+    isDue: async (session, queue, now) => (await session.first(look({ queue, now }))) !== undefined,
+    next: (session, queue, now) => session.first(next({ queue, now })),
+    async hold(session, claimed, until) {
+      await session.run(hold({ id: claimed.id, until }));
+      return { ...claimed, due_at: until };
+    },
+    remove: async (session, { id, due_at }) => (await session.run(remove({ id, claim: due_at }))) > 0,
+    postpone: async (session, { id, due_at }, postponed) =>
+      (await session.run(postpone({ id, claim: due_at, ...postponed }))) > 0,
+    backlog: session => session.all(backlog),
+  };
+}

@@ -1,0 +1,48 @@
+/** THE schema of events: the audit trail, which is written by outbox.record and never changed. */
+import { z } from 'zod';
+import { collectionOf, pageParameters, sortParameters } from '../../http/paginate.ts';
+import { identifier, integerParameter, text, timestamp } from '../../http/schema.ts';
+import { largestId } from '../../storage/database.ts';
+
+const type = text(100).meta({ examples: ['product.updated'] });
+const resource = text(50).meta({ examples: ['product'] });
+const actor = text(300).meta({ examples: ['user:1'] });
+/** Whatever the resource's own representation was. */
+const representation = z
+  .record(z.string().max(100), z.unknown())
+  .nullable()
+  .meta({ examples: [{ id: 1, name: 'Lamp' }] });
+const moment = z.iso.datetime({ offset: true }).meta({ examples: ['2026-01-15T09:30:00Z'] });
+
+export const event = z
+  .object({
+    id: identifier(),
+    type: type.describe('What has happened: the resource and a verb in the past tense.'),
+    resource,
+    resourceId: identifier(),
+    actor: actor.describe('Who did it: `user:<id>`, `key:<id>`, `ip:<address>`, or a part of the service.'),
+    requestId: text(255)
+      .nullable()
+      .describe('X-Request-ID of the request that did it.')
+      .meta({ examples: ['5e0f2c1a-7d1b-4c36-9a53-0c2c6f9f1d3e'] }),
+    before: representation.describe('The resource before; null when it was created.'),
+    after: representation.describe('The resource afterwards; null when it was deleted.'),
+    createdAt: timestamp(),
+  })
+  .meta({ id: 'Event' });
+
+export const eventList = collectionOf(event, 'EventList');
+export const sortColumns = { id: 'id', createdAt: 'created_at' } as const;
+
+export const listEvents = z.object({
+  type: type.optional().describe('Only events of this type.'),
+  resource: resource.optional().describe('Only events of this kind of resource.'),
+  resourceId: integerParameter(1, largestId, { examples: [1] })
+    .optional()
+    .describe('Only events of the resource with this id; together with resource.'),
+  actor: actor.optional().describe('Only what this actor did.'),
+  since: moment.optional().describe('Only events of this moment or later.'),
+  until: moment.optional().describe('Only events of this moment or earlier.'),
+  ...sortParameters(['id', 'createdAt']),
+  ...pageParameters,
+});

@@ -1,0 +1,67 @@
+/** Tells people of events: the consumer of the queue `notifications` (events/subscriptions.ts). */
+import type { Consumer } from '../../events/dispatcher.ts';
+import type { StoredEvent } from '../../events/outbox.ts';
+import { notificationQueue } from '../../events/subscriptions.ts';
+import type { EventStore } from '../events/store.ts';
+import type { UserStore } from '../users/store.ts';
+import type { NotificationStore } from './store.ts';
+
+interface Stores {
+  readonly events: EventStore;
+  readonly users: UserStore;
+  readonly notifications: NotificationStore;
+}
+
+/** The resource as the event shows it. */
+type Document = Readonly<Record<string, unknown>>;
+
+interface News {
+  /** Whom it concerns: a user's id. */
+  readonly reader: (event: StoredEvent, document: Document) => unknown;
+  readonly message: (event: StoredEvent, document: Document) => string;
+}
+
+const customer: News['reader'] = (_, { customerId }) => customerId;
+
+const newsByType: Readonly<Record<string, News>> = {
+  'order.paid': { reader: customer, message: ({ resource_id }) => `Order ${resource_id} has been paid.` },
+  'order.cancelled': {
+    reader: customer,
+    message: ({ resource_id }) => `Order ${resource_id} has been cancelled.`,
+  },
+  'invoice.sent': {
+    reader: customer,
+    message: ({ resource_id }, { number }) =>
+      `Invoice ${typeof number === 'number' || typeof number === 'string' ? number : resource_id} has been sent to you by e-mail.`,
+  },
+  'user.password_changed': {
+    reader: ({ resource_id }) => resource_id,
+    message: () => 'Your password has been changed.',
+  },
+};
+
+export function notificationConsumer({ events, users, notifications }: Stores): Consumer {
+  return {
+    queue: notificationQueue,
+    kind: 'internal',
+    async deliver(session, payload) {
+      const event = await events.find(session, Number(payload));
+      const news = event && newsByType[event.type];
+      if (event === undefined || news === undefined) return;
+      // Boundary: outbox.record is given representations, which are JSON objects.
+      const document = JSON.parse(event.new_document ?? event.old_document ?? '{}') as Document;
+      const reader = news.reader(event, document);
+      // Someone who has been deleted since is not told anything any more.
+      if (typeof reader !== 'number' || (await users.find(session, reader)) === undefined) return;
+      await notifications.insert(session, {
+        user_id: reader,
+        event_id: event.id,
+        type: event.type,
+        message: news.message(event, document),
+        resource: event.resource,
+        resource_id: event.resource_id,
+        created_at: event.created_at,
+      });
+    },
+  };
+}

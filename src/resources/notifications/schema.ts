@@ -1,0 +1,49 @@
+/** THE schema of notifications. */
+import { z } from 'zod';
+import { halCollectionOf, halOf, linksOf } from '../../http/hal.ts';
+import { collectionOf, pageParameters, sortParameters } from '../../http/paginate.ts';
+import { identifier, text, timestamp } from '../../http/schema.ts';
+
+const read = z.boolean().meta({ examples: [true] });
+
+export const notification = z
+  .object({
+    id: identifier(),
+    type: text(100)
+      .describe('The type of the event it tells of.')
+      .meta({ examples: ['order.paid'] }),
+    message: text(500).meta({ examples: ['Order 12 has been paid.'] }),
+    resource: text(50)
+      .describe('The kind of resource it is about.')
+      .meta({ examples: ['order'] }),
+    resourceId: identifier(),
+    read,
+    readAt: timestamp().nullable(),
+    createdAt: timestamp().describe('When what it tells of happened.'),
+  })
+  .meta({ id: 'Notification' });
+
+const links = linksOf(['self'], ['order', 'invoice']);
+export const notificationHal = halOf(notification, 'NotificationHal', links, z.object({}));
+
+/** What a reader may change, complete. */
+export const replaceNotification = z.object({ read });
+export const patchNotification = replaceNotification.partial().meta({ id: 'PatchNotification' });
+
+export const notificationList = collectionOf(notification, 'NotificationList');
+export const notificationListHal = halCollectionOf(
+  notificationHal,
+  'notifications',
+  notificationList,
+  'NotificationListHal',
+);
+export const markedRead = z.object({ updated: z.int().min(0) }).meta({ id: 'MarkedRead' });
+
+export const sortColumns = { id: 'id', createdAt: 'created_at' } as const;
+export const listNotifications = z.object({
+  unread: z.enum(['true']).optional().describe('Only those that have not been read.'),
+  ...sortParameters(['id', 'createdAt']),
+  ...pageParameters,
+});
+
+export type Notification = z.output<typeof notification>;

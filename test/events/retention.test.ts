@@ -1,0 +1,75 @@
+/** Events are kept for ever, or for as long as is set; none goes that someone is still to be told of. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { retention } from '../../src/events/retention.ts';
+import { contentsOf } from '../support/contents.ts';
+import { record } from '../support/events.ts';
+import { databaseKinds, startTestService, type TestService } from '../support/service.ts';
+
+const day = 86_400_000;
+const running = () => false;
+
+describe.each([...databaseKinds])('retention on %s', kind => {
+  let service: TestService;
+  beforeAll(async () => {
+    service = await startTestService(kind);
+  });
+  afterAll(() => service.stop());
+
+  const kept = async (): Promise<number[]> => {
+    const { build, read } = service.database;
+    const rows = await read.all(build.selectFrom('events').select('resource_id').orderBy('id').compile());
+    return rows.map(({ resource_id }) => resource_id);
+  };
+  /** More than one batch holds. */
+  const many = (count: number, from: number) =>
+    Array.from({ length: count }, (_, n) => ({ resource: 'thing', resourceId: from + n, action: 'made' }));
+  const queue = (id: number, failedAt: number | null) => {
+    const { build, write } = service.database;
+    const now = service.clock.now();
+    return write(async session => {
+      const event = build.selectFrom('events').select('id').where('resource_id', '=', id);
+      const row = await session.first(event.compile());
+      const delivery = {
+        queue: 'notifications',
+        key: `thing:${id}`,
+        payload: String(row?.id),
+        attempts: 1,
+        due_at: now + 365 * day,
+        failed_at: failedAt,
+        created_at: now,
+      };
+      await session.run(build.insertInto('deliveries').values(delivery).compile());
+    });
+  };
+
+  test('forgets what is older than is set, in batches, but for what waits to be delivered', async () => {
+    await record(service, ...many(1203, 1));
+    await queue(2, null);
+    await queue(3, service.clock.now());
+    service.clock.advance(day);
+    await record(service, ...many(2, 2001));
+    service.clock.advance(day);
+    const before = await contentsOf(service);
+    expect(await retention(service.database, service.clock, undefined).sweep(running)).toEqual({
+      events: 0,
+      deliveries: 0,
+    });
+    expect(await retention(service.database, service.clock, 2).sweep(running)).toEqual({
+      events: 0,
+      deliveries: 0,
+    });
+    expect(await retention(service.database, service.clock, 1).sweep(() => true)).toEqual({
+      events: 0,
+      deliveries: expect.any(Number),
+    });
+    expect((await contentsOf(service)).filter(line => line.startsWith('events'))).toEqual(
+      before.filter(line => line.startsWith('events')),
+    );
+    service.clock.advance(1);
+    expect((await retention(service.database, service.clock, 2).sweep(running)).events).toBe(1202);
+    expect(await kept()).toEqual([2, 2001, 2002]);
+    const { build, read } = service.database;
+    const waiting = build.selectFrom('deliveries').select(['key', 'failed_at']).compile();
+    expect(await read.all(waiting)).toEqual([{ key: 'thing:2', failed_at: null }]);
+  });
+});

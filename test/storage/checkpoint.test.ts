@@ -1,0 +1,119 @@
+/** SQLite's write-ahead log: bounded under sustained writing and gone at the end, with all that was written. */
+import { expect, test } from 'bun:test';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { sql } from 'kysely';
+import { causedBy, outboxOf } from '../../src/events/outbox.ts';
+import type { ProductFields } from '../../src/resources/products/schema.ts';
+import { productStore } from '../../src/resources/products/store.ts';
+import type { Database } from '../../src/storage/database.ts';
+import { migrate } from '../../src/storage/migrate.ts';
+import { openSqlite } from '../../src/storage/sqlite.ts';
+
+const mebibyte = 1024 * 1024;
+const logBound = 64 * mebibyte;
+const atOnce = 64;
+
+function product(number: number, description: string | null = null): ProductFields {
+  const sku = `A-${number}`;
+  const category = `category ${number % 20}`;
+  const price = (number * 104_729) % 1000;
+  return { name: sku, price, currency: 'EUR', status: 'active', description, sku, category, tags: [] };
+}
+
+async function withDatabase(work: (database: Database, file: string) => Promise<void>): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'catalog-storage-'));
+  const file = join(folder, 'catalog.db');
+  const database = openSqlite(file);
+  try {
+    await migrate(database, Date.now);
+    await work(database, file);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** The products that are there, and those that were counted. */
+async function numbersOf(database: Database) {
+  const counted = sql<{ products: number; total: number; version: number }>`select
+    (select count(*) from products) as products,
+    (select sum(total) from product_totals) as total,
+    (select version from collection_versions where collection = 'products') as version`;
+  return database.read.first(counted.compile(database.build));
+}
+
+test('the log stays bounded under sustained creates and is gone after the end', async () => {
+  await withDatabase(async (database, file) => {
+    const store = productStore(database, outboxOf(database));
+    // Together several times what the log may hold.
+    const description = 'x'.repeat(9000);
+    const creates = 20_000;
+    let [started, longest] = [0, 0];
+    const createAll = async () => {
+      while (started < creates) {
+        const number = started++;
+        await database.write(session =>
+          store.insert(session, product(number, description), causedBy('test', number)),
+        );
+        if (number % atOnce === 0) longest = Math.max(longest, database.size()?.walBytes ?? 0);
+      }
+    };
+    await Promise.all(Array.from({ length: atOnce }, createAll));
+    expect(longest).toBeLessThan(logBound);
+    // What was copied on the way is more than the log ever held.
+    expect(database.size()?.bytes).toBeGreaterThan(2 * logBound);
+    expect(await numbersOf(database)).toEqual({ products: creates, total: creates, version: creates });
+    await database.close();
+    expect(existsSync(`${file}-wal`)).toBe(false);
+    expect(existsSync(`${file}-shm`)).toBe(false);
+  });
+}, 120_000);
+
+test('a long read may hold the log up; afterwards it is bounded again', async () => {
+  await withDatabase(async database => {
+    const store = productStore(database, outboxOf(database));
+    const description = 'x'.repeat(9000);
+    let number = 0;
+    const createMany = async (count: number) => {
+      const end = number + count;
+      while (number < end) {
+        const numbers = Array.from({ length: atOnce }, () => number++);
+        await Promise.all(
+          numbers.map(one =>
+            database.write(session =>
+              store.insert(session, product(one, description), causedBy('test', one)),
+            ),
+          ),
+        );
+      }
+    };
+    await database.snapshot(async session => {
+      await session.all(sql`select count(*) from products`.compile(database.build));
+      await createMany(8000);
+    });
+    await createMany(8000);
+    expect(database.size()?.walBytes).toBeLessThanOrEqual(logBound);
+    expect((await numbersOf(database))?.products).toBe(number);
+    await database.close();
+  });
+}, 120_000);
+
+test('what a refused transaction of a group would have counted is not counted', async () => {
+  await withDatabase(async database => {
+    const store = productStore(database, outboxOf(database));
+    const results = await Promise.allSettled(
+      Array.from({ length: atOnce }, (_, number) =>
+        database.write(async session => {
+          await store.insert(session, product(number), causedBy('test', number));
+          // The second product of one in four has a sku that is taken: neither of the two is kept.
+          if (number % 4 === 0) await store.insert(session, product(number), causedBy('test', number));
+        }),
+      ),
+    );
+    expect(results.filter(({ status }) => status === 'rejected')).toHaveLength(atOnce / 4);
+    const kept = (atOnce * 3) / 4;
+    expect(await numbersOf(database)).toEqual({ products: kept, total: kept, version: kept });
+    await database.close();
+  });
+});
