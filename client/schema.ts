@@ -96,6 +96,240 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/me/password": {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @example checkout-4711
+                 */
+                "X-Request-ID"?: components["parameters"]["XRequestId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Change one’s own password
+         * @description Ends all sessions: sign in again with the new password. A wrong current password counts as a failed sign-in.
+         *
+         *     Access: the roles admin, editor, user.
+         */
+        put: operations["changePassword"];
+        post?: never;
+        delete?: never;
+        /**
+         * Methods of this address; CORS preflight
+         * @description Asked by browsers before a request from another origin. Needs no credentials, costs no quota.
+         */
+        options: operations["changePasswordOptions"];
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/users/{id}/password-reset": {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @example checkout-4711
+                 */
+                "X-Request-ID"?: components["parameters"]["XRequestId"];
+            };
+            path: {
+                /**
+                 * @description The id of the resource.
+                 * @example 1
+                 */
+                id: number;
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a user a mail to set a new password
+         * @description The answer is always the same; a mail goes out when the caller is the user, an administrator or an API key.
+         *
+         *     Access: the roles admin, editor, user; API keys with the scope `users:write`.
+         */
+        post: operations["requestPasswordReset"];
+        delete?: never;
+        /**
+         * Methods of this address; CORS preflight
+         * @description Asked by browsers before a request from another origin. Needs no credentials, costs no quota.
+         */
+        options: operations["requestPasswordResetOptions"];
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/auth/forgot-password": {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @example checkout-4711
+                 */
+                "X-Request-ID"?: components["parameters"]["XRequestId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Ask for a mail to set a new password
+         * @description The answer does not tell whether there is a user of this address.
+         *
+         *     Access: public.
+         */
+        post: operations["forgotPassword"];
+        delete?: never;
+        /**
+         * Methods of this address; CORS preflight
+         * @description Asked by browsers before a request from another origin. Needs no credentials, costs no quota.
+         */
+        options: operations["forgotPasswordOptions"];
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/auth/password-reset": {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @example checkout-4711
+                 */
+                "X-Request-ID"?: components["parameters"]["XRequestId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Set a password with the token of a mail
+         * @description Ends all sessions of the user, and confirms the address that the mail was sent to.
+         *
+         *     Access: public.
+         */
+        post: operations["resetPassword"];
+        delete?: never;
+        /**
+         * Methods of this address; CORS preflight
+         * @description Asked by browsers before a request from another origin. Needs no credentials, costs no quota.
+         */
+        options: operations["resetPasswordOptions"];
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/users": {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @example checkout-4711
+                 */
+                "X-Request-ID"?: components["parameters"]["XRequestId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List users
+         * @description Access: the roles admin; API keys with the scope `users:read`.
+         */
+        get: operations["listUsers"];
+        put?: never;
+        /**
+         * Create a user
+         * @description A user with a password is asked by mail to confirm the address, one without to set a password. An API key makes users of the role `user` only.
+         *
+         *     Access: the roles admin; API keys with the scope `users:write`.
+         */
+        post: operations["createUser"];
+        delete?: never;
+        /**
+         * Methods of this address; CORS preflight
+         * @description Asked by browsers before a request from another origin. Needs no credentials, costs no quota.
+         */
+        options: operations["listUsersOptions"];
+        /**
+         * List users: headers only
+         * @description Answers what GET answers, without the body.
+         */
+        head: operations["listUsersHead"];
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/users/{id}": {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @example checkout-4711
+                 */
+                "X-Request-ID"?: components["parameters"]["XRequestId"];
+            };
+            path: {
+                /**
+                 * @description The id of the resource.
+                 * @example 1
+                 */
+                id: number;
+            };
+            cookie?: never;
+        };
+        /**
+         * Read a user
+         * @description Administrators read everybody, others themselves.
+         *
+         *     Access: the roles admin, editor, user; API keys with the scope `users:read`.
+         */
+        get: operations["getUser"];
+        /**
+         * Replace a user
+         * @description Tags that are left out become none. Only an administrator may change the role, which ends the sessions of the user. A changed e-mail address has to be confirmed anew.
+         *
+         *     Access: the roles admin, editor, user; API keys with the scope `users:write`.
+         */
+        put: operations["replaceUser"];
+        post?: never;
+        /**
+         * Delete a user
+         * @description Ends all sessions of the user. Orders and invoices stay as they are.
+         *
+         *     Access: the roles admin; API keys with the scope `users:write`.
+         */
+        delete: operations["deleteUser"];
+        /**
+         * Methods of this address; CORS preflight
+         * @description Asked by browsers before a request from another origin. Needs no credentials, costs no quota.
+         */
+        options: operations["getUserOptions"];
+        /**
+         * Read a user: headers only
+         * @description Answers what GET answers, without the body.
+         */
+        head: operations["getUserHead"];
+        /**
+         * Change fields of a user
+         * @description A JSON Patch that tests `/version` is refused with 409 when somebody else was faster. The rules are those of PUT.
+         *
+         *     Access: the roles admin, editor, user; API keys with the scope `users:write`.
+         */
+        patch: operations["patchUser"];
+        trace?: never;
+    };
     "/v1/me": {
         parameters: {
             query?: never;
@@ -127,6 +361,76 @@ export interface paths {
          * @description Answers what GET answers, without the body.
          */
         head: operations["getMeHead"];
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/users/{id}/verify": {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @example checkout-4711
+                 */
+                "X-Request-ID"?: components["parameters"]["XRequestId"];
+            };
+            path: {
+                /**
+                 * @description The id of the resource.
+                 * @example 1
+                 */
+                id: number;
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Confirm the e-mail address of a user
+         * @description The user sends the token of the mail; an administrator needs none, and a body is not looked at. An address that is confirmed already stays so.
+         *
+         *     Access: the roles admin, editor, user; API keys with the scope `users:write`.
+         */
+        post: operations["verifyUser"];
+        delete?: never;
+        /**
+         * Methods of this address; CORS preflight
+         * @description Asked by browsers before a request from another origin. Needs no credentials, costs no quota.
+         */
+        options: operations["verifyUserOptions"];
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/auth/verify": {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @example checkout-4711
+                 */
+                "X-Request-ID"?: components["parameters"]["XRequestId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Confirm an e-mail address with the token of a mail
+         * @description For whoever opens the mail without being signed in. A token works once.
+         *
+         *     Access: public.
+         */
+        post: operations["verifyAddress"];
+        delete?: never;
+        /**
+         * Methods of this address; CORS preflight
+         * @description Asked by browsers before a request from another origin. Needs no credentials, costs no quota.
+         */
+        options: operations["verifyAddressOptions"];
+        head?: never;
         patch?: never;
         trace?: never;
     };
@@ -1347,6 +1651,78 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/password-reset": {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @example checkout-4711
+                 */
+                "X-Request-ID"?: components["parameters"]["XRequestId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * A page to set a new password
+         * @description Mails link here, with the token as the query parameter `token`, which the page sends on.
+         *
+         *     Access: public.
+         */
+        get: operations["getPasswordResetPage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        /**
+         * Methods of this address; CORS preflight
+         * @description Asked by browsers before a request from another origin. Needs no credentials, costs no quota.
+         */
+        options: operations["getPasswordResetPageOptions"];
+        /**
+         * A page to set a new password: headers only
+         * @description Answers what GET answers, without the body.
+         */
+        head: operations["getPasswordResetPageHead"];
+        patch?: never;
+        trace?: never;
+    };
+    "/verify": {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @example checkout-4711
+                 */
+                "X-Request-ID"?: components["parameters"]["XRequestId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * A page to confirm an e-mail address
+         * @description Mails link here, with the token as the query parameter `token`, which the page sends on.
+         *
+         *     Access: public.
+         */
+        get: operations["getVerifyPage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        /**
+         * Methods of this address; CORS preflight
+         * @description Asked by browsers before a request from another origin. Needs no credentials, costs no quota.
+         */
+        options: operations["getVerifyPageOptions"];
+        /**
+         * A page to confirm an e-mail address: headers only
+         * @description Answers what GET answers, without the body.
+         */
+        head: operations["getVerifyPageHead"];
+        patch?: never;
+        trace?: never;
+    };
     "/docs/scalar.js": {
         parameters: {
             query?: never;
@@ -1668,6 +2044,25 @@ export interface components {
         };
         /**
          * @example {
+         *       "name": "example text",
+         *       "email": "ada@shop.example"
+         *     }
+         */
+        CreateUser: {
+            name: string;
+            /** Format: email */
+            email: string;
+            /**
+             * @description Default: user.
+             * @enum {string|null}
+             */
+            role?: "admin" | "editor" | "user" | null;
+            tags?: string[] | null;
+            /** Format: password */
+            password?: string | null;
+        };
+        /**
+         * @example {
          *       "email": "example text",
          *       "password": "example text"
          *     }
@@ -1852,6 +2247,14 @@ export interface components {
                 /** Format: uri */
                 next: string | null;
             };
+        };
+        /**
+         * @example {
+         *       "email": "example text"
+         *     }
+         */
+        ForgotPassword: {
+            email: string;
         };
         /**
          * @example {
@@ -3513,6 +3916,33 @@ export interface components {
         };
         /**
          * @example {
+         *       "currentPassword": "example text",
+         *       "newPassword": "example text"
+         *     }
+         */
+        PasswordChange: {
+            /** Format: password */
+            currentPassword: string;
+            /** Format: password */
+            newPassword: string;
+        };
+        /**
+         * @example {
+         *       "token": "mK3v0c5zq1hXbGdsWzEsMjAsMjBdmK3v0c5zq1hXbGd",
+         *       "password": "example text"
+         *     }
+         */
+        PasswordReset: {
+            /**
+             * @description The token of the link in the mail.
+             * @example mK3v0c5zq1hXbGdsWzEsMjAsMjBdmK3v0c5zq1hXbGd
+             */
+            token: string;
+            /** Format: password */
+            password: string;
+        };
+        /**
+         * @example {
          *       "read": true
          *     }
          */
@@ -3556,6 +3986,19 @@ export interface components {
              * @example true
              */
             done?: unknown;
+        };
+        /**
+         * @example {
+         *       "name": "example text"
+         *     }
+         */
+        PatchUser: {
+            name?: string;
+            /** Format: email */
+            email?: string;
+            /** @enum {string} */
+            role?: "admin" | "editor" | "user";
+            tags?: string[] | null;
         };
         /**
          * @example {
@@ -3806,6 +4249,21 @@ export interface components {
         };
         /**
          * @example {
+         *       "name": "example text",
+         *       "email": "ada@shop.example",
+         *       "role": "admin"
+         *     }
+         */
+        ReplaceUser: {
+            name: string;
+            /** Format: email */
+            email: string;
+            /** @enum {string} */
+            role: "admin" | "editor" | "user";
+            tags?: string[] | null;
+        };
+        /**
+         * @example {
          *       "id": 1,
          *       "productId": 1,
          *       "author": {
@@ -4047,6 +4505,283 @@ export interface components {
         };
         /**
          * @example {
+         *       "id": 1,
+         *       "name": "example text",
+         *       "email": "ada@shop.example",
+         *       "role": "admin",
+         *       "tags": [
+         *         "example text"
+         *       ],
+         *       "version": 1,
+         *       "verifiedAt": "2026-01-15T09:30:00.000Z",
+         *       "createdAt": "2026-01-15T09:30:00.000Z",
+         *       "updatedAt": "2026-01-15T09:30:00.000Z",
+         *       "_links": {
+         *         "self": {
+         *           "href": "https://shop.example/v1/orders/1"
+         *         },
+         *         "orders": {
+         *           "href": "https://shop.example/v1/orders/1"
+         *         },
+         *         "edit": {
+         *           "href": "https://shop.example/v1/orders/1"
+         *         },
+         *         "delete": {
+         *           "href": "https://shop.example/v1/orders/1"
+         *         },
+         *         "passwordReset": {
+         *           "href": "https://shop.example/v1/orders/1"
+         *         },
+         *         "verify": {
+         *           "href": "https://shop.example/v1/orders/1"
+         *         }
+         *       },
+         *       "_embedded": {}
+         *     }
+         */
+        UserHal: {
+            /** Format: int32 */
+            id: number;
+            name: string;
+            /** Format: email */
+            email: string;
+            /** @enum {string} */
+            role: "admin" | "editor" | "user";
+            tags: string[];
+            /** Format: int64 */
+            version: number;
+            /** Format: date-time */
+            verifiedAt: string | null;
+            /** Format: date-time */
+            createdAt: string;
+            /** Format: date-time */
+            updatedAt: string;
+            _links: {
+                self: components["schemas"]["Link"];
+                orders?: components["schemas"]["Link"];
+                edit?: components["schemas"]["Link"];
+                delete?: components["schemas"]["Link"];
+                passwordReset?: components["schemas"]["Link"];
+                verify?: components["schemas"]["Link"];
+            };
+            _embedded: Record<string, never>;
+        };
+        /**
+         * @example {
+         *       "data": [
+         *         {
+         *           "id": 1,
+         *           "name": "Ada Winter",
+         *           "email": "ada@shop.example",
+         *           "role": "admin",
+         *           "tags": [],
+         *           "version": 1,
+         *           "verifiedAt": "2026-01-15T09:30:00.000Z",
+         *           "createdAt": "2026-01-15T09:30:00.000Z",
+         *           "updatedAt": "2026-01-15T09:30:00.000Z"
+         *         }
+         *       ],
+         *       "meta": {
+         *         "currentPage": 1,
+         *         "perPage": 20,
+         *         "total": 1,
+         *         "lastPage": 1
+         *       },
+         *       "links": {
+         *         "first": "https://shop.example/v1/products",
+         *         "last": "https://shop.example/v1/products",
+         *         "prev": "https://shop.example/v1/products",
+         *         "next": "https://shop.example/v1/products"
+         *       }
+         *     }
+         */
+        UserList: {
+            data: components["schemas"]["User"][];
+            meta: {
+                /** Format: int32 */
+                currentPage: number;
+                /**
+                 * Format: int32
+                 * @example 20
+                 */
+                perPage: number;
+                /**
+                 * Format: int64
+                 * @example 1
+                 */
+                total: number;
+                /** Format: int64 */
+                lastPage: number;
+            } | {
+                /**
+                 * Format: int32
+                 * @example 20
+                 */
+                perPage: number;
+                /** @example mK3v0c5zq1hXbGdsWzEsMjAsMjBd */
+                nextCursor: string | null;
+                /** @example mK3v0c5zq1hXbGdsWzEsMjAsMjBd */
+                prevCursor: string | null;
+                /**
+                 * Format: int64
+                 * @example 1
+                 */
+                total?: number;
+            };
+            links: {
+                /** Format: uri */
+                first: string | null;
+                /** Format: uri */
+                last: string | null;
+                /** Format: uri */
+                prev: string | null;
+                /** Format: uri */
+                next: string | null;
+            };
+        };
+        /**
+         * @example {
+         *       "meta": {
+         *         "currentPage": 1,
+         *         "perPage": 20,
+         *         "total": 1,
+         *         "lastPage": 1
+         *       },
+         *       "_links": {
+         *         "self": {
+         *           "href": "https://shop.example/v1/orders/1"
+         *         },
+         *         "first": {
+         *           "href": "https://shop.example/v1/orders/1"
+         *         },
+         *         "last": {
+         *           "href": "https://shop.example/v1/orders/1"
+         *         },
+         *         "prev": {
+         *           "href": "https://shop.example/v1/orders/1"
+         *         },
+         *         "next": {
+         *           "href": "https://shop.example/v1/orders/1"
+         *         }
+         *       },
+         *       "_embedded": {
+         *         "users": [
+         *           {
+         *             "id": 1,
+         *             "name": "example text",
+         *             "email": "ada@shop.example",
+         *             "role": "admin",
+         *             "tags": [
+         *               "example text"
+         *             ],
+         *             "version": 1,
+         *             "verifiedAt": "2026-01-15T09:30:00.000Z",
+         *             "createdAt": "2026-01-15T09:30:00.000Z",
+         *             "updatedAt": "2026-01-15T09:30:00.000Z",
+         *             "_links": {
+         *               "self": {
+         *                 "href": "https://shop.example/v1/orders/1"
+         *               },
+         *               "orders": {
+         *                 "href": "https://shop.example/v1/orders/1"
+         *               },
+         *               "edit": {
+         *                 "href": "https://shop.example/v1/orders/1"
+         *               },
+         *               "delete": {
+         *                 "href": "https://shop.example/v1/orders/1"
+         *               },
+         *               "passwordReset": {
+         *                 "href": "https://shop.example/v1/orders/1"
+         *               },
+         *               "verify": {
+         *                 "href": "https://shop.example/v1/orders/1"
+         *               }
+         *             },
+         *             "_embedded": {}
+         *           }
+         *         ]
+         *       }
+         *     }
+         */
+        UserListHal: {
+            meta: {
+                /** Format: int32 */
+                currentPage: number;
+                /**
+                 * Format: int32
+                 * @example 20
+                 */
+                perPage: number;
+                /**
+                 * Format: int64
+                 * @example 1
+                 */
+                total: number;
+                /** Format: int64 */
+                lastPage: number;
+            } | {
+                /**
+                 * Format: int32
+                 * @example 20
+                 */
+                perPage: number;
+                /** @example mK3v0c5zq1hXbGdsWzEsMjAsMjBd */
+                nextCursor: string | null;
+                /** @example mK3v0c5zq1hXbGdsWzEsMjAsMjBd */
+                prevCursor: string | null;
+                /**
+                 * Format: int64
+                 * @example 1
+                 */
+                total?: number;
+            };
+            _links: {
+                self: components["schemas"]["Link"];
+                first: components["schemas"]["Link"];
+                last?: components["schemas"]["Link"];
+                prev?: components["schemas"]["Link"];
+                next?: components["schemas"]["Link"];
+            };
+            _embedded: {
+                users: components["schemas"]["UserHal"][];
+            };
+        };
+        /**
+         * @example {
+         *       "token": "mK3v0c5zq1hXbGdsWzEsMjAsMjBdmK3v0c5zq1hXbGd"
+         *     }
+         */
+        Verification: {
+            /**
+             * @description The token of the link in the mail.
+             * @example mK3v0c5zq1hXbGdsWzEsMjAsMjBdmK3v0c5zq1hXbGd
+             */
+            token?: string | null;
+        };
+        /**
+         * @example {
+         *       "verifiedAt": "2026-01-15T09:30:00.000Z"
+         *     }
+         */
+        Verified: {
+            /** Format: date-time */
+            verifiedAt: string;
+        };
+        /**
+         * @example {
+         *       "token": "mK3v0c5zq1hXbGdsWzEsMjAsMjBdmK3v0c5zq1hXbGd"
+         *     }
+         */
+        VerifyRequest: {
+            /**
+             * @description The token of the link in the mail.
+             * @example mK3v0c5zq1hXbGdsWzEsMjAsMjBdmK3v0c5zq1hXbGd
+             */
+            token: string;
+        };
+        /**
+         * @example {
          *       "city": "Berlin",
          *       "temperature": 3.4,
          *       "unit": "celsius",
@@ -4137,6 +4872,8 @@ export interface components {
          *     `INVALID_IDEMPOTENCY_KEY`: Idempotency-Key must be 1 to 255 visible ASCII characters.
          *
          *     `INVALID_SIGNATURE`: The signature is missing, too old, or not one of this body made with the secret both sides share.
+         *
+         *     `INVALID_TOKEN`: The token is wrong, was used before, or has expired; ask for a new mail.
          */
         BadRequest: {
             headers: {
@@ -4163,11 +4900,11 @@ export interface components {
             content: {
                 "application/json": components["schemas"]["Error"] & {
                     /** @enum {string} */
-                    error?: "VALIDATION_FAILED" | "MALFORMED_JSON" | "MALFORMED_PATCH" | "INVALID_CURSOR" | "INVALID_IDEMPOTENCY_KEY" | "INVALID_SIGNATURE";
+                    error?: "VALIDATION_FAILED" | "MALFORMED_JSON" | "MALFORMED_PATCH" | "INVALID_CURSOR" | "INVALID_IDEMPOTENCY_KEY" | "INVALID_SIGNATURE" | "INVALID_TOKEN";
                 };
                 "application/problem+json": components["schemas"]["Problem"] & {
                     /** @enum {string} */
-                    error?: "VALIDATION_FAILED" | "MALFORMED_JSON" | "MALFORMED_PATCH" | "INVALID_CURSOR" | "INVALID_IDEMPOTENCY_KEY" | "INVALID_SIGNATURE";
+                    error?: "VALIDATION_FAILED" | "MALFORMED_JSON" | "MALFORMED_PATCH" | "INVALID_CURSOR" | "INVALID_IDEMPOTENCY_KEY" | "INVALID_SIGNATURE" | "INVALID_TOKEN";
                 };
             };
         };
@@ -4246,7 +4983,11 @@ export interface components {
                 };
             };
         };
-        /** @description `FORBIDDEN`: These credentials do not permit this operation. */
+        /**
+         * @description `FORBIDDEN`: These credentials do not permit this operation.
+         *
+         *     `WRONG_PASSWORD`: The current password is wrong; nothing was changed.
+         */
         Forbidden: {
             headers: {
                 "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -4272,11 +5013,11 @@ export interface components {
             content: {
                 "application/json": components["schemas"]["Error"] & {
                     /** @enum {string} */
-                    error?: "FORBIDDEN";
+                    error?: "FORBIDDEN" | "WRONG_PASSWORD";
                 };
                 "application/problem+json": components["schemas"]["Problem"] & {
                     /** @enum {string} */
-                    error?: "FORBIDDEN";
+                    error?: "FORBIDDEN" | "WRONG_PASSWORD";
                 };
             };
         };
@@ -4355,6 +5096,8 @@ export interface components {
          *
          *     `ORDER_ALREADY_CANCELLED`: The order has been cancelled; place a new one instead.
          *
+         *     `LAST_ADMINISTRATOR`: This is the last administrator and stays one; make somebody else one first.
+         *
          *     `PATCH_TEST_FAILED`: A test operation of the patch did not match; nothing was changed.
          *
          *     `PATCH_PATH_NOT_FOUND`: A path of the patch does not exist; nothing was changed.
@@ -4389,11 +5132,11 @@ export interface components {
             content: {
                 "application/json": components["schemas"]["Error"] & {
                     /** @enum {string} */
-                    error?: "DUPLICATE" | "ORDER_ALREADY_PAID" | "ORDER_ALREADY_CANCELLED" | "PATCH_TEST_FAILED" | "PATCH_PATH_NOT_FOUND" | "IDEMPOTENCY_KEY_IN_USE" | "LIMIT_REACHED";
+                    error?: "DUPLICATE" | "ORDER_ALREADY_PAID" | "ORDER_ALREADY_CANCELLED" | "LAST_ADMINISTRATOR" | "PATCH_TEST_FAILED" | "PATCH_PATH_NOT_FOUND" | "IDEMPOTENCY_KEY_IN_USE" | "LIMIT_REACHED";
                 };
                 "application/problem+json": components["schemas"]["Problem"] & {
                     /** @enum {string} */
-                    error?: "DUPLICATE" | "ORDER_ALREADY_PAID" | "ORDER_ALREADY_CANCELLED" | "PATCH_TEST_FAILED" | "PATCH_PATH_NOT_FOUND" | "IDEMPOTENCY_KEY_IN_USE" | "LIMIT_REACHED";
+                    error?: "DUPLICATE" | "ORDER_ALREADY_PAID" | "ORDER_ALREADY_CANCELLED" | "LAST_ADMINISTRATOR" | "PATCH_TEST_FAILED" | "PATCH_PATH_NOT_FOUND" | "IDEMPOTENCY_KEY_IN_USE" | "LIMIT_REACHED";
                 };
             };
         };
@@ -5162,6 +5905,1487 @@ export interface operations {
             500: components["responses"]["InternalServerError"];
         };
     };
+    changePassword: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @example checkout-4711
+                 */
+                "X-Request-ID"?: components["parameters"]["XRequestId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /** @description The body. */
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "currentPassword": "correct horse battery",
+                 *       "newPassword": "a longer one with a staple"
+                 *     }
+                 */
+                "application/json": components["schemas"]["PasswordChange"];
+            };
+        };
+        responses: {
+            /** @description The password was changed. */
+            204: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    Vary: components["headers"]["Vary"];
+                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
+                    "Server-Timing": components["headers"]["Server-Timing"];
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    "Access-Control-Allow-Credentials": components["headers"]["Access-Control-Allow-Credentials"];
+                    "Access-Control-Expose-Headers": components["headers"]["Access-Control-Expose-Headers"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+            507: components["responses"]["InsufficientStorage"];
+        };
+    };
+    changePasswordOptions: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @example checkout-4711
+                 */
+                "X-Request-ID"?: components["parameters"]["XRequestId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            204: components["responses"]["Preflight"];
+            500: components["responses"]["InternalServerError"];
+        };
+    };
+    requestPasswordReset: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @example checkout-4711
+                 */
+                "X-Request-ID"?: components["parameters"]["XRequestId"];
+                /**
+                 * @description Makes it safe to send the request again: for 24 hours the same key and body get the stored answer.
+                 * @example 6c0b0c2e-order-17
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /**
+                 * @description The id of the resource.
+                 * @example 1
+                 */
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description If there is such a user, a mail is on its way. */
+            202: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    Vary: components["headers"]["Vary"];
+                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
+                    "Server-Timing": components["headers"]["Server-Timing"];
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    "Access-Control-Allow-Credentials": components["headers"]["Access-Control-Allow-Credentials"];
+                    "Access-Control-Expose-Headers": components["headers"]["Access-Control-Expose-Headers"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    "Content-Encoding": components["headers"]["Content-Encoding"];
+                    ETag: components["headers"]["ETag"];
+                    "Last-Modified": components["headers"]["Last-Modified"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "queued"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Queued"];
+                    /**
+                     * @example {
+                     *       "status": "queued"
+                     *     }
+                     */
+                    "application/vnd.catalog.v1+json": components["schemas"]["Queued"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+            507: components["responses"]["InsufficientStorage"];
+        };
+    };
+    requestPasswordResetOptions: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @example checkout-4711
+                 */
+                "X-Request-ID"?: components["parameters"]["XRequestId"];
+            };
+            path: {
+                /**
+                 * @description The id of the resource.
+                 * @example 1
+                 */
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            204: components["responses"]["Preflight"];
+            500: components["responses"]["InternalServerError"];
+        };
+    };
+    forgotPassword: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @example checkout-4711
+                 */
+                "X-Request-ID"?: components["parameters"]["XRequestId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /** @description The body. */
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "email": "ada@shop.example"
+                 *     }
+                 */
+                "application/json": components["schemas"]["ForgotPassword"];
+            };
+        };
+        responses: {
+            /** @description If there is such a user, a mail is on its way. */
+            202: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    Vary: components["headers"]["Vary"];
+                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
+                    "Server-Timing": components["headers"]["Server-Timing"];
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    "Access-Control-Allow-Credentials": components["headers"]["Access-Control-Allow-Credentials"];
+                    "Access-Control-Expose-Headers": components["headers"]["Access-Control-Expose-Headers"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    "Content-Encoding": components["headers"]["Content-Encoding"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "queued"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Queued"];
+                    /**
+                     * @example {
+                     *       "status": "queued"
+                     *     }
+                     */
+                    "application/vnd.catalog.v1+json": components["schemas"]["Queued"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            406: components["responses"]["NotAcceptable"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+            507: components["responses"]["InsufficientStorage"];
+        };
+    };
+    forgotPasswordOptions: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @example checkout-4711
+                 */
+                "X-Request-ID"?: components["parameters"]["XRequestId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            204: components["responses"]["Preflight"];
+            500: components["responses"]["InternalServerError"];
+        };
+    };
+    resetPassword: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @example checkout-4711
+                 */
+                "X-Request-ID"?: components["parameters"]["XRequestId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /** @description The body. */
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "token": "mK3v0c5zq1hXbGdsWzEsMjAsMjBdmK3v0c5zq1hXbGd",
+                 *       "password": "a longer one with a staple"
+                 *     }
+                 */
+                "application/json": components["schemas"]["PasswordReset"];
+            };
+        };
+        responses: {
+            /** @description The password was set. */
+            204: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    Vary: components["headers"]["Vary"];
+                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
+                    "Server-Timing": components["headers"]["Server-Timing"];
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    "Access-Control-Allow-Credentials": components["headers"]["Access-Control-Allow-Credentials"];
+                    "Access-Control-Expose-Headers": components["headers"]["Access-Control-Expose-Headers"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            406: components["responses"]["NotAcceptable"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+            507: components["responses"]["InsufficientStorage"];
+        };
+    };
+    resetPasswordOptions: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @example checkout-4711
+                 */
+                "X-Request-ID"?: components["parameters"]["XRequestId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            204: components["responses"]["Preflight"];
+            500: components["responses"]["InternalServerError"];
+        };
+    };
+    listUsers: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Only users of this role.
+                 * @example admin
+                 */
+                role?: "admin" | "editor" | "user";
+                /**
+                 * @description Only the user of this address, in whatever case.
+                 * @example ada@shop.example
+                 */
+                email?: string;
+                /**
+                 * @description What to sort by; ties are broken by id. Default: id.
+                 * @example id
+                 */
+                sort?: "id" | "name" | "email" | "createdAt";
+                /**
+                 * @description Direction of the sort; default asc.
+                 * @example asc
+                 */
+                order?: "asc" | "desc";
+                /**
+                 * @description Page number, from 1. Not together with cursor or limit.
+                 * @example 1
+                 */
+                page?: number;
+                /**
+                 * @description Items per page.
+                 * @example 20
+                 */
+                perPage?: number;
+                /**
+                 * @description Items per cursor page; default 20. Starts cursor paging.
+                 * @example 20
+                 */
+                limit?: number;
+                /**
+                 * @description Where to go on: nextCursor or prevCursor of another page of the same list.
+                 * @example mK3v0c5zq1hXbGdsWzEsMjAsMjBd
+                 */
+                cursor?: string;
+                /**
+                 * @description With cursor paging: also give the exact total.
+                 * @example exact
+                 */
+                count?: "exact";
+            };
+            header?: {
+                /**
+                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @example checkout-4711
+                 */
+                "X-Request-ID"?: components["parameters"]["XRequestId"];
+                /**
+                 * @description Entity tags the client has: when one is current the answer is 304 and costs no quota.
+                 * @example "0f343b0931126a20f133d67c2b018a3b"
+                 */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+                /**
+                 * @description When nothing has changed since, the answer is 304. If-None-Match takes precedence.
+                 * @example Thu, 15 Jan 2026 09:30:00 GMT
+                 */
+                "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page of users. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    Vary: components["headers"]["Vary"];
+                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
+                    "Server-Timing": components["headers"]["Server-Timing"];
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    "Access-Control-Allow-Credentials": components["headers"]["Access-Control-Allow-Credentials"];
+                    "Access-Control-Expose-Headers": components["headers"]["Access-Control-Expose-Headers"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    "Content-Encoding": components["headers"]["Content-Encoding"];
+                    ETag: components["headers"]["ETag"];
+                    "Last-Modified": components["headers"]["Last-Modified"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "id": 1,
+                     *           "name": "Ada Winter",
+                     *           "email": "ada@shop.example",
+                     *           "role": "admin",
+                     *           "tags": [],
+                     *           "version": 1,
+                     *           "verifiedAt": "2026-01-15T09:30:00.000Z",
+                     *           "createdAt": "2026-01-15T09:30:00.000Z",
+                     *           "updatedAt": "2026-01-15T09:30:00.000Z"
+                     *         }
+                     *       ],
+                     *       "meta": {
+                     *         "currentPage": 1,
+                     *         "perPage": 20,
+                     *         "total": 1,
+                     *         "lastPage": 1
+                     *       },
+                     *       "links": {
+                     *         "first": "https://shop.example/v1/products",
+                     *         "last": "https://shop.example/v1/products",
+                     *         "prev": "https://shop.example/v1/products",
+                     *         "next": "https://shop.example/v1/products"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["UserList"];
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "id": 1,
+                     *           "name": "Ada Winter",
+                     *           "email": "ada@shop.example",
+                     *           "role": "admin",
+                     *           "tags": [],
+                     *           "version": 1,
+                     *           "verifiedAt": "2026-01-15T09:30:00.000Z",
+                     *           "createdAt": "2026-01-15T09:30:00.000Z",
+                     *           "updatedAt": "2026-01-15T09:30:00.000Z"
+                     *         }
+                     *       ],
+                     *       "meta": {
+                     *         "currentPage": 1,
+                     *         "perPage": 20,
+                     *         "total": 1,
+                     *         "lastPage": 1
+                     *       },
+                     *       "links": {
+                     *         "first": "https://shop.example/v1/products",
+                     *         "last": "https://shop.example/v1/products",
+                     *         "prev": "https://shop.example/v1/products",
+                     *         "next": "https://shop.example/v1/products"
+                     *       }
+                     *     }
+                     */
+                    "application/vnd.catalog.v1+json": components["schemas"]["UserList"];
+                    /**
+                     * @example {
+                     *       "meta": {
+                     *         "currentPage": 1,
+                     *         "perPage": 20,
+                     *         "total": 1,
+                     *         "lastPage": 1
+                     *       },
+                     *       "_links": {
+                     *         "self": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "first": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "last": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "prev": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "next": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         }
+                     *       },
+                     *       "_embedded": {
+                     *         "users": [
+                     *           {
+                     *             "id": 1,
+                     *             "name": "example text",
+                     *             "email": "ada@shop.example",
+                     *             "role": "admin",
+                     *             "tags": [
+                     *               "example text"
+                     *             ],
+                     *             "version": 1,
+                     *             "verifiedAt": "2026-01-15T09:30:00.000Z",
+                     *             "createdAt": "2026-01-15T09:30:00.000Z",
+                     *             "updatedAt": "2026-01-15T09:30:00.000Z",
+                     *             "_links": {
+                     *               "self": {
+                     *                 "href": "https://shop.example/v1/orders/1"
+                     *               },
+                     *               "orders": {
+                     *                 "href": "https://shop.example/v1/orders/1"
+                     *               },
+                     *               "edit": {
+                     *                 "href": "https://shop.example/v1/orders/1"
+                     *               },
+                     *               "delete": {
+                     *                 "href": "https://shop.example/v1/orders/1"
+                     *               },
+                     *               "passwordReset": {
+                     *                 "href": "https://shop.example/v1/orders/1"
+                     *               },
+                     *               "verify": {
+                     *                 "href": "https://shop.example/v1/orders/1"
+                     *               }
+                     *             },
+                     *             "_embedded": {}
+                     *           }
+                     *         ]
+                     *       }
+                     *     }
+                     */
+                    "application/hal+json": components["schemas"]["UserListHal"];
+                };
+            };
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            412: components["responses"]["PreconditionFailed"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    createUser: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @example checkout-4711
+                 */
+                "X-Request-ID"?: components["parameters"]["XRequestId"];
+                /**
+                 * @description Makes it safe to send the request again: for 24 hours the same key and body get the stored answer.
+                 * @example 6c0b0c2e-order-17
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /** @description The body. */
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "Ada Winter",
+                 *       "email": "ada@shop.example",
+                 *       "role": "user",
+                 *       "tags": [
+                 *         "wholesale"
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["CreateUser"];
+            };
+        };
+        responses: {
+            /** @description The user was created. */
+            201: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    Vary: components["headers"]["Vary"];
+                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
+                    "Server-Timing": components["headers"]["Server-Timing"];
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    "Access-Control-Allow-Credentials": components["headers"]["Access-Control-Allow-Credentials"];
+                    "Access-Control-Expose-Headers": components["headers"]["Access-Control-Expose-Headers"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    "Content-Encoding": components["headers"]["Content-Encoding"];
+                    ETag: components["headers"]["ETag"];
+                    "Last-Modified": components["headers"]["Last-Modified"];
+                    Location: components["headers"]["Location"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": 1,
+                     *       "name": "Ada Winter",
+                     *       "email": "ada@shop.example",
+                     *       "role": "admin",
+                     *       "tags": [],
+                     *       "version": 1,
+                     *       "verifiedAt": "2026-01-15T09:30:00.000Z",
+                     *       "createdAt": "2026-01-15T09:30:00.000Z",
+                     *       "updatedAt": "2026-01-15T09:30:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["User"];
+                    /**
+                     * @example {
+                     *       "id": 1,
+                     *       "name": "Ada Winter",
+                     *       "email": "ada@shop.example",
+                     *       "role": "admin",
+                     *       "tags": [],
+                     *       "version": 1,
+                     *       "verifiedAt": "2026-01-15T09:30:00.000Z",
+                     *       "createdAt": "2026-01-15T09:30:00.000Z",
+                     *       "updatedAt": "2026-01-15T09:30:00.000Z"
+                     *     }
+                     */
+                    "application/vnd.catalog.v1+json": components["schemas"]["User"];
+                    /**
+                     * @example {
+                     *       "id": 1,
+                     *       "name": "example text",
+                     *       "email": "ada@shop.example",
+                     *       "role": "admin",
+                     *       "tags": [
+                     *         "example text"
+                     *       ],
+                     *       "version": 1,
+                     *       "verifiedAt": "2026-01-15T09:30:00.000Z",
+                     *       "createdAt": "2026-01-15T09:30:00.000Z",
+                     *       "updatedAt": "2026-01-15T09:30:00.000Z",
+                     *       "_links": {
+                     *         "self": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "orders": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "edit": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "delete": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "passwordReset": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "verify": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         }
+                     *       },
+                     *       "_embedded": {}
+                     *     }
+                     */
+                    "application/hal+json": components["schemas"]["UserHal"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+            507: components["responses"]["InsufficientStorage"];
+        };
+    };
+    listUsersOptions: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @example checkout-4711
+                 */
+                "X-Request-ID"?: components["parameters"]["XRequestId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            204: components["responses"]["Preflight"];
+            500: components["responses"]["InternalServerError"];
+        };
+    };
+    listUsersHead: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Only users of this role.
+                 * @example admin
+                 */
+                role?: "admin" | "editor" | "user";
+                /**
+                 * @description Only the user of this address, in whatever case.
+                 * @example ada@shop.example
+                 */
+                email?: string;
+                /**
+                 * @description What to sort by; ties are broken by id. Default: id.
+                 * @example id
+                 */
+                sort?: "id" | "name" | "email" | "createdAt";
+                /**
+                 * @description Direction of the sort; default asc.
+                 * @example asc
+                 */
+                order?: "asc" | "desc";
+                /**
+                 * @description Page number, from 1. Not together with cursor or limit.
+                 * @example 1
+                 */
+                page?: number;
+                /**
+                 * @description Items per page.
+                 * @example 20
+                 */
+                perPage?: number;
+                /**
+                 * @description Items per cursor page; default 20. Starts cursor paging.
+                 * @example 20
+                 */
+                limit?: number;
+                /**
+                 * @description Where to go on: nextCursor or prevCursor of another page of the same list.
+                 * @example mK3v0c5zq1hXbGdsWzEsMjAsMjBd
+                 */
+                cursor?: string;
+                /**
+                 * @description With cursor paging: also give the exact total.
+                 * @example exact
+                 */
+                count?: "exact";
+            };
+            header?: {
+                /**
+                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @example checkout-4711
+                 */
+                "X-Request-ID"?: components["parameters"]["XRequestId"];
+                /**
+                 * @description Entity tags the client has: when one is current the answer is 304 and costs no quota.
+                 * @example "0f343b0931126a20f133d67c2b018a3b"
+                 */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+                /**
+                 * @description When nothing has changed since, the answer is 304. If-None-Match takes precedence.
+                 * @example Thu, 15 Jan 2026 09:30:00 GMT
+                 */
+                "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page of users. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    Vary: components["headers"]["Vary"];
+                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
+                    "Server-Timing": components["headers"]["Server-Timing"];
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    "Access-Control-Allow-Credentials": components["headers"]["Access-Control-Allow-Credentials"];
+                    "Access-Control-Expose-Headers": components["headers"]["Access-Control-Expose-Headers"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    "Content-Encoding": components["headers"]["Content-Encoding"];
+                    ETag: components["headers"]["ETag"];
+                    "Last-Modified": components["headers"]["Last-Modified"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            412: components["responses"]["PreconditionFailed"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getUser: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @example checkout-4711
+                 */
+                "X-Request-ID"?: components["parameters"]["XRequestId"];
+                /**
+                 * @description Entity tags the client has: when one is current the answer is 304 and costs no quota.
+                 * @example "0f343b0931126a20f133d67c2b018a3b"
+                 */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+                /**
+                 * @description When nothing has changed since, the answer is 304. If-None-Match takes precedence.
+                 * @example Thu, 15 Jan 2026 09:30:00 GMT
+                 */
+                "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
+            };
+            path: {
+                /**
+                 * @description The id of the resource.
+                 * @example 1
+                 */
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The user. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    Vary: components["headers"]["Vary"];
+                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
+                    "Server-Timing": components["headers"]["Server-Timing"];
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    "Access-Control-Allow-Credentials": components["headers"]["Access-Control-Allow-Credentials"];
+                    "Access-Control-Expose-Headers": components["headers"]["Access-Control-Expose-Headers"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    "Content-Encoding": components["headers"]["Content-Encoding"];
+                    ETag: components["headers"]["ETag"];
+                    "Last-Modified": components["headers"]["Last-Modified"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": 1,
+                     *       "name": "Ada Winter",
+                     *       "email": "ada@shop.example",
+                     *       "role": "admin",
+                     *       "tags": [],
+                     *       "version": 1,
+                     *       "verifiedAt": "2026-01-15T09:30:00.000Z",
+                     *       "createdAt": "2026-01-15T09:30:00.000Z",
+                     *       "updatedAt": "2026-01-15T09:30:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["User"];
+                    /**
+                     * @example {
+                     *       "id": 1,
+                     *       "name": "Ada Winter",
+                     *       "email": "ada@shop.example",
+                     *       "role": "admin",
+                     *       "tags": [],
+                     *       "version": 1,
+                     *       "verifiedAt": "2026-01-15T09:30:00.000Z",
+                     *       "createdAt": "2026-01-15T09:30:00.000Z",
+                     *       "updatedAt": "2026-01-15T09:30:00.000Z"
+                     *     }
+                     */
+                    "application/vnd.catalog.v1+json": components["schemas"]["User"];
+                    /**
+                     * @example {
+                     *       "id": 1,
+                     *       "name": "example text",
+                     *       "email": "ada@shop.example",
+                     *       "role": "admin",
+                     *       "tags": [
+                     *         "example text"
+                     *       ],
+                     *       "version": 1,
+                     *       "verifiedAt": "2026-01-15T09:30:00.000Z",
+                     *       "createdAt": "2026-01-15T09:30:00.000Z",
+                     *       "updatedAt": "2026-01-15T09:30:00.000Z",
+                     *       "_links": {
+                     *         "self": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "orders": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "edit": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "delete": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "passwordReset": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "verify": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         }
+                     *       },
+                     *       "_embedded": {}
+                     *     }
+                     */
+                    "application/hal+json": components["schemas"]["UserHal"];
+                };
+            };
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            412: components["responses"]["PreconditionFailed"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    replaceUser: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @example checkout-4711
+                 */
+                "X-Request-ID"?: components["parameters"]["XRequestId"];
+                /**
+                 * @description The ETag of the representation the change is meant for; when it is not current, 412.
+                 * @example "0f343b0931126a20f133d67c2b018a3b"
+                 */
+                "If-Match"?: components["parameters"]["IfMatch"];
+                /**
+                 * @description When the resource has changed since, 412. If-Match takes precedence.
+                 * @example Thu, 15 Jan 2026 09:30:00 GMT
+                 */
+                "If-Unmodified-Since"?: components["parameters"]["IfUnmodifiedSince"];
+            };
+            path: {
+                /**
+                 * @description The id of the resource.
+                 * @example 1
+                 */
+                id: number;
+            };
+            cookie?: never;
+        };
+        /** @description The body. */
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "Ada Winter",
+                 *       "email": "ada@shop.example",
+                 *       "role": "user",
+                 *       "tags": []
+                 *     }
+                 */
+                "application/json": components["schemas"]["ReplaceUser"];
+            };
+        };
+        responses: {
+            /** @description The user as it is now. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    Vary: components["headers"]["Vary"];
+                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
+                    "Server-Timing": components["headers"]["Server-Timing"];
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    "Access-Control-Allow-Credentials": components["headers"]["Access-Control-Allow-Credentials"];
+                    "Access-Control-Expose-Headers": components["headers"]["Access-Control-Expose-Headers"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    "Content-Encoding": components["headers"]["Content-Encoding"];
+                    ETag: components["headers"]["ETag"];
+                    "Last-Modified": components["headers"]["Last-Modified"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": 1,
+                     *       "name": "Ada Winter",
+                     *       "email": "ada@shop.example",
+                     *       "role": "admin",
+                     *       "tags": [],
+                     *       "version": 1,
+                     *       "verifiedAt": "2026-01-15T09:30:00.000Z",
+                     *       "createdAt": "2026-01-15T09:30:00.000Z",
+                     *       "updatedAt": "2026-01-15T09:30:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["User"];
+                    /**
+                     * @example {
+                     *       "id": 1,
+                     *       "name": "Ada Winter",
+                     *       "email": "ada@shop.example",
+                     *       "role": "admin",
+                     *       "tags": [],
+                     *       "version": 1,
+                     *       "verifiedAt": "2026-01-15T09:30:00.000Z",
+                     *       "createdAt": "2026-01-15T09:30:00.000Z",
+                     *       "updatedAt": "2026-01-15T09:30:00.000Z"
+                     *     }
+                     */
+                    "application/vnd.catalog.v1+json": components["schemas"]["User"];
+                    /**
+                     * @example {
+                     *       "id": 1,
+                     *       "name": "example text",
+                     *       "email": "ada@shop.example",
+                     *       "role": "admin",
+                     *       "tags": [
+                     *         "example text"
+                     *       ],
+                     *       "version": 1,
+                     *       "verifiedAt": "2026-01-15T09:30:00.000Z",
+                     *       "createdAt": "2026-01-15T09:30:00.000Z",
+                     *       "updatedAt": "2026-01-15T09:30:00.000Z",
+                     *       "_links": {
+                     *         "self": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "orders": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "edit": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "delete": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "passwordReset": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "verify": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         }
+                     *       },
+                     *       "_embedded": {}
+                     *     }
+                     */
+                    "application/hal+json": components["schemas"]["UserHal"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+            507: components["responses"]["InsufficientStorage"];
+        };
+    };
+    deleteUser: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @example checkout-4711
+                 */
+                "X-Request-ID"?: components["parameters"]["XRequestId"];
+                /**
+                 * @description The ETag of the representation the change is meant for; when it is not current, 412.
+                 * @example "0f343b0931126a20f133d67c2b018a3b"
+                 */
+                "If-Match"?: components["parameters"]["IfMatch"];
+                /**
+                 * @description When the resource has changed since, 412. If-Match takes precedence.
+                 * @example Thu, 15 Jan 2026 09:30:00 GMT
+                 */
+                "If-Unmodified-Since"?: components["parameters"]["IfUnmodifiedSince"];
+            };
+            path: {
+                /**
+                 * @description The id of the resource.
+                 * @example 1
+                 */
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The user is gone. */
+            204: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    Vary: components["headers"]["Vary"];
+                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
+                    "Server-Timing": components["headers"]["Server-Timing"];
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    "Access-Control-Allow-Credentials": components["headers"]["Access-Control-Allow-Credentials"];
+                    "Access-Control-Expose-Headers": components["headers"]["Access-Control-Expose-Headers"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            412: components["responses"]["PreconditionFailed"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+            507: components["responses"]["InsufficientStorage"];
+        };
+    };
+    getUserOptions: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @example checkout-4711
+                 */
+                "X-Request-ID"?: components["parameters"]["XRequestId"];
+            };
+            path: {
+                /**
+                 * @description The id of the resource.
+                 * @example 1
+                 */
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            204: components["responses"]["Preflight"];
+            500: components["responses"]["InternalServerError"];
+        };
+    };
+    getUserHead: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @example checkout-4711
+                 */
+                "X-Request-ID"?: components["parameters"]["XRequestId"];
+                /**
+                 * @description Entity tags the client has: when one is current the answer is 304 and costs no quota.
+                 * @example "0f343b0931126a20f133d67c2b018a3b"
+                 */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+                /**
+                 * @description When nothing has changed since, the answer is 304. If-None-Match takes precedence.
+                 * @example Thu, 15 Jan 2026 09:30:00 GMT
+                 */
+                "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
+            };
+            path: {
+                /**
+                 * @description The id of the resource.
+                 * @example 1
+                 */
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The user. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    Vary: components["headers"]["Vary"];
+                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
+                    "Server-Timing": components["headers"]["Server-Timing"];
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    "Access-Control-Allow-Credentials": components["headers"]["Access-Control-Allow-Credentials"];
+                    "Access-Control-Expose-Headers": components["headers"]["Access-Control-Expose-Headers"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    "Content-Encoding": components["headers"]["Content-Encoding"];
+                    ETag: components["headers"]["ETag"];
+                    "Last-Modified": components["headers"]["Last-Modified"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            412: components["responses"]["PreconditionFailed"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    patchUser: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @example checkout-4711
+                 */
+                "X-Request-ID"?: components["parameters"]["XRequestId"];
+                /**
+                 * @description The ETag of the representation the change is meant for; when it is not current, 412.
+                 * @example "0f343b0931126a20f133d67c2b018a3b"
+                 */
+                "If-Match"?: components["parameters"]["IfMatch"];
+                /**
+                 * @description When the resource has changed since, 412. If-Match takes precedence.
+                 * @example Thu, 15 Jan 2026 09:30:00 GMT
+                 */
+                "If-Unmodified-Since"?: components["parameters"]["IfUnmodifiedSince"];
+            };
+            path: {
+                /**
+                 * @description The id of the resource.
+                 * @example 1
+                 */
+                id: number;
+            };
+            cookie?: never;
+        };
+        /** @description The body. */
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "Ada Summer"
+                 *     }
+                 */
+                "application/json": components["schemas"]["PatchUser"];
+                /**
+                 * @example {
+                 *       "name": "Ada Summer"
+                 *     }
+                 */
+                "application/merge-patch+json": components["schemas"]["PatchUser"];
+                /**
+                 * @example [
+                 *       {
+                 *         "op": "replace",
+                 *         "path": "/name",
+                 *         "value": "Ada Summer"
+                 *       }
+                 *     ]
+                 */
+                "application/json-patch+json": components["schemas"]["JsonPatch"];
+            };
+        };
+        responses: {
+            /** @description The user as it is now. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    Vary: components["headers"]["Vary"];
+                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
+                    "Server-Timing": components["headers"]["Server-Timing"];
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    "Access-Control-Allow-Credentials": components["headers"]["Access-Control-Allow-Credentials"];
+                    "Access-Control-Expose-Headers": components["headers"]["Access-Control-Expose-Headers"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    "Content-Encoding": components["headers"]["Content-Encoding"];
+                    ETag: components["headers"]["ETag"];
+                    "Last-Modified": components["headers"]["Last-Modified"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": 1,
+                     *       "name": "Ada Winter",
+                     *       "email": "ada@shop.example",
+                     *       "role": "admin",
+                     *       "tags": [],
+                     *       "version": 1,
+                     *       "verifiedAt": "2026-01-15T09:30:00.000Z",
+                     *       "createdAt": "2026-01-15T09:30:00.000Z",
+                     *       "updatedAt": "2026-01-15T09:30:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["User"];
+                    /**
+                     * @example {
+                     *       "id": 1,
+                     *       "name": "Ada Winter",
+                     *       "email": "ada@shop.example",
+                     *       "role": "admin",
+                     *       "tags": [],
+                     *       "version": 1,
+                     *       "verifiedAt": "2026-01-15T09:30:00.000Z",
+                     *       "createdAt": "2026-01-15T09:30:00.000Z",
+                     *       "updatedAt": "2026-01-15T09:30:00.000Z"
+                     *     }
+                     */
+                    "application/vnd.catalog.v1+json": components["schemas"]["User"];
+                    /**
+                     * @example {
+                     *       "id": 1,
+                     *       "name": "example text",
+                     *       "email": "ada@shop.example",
+                     *       "role": "admin",
+                     *       "tags": [
+                     *         "example text"
+                     *       ],
+                     *       "version": 1,
+                     *       "verifiedAt": "2026-01-15T09:30:00.000Z",
+                     *       "createdAt": "2026-01-15T09:30:00.000Z",
+                     *       "updatedAt": "2026-01-15T09:30:00.000Z",
+                     *       "_links": {
+                     *         "self": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "orders": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "edit": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "delete": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "passwordReset": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "verify": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         }
+                     *       },
+                     *       "_embedded": {}
+                     *     }
+                     */
+                    "application/hal+json": components["schemas"]["UserHal"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+            507: components["responses"]["InsufficientStorage"];
+        };
+    };
     getMe: {
         parameters: {
             query?: never;
@@ -5241,6 +7465,43 @@ export interface operations {
                      *     }
                      */
                     "application/vnd.catalog.v1+json": components["schemas"]["User"];
+                    /**
+                     * @example {
+                     *       "id": 1,
+                     *       "name": "example text",
+                     *       "email": "ada@shop.example",
+                     *       "role": "admin",
+                     *       "tags": [
+                     *         "example text"
+                     *       ],
+                     *       "version": 1,
+                     *       "verifiedAt": "2026-01-15T09:30:00.000Z",
+                     *       "createdAt": "2026-01-15T09:30:00.000Z",
+                     *       "updatedAt": "2026-01-15T09:30:00.000Z",
+                     *       "_links": {
+                     *         "self": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "orders": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "edit": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "delete": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "passwordReset": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "verify": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         }
+                     *       },
+                     *       "_embedded": {}
+                     *     }
+                     */
+                    "application/hal+json": components["schemas"]["UserHal"];
                 };
             };
             304: components["responses"]["NotModified"];
@@ -5332,6 +7593,231 @@ export interface operations {
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    verifyUser: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @example checkout-4711
+                 */
+                "X-Request-ID"?: components["parameters"]["XRequestId"];
+                /**
+                 * @description Makes it safe to send the request again: for 24 hours the same key and body get the stored answer.
+                 * @example 6c0b0c2e-order-17
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /**
+                 * @description The id of the resource.
+                 * @example 1
+                 */
+                id: number;
+            };
+            cookie?: never;
+        };
+        /** @description The body. */
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "token": "mK3v0c5zq1hXbGdsWzEsMjAsMjBdmK3v0c5zq1hXbGd"
+                 *     }
+                 */
+                "application/json": components["schemas"]["Verification"];
+            };
+        };
+        responses: {
+            /** @description The user as it is now. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    Vary: components["headers"]["Vary"];
+                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
+                    "Server-Timing": components["headers"]["Server-Timing"];
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    "Access-Control-Allow-Credentials": components["headers"]["Access-Control-Allow-Credentials"];
+                    "Access-Control-Expose-Headers": components["headers"]["Access-Control-Expose-Headers"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    "Content-Encoding": components["headers"]["Content-Encoding"];
+                    ETag: components["headers"]["ETag"];
+                    "Last-Modified": components["headers"]["Last-Modified"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": 1,
+                     *       "name": "Ada Winter",
+                     *       "email": "ada@shop.example",
+                     *       "role": "admin",
+                     *       "tags": [],
+                     *       "version": 1,
+                     *       "verifiedAt": "2026-01-15T09:30:00.000Z",
+                     *       "createdAt": "2026-01-15T09:30:00.000Z",
+                     *       "updatedAt": "2026-01-15T09:30:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["User"];
+                    /**
+                     * @example {
+                     *       "id": 1,
+                     *       "name": "Ada Winter",
+                     *       "email": "ada@shop.example",
+                     *       "role": "admin",
+                     *       "tags": [],
+                     *       "version": 1,
+                     *       "verifiedAt": "2026-01-15T09:30:00.000Z",
+                     *       "createdAt": "2026-01-15T09:30:00.000Z",
+                     *       "updatedAt": "2026-01-15T09:30:00.000Z"
+                     *     }
+                     */
+                    "application/vnd.catalog.v1+json": components["schemas"]["User"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+            507: components["responses"]["InsufficientStorage"];
+        };
+    };
+    verifyUserOptions: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @example checkout-4711
+                 */
+                "X-Request-ID"?: components["parameters"]["XRequestId"];
+            };
+            path: {
+                /**
+                 * @description The id of the resource.
+                 * @example 1
+                 */
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            204: components["responses"]["Preflight"];
+            500: components["responses"]["InternalServerError"];
+        };
+    };
+    verifyAddress: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @example checkout-4711
+                 */
+                "X-Request-ID"?: components["parameters"]["XRequestId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /** @description The body. */
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "token": "mK3v0c5zq1hXbGdsWzEsMjAsMjBdmK3v0c5zq1hXbGd"
+                 *     }
+                 */
+                "application/json": components["schemas"]["VerifyRequest"];
+            };
+        };
+        responses: {
+            /** @description Since when the address is confirmed. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    Vary: components["headers"]["Vary"];
+                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
+                    "Server-Timing": components["headers"]["Server-Timing"];
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    "Access-Control-Allow-Credentials": components["headers"]["Access-Control-Allow-Credentials"];
+                    "Access-Control-Expose-Headers": components["headers"]["Access-Control-Expose-Headers"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    "Content-Encoding": components["headers"]["Content-Encoding"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "verifiedAt": "2026-01-15T09:30:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Verified"];
+                    /**
+                     * @example {
+                     *       "verifiedAt": "2026-01-15T09:30:00.000Z"
+                     *     }
+                     */
+                    "application/vnd.catalog.v1+json": components["schemas"]["Verified"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            406: components["responses"]["NotAcceptable"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+            507: components["responses"]["InsufficientStorage"];
+        };
+    };
+    verifyAddressOptions: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @example checkout-4711
+                 */
+                "X-Request-ID"?: components["parameters"]["XRequestId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            204: components["responses"]["Preflight"];
+            500: components["responses"]["InternalServerError"];
         };
     };
     listKeys: {
@@ -11342,6 +13828,8 @@ export interface operations {
              *     `INVALID_IDEMPOTENCY_KEY`: Idempotency-Key must be 1 to 255 visible ASCII characters.
              *
              *     `INVALID_SIGNATURE`: The signature is missing, too old, or not one of this body made with the secret both sides share.
+             *
+             *     `INVALID_TOKEN`: The token is wrong, was used before, or has expired; ask for a new mail.
              */
             400: {
                 headers: {
@@ -11374,7 +13862,7 @@ export interface operations {
                     "application/json": components["schemas"]["PlainError"];
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /** @enum {string} */
-                        error?: "VALIDATION_FAILED" | "MALFORMED_JSON" | "MALFORMED_PATCH" | "INVALID_CURSOR" | "INVALID_IDEMPOTENCY_KEY" | "INVALID_SIGNATURE";
+                        error?: "VALIDATION_FAILED" | "MALFORMED_JSON" | "MALFORMED_PATCH" | "INVALID_CURSOR" | "INVALID_IDEMPOTENCY_KEY" | "INVALID_SIGNATURE" | "INVALID_TOKEN";
                     };
                 };
             };
@@ -11481,6 +13969,8 @@ export interface operations {
              *     `INVALID_IDEMPOTENCY_KEY`: Idempotency-Key must be 1 to 255 visible ASCII characters.
              *
              *     `INVALID_SIGNATURE`: The signature is missing, too old, or not one of this body made with the secret both sides share.
+             *
+             *     `INVALID_TOKEN`: The token is wrong, was used before, or has expired; ask for a new mail.
              */
             400: {
                 headers: {
@@ -11513,7 +14003,7 @@ export interface operations {
                     "application/json": components["schemas"]["PlainError"];
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /** @enum {string} */
-                        error?: "VALIDATION_FAILED" | "MALFORMED_JSON" | "MALFORMED_PATCH" | "INVALID_CURSOR" | "INVALID_IDEMPOTENCY_KEY" | "INVALID_SIGNATURE";
+                        error?: "VALIDATION_FAILED" | "MALFORMED_JSON" | "MALFORMED_PATCH" | "INVALID_CURSOR" | "INVALID_IDEMPOTENCY_KEY" | "INVALID_SIGNATURE" | "INVALID_TOKEN";
                     };
                 };
             };
@@ -11620,6 +14110,8 @@ export interface operations {
              *     `INVALID_IDEMPOTENCY_KEY`: Idempotency-Key must be 1 to 255 visible ASCII characters.
              *
              *     `INVALID_SIGNATURE`: The signature is missing, too old, or not one of this body made with the secret both sides share.
+             *
+             *     `INVALID_TOKEN`: The token is wrong, was used before, or has expired; ask for a new mail.
              */
             400: {
                 headers: {
@@ -11748,6 +14240,8 @@ export interface operations {
              *     `INVALID_IDEMPOTENCY_KEY`: Idempotency-Key must be 1 to 255 visible ASCII characters.
              *
              *     `INVALID_SIGNATURE`: The signature is missing, too old, or not one of this body made with the secret both sides share.
+             *
+             *     `INVALID_TOKEN`: The token is wrong, was used before, or has expired; ask for a new mail.
              */
             400: {
                 headers: {
@@ -11780,7 +14274,7 @@ export interface operations {
                     "application/json": components["schemas"]["PlainError"];
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /** @enum {string} */
-                        error?: "VALIDATION_FAILED" | "MALFORMED_JSON" | "MALFORMED_PATCH" | "INVALID_CURSOR" | "INVALID_IDEMPOTENCY_KEY" | "INVALID_SIGNATURE";
+                        error?: "VALIDATION_FAILED" | "MALFORMED_JSON" | "MALFORMED_PATCH" | "INVALID_CURSOR" | "INVALID_IDEMPOTENCY_KEY" | "INVALID_SIGNATURE" | "INVALID_TOKEN";
                     };
                 };
             };
@@ -11933,6 +14427,8 @@ export interface operations {
              *     `INVALID_IDEMPOTENCY_KEY`: Idempotency-Key must be 1 to 255 visible ASCII characters.
              *
              *     `INVALID_SIGNATURE`: The signature is missing, too old, or not one of this body made with the secret both sides share.
+             *
+             *     `INVALID_TOKEN`: The token is wrong, was used before, or has expired; ask for a new mail.
              */
             400: {
                 headers: {
@@ -11965,7 +14461,7 @@ export interface operations {
                     "application/json": components["schemas"]["PlainError"];
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /** @enum {string} */
-                        error?: "VALIDATION_FAILED" | "MALFORMED_JSON" | "MALFORMED_PATCH" | "INVALID_CURSOR" | "INVALID_IDEMPOTENCY_KEY" | "INVALID_SIGNATURE";
+                        error?: "VALIDATION_FAILED" | "MALFORMED_JSON" | "MALFORMED_PATCH" | "INVALID_CURSOR" | "INVALID_IDEMPOTENCY_KEY" | "INVALID_SIGNATURE" | "INVALID_TOKEN";
                     };
                 };
             };
@@ -12084,6 +14580,8 @@ export interface operations {
              *     `INVALID_IDEMPOTENCY_KEY`: Idempotency-Key must be 1 to 255 visible ASCII characters.
              *
              *     `INVALID_SIGNATURE`: The signature is missing, too old, or not one of this body made with the secret both sides share.
+             *
+             *     `INVALID_TOKEN`: The token is wrong, was used before, or has expired; ask for a new mail.
              */
             400: {
                 headers: {
@@ -12116,7 +14614,7 @@ export interface operations {
                     "application/json": components["schemas"]["PlainError"];
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /** @enum {string} */
-                        error?: "VALIDATION_FAILED" | "MALFORMED_JSON" | "MALFORMED_PATCH" | "INVALID_CURSOR" | "INVALID_IDEMPOTENCY_KEY" | "INVALID_SIGNATURE";
+                        error?: "VALIDATION_FAILED" | "MALFORMED_JSON" | "MALFORMED_PATCH" | "INVALID_CURSOR" | "INVALID_IDEMPOTENCY_KEY" | "INVALID_SIGNATURE" | "INVALID_TOKEN";
                     };
                 };
             };
@@ -12262,6 +14760,8 @@ export interface operations {
              *     `INVALID_IDEMPOTENCY_KEY`: Idempotency-Key must be 1 to 255 visible ASCII characters.
              *
              *     `INVALID_SIGNATURE`: The signature is missing, too old, or not one of this body made with the secret both sides share.
+             *
+             *     `INVALID_TOKEN`: The token is wrong, was used before, or has expired; ask for a new mail.
              */
             400: {
                 headers: {
@@ -12440,6 +14940,8 @@ export interface operations {
              *     `INVALID_IDEMPOTENCY_KEY`: Idempotency-Key must be 1 to 255 visible ASCII characters.
              *
              *     `INVALID_SIGNATURE`: The signature is missing, too old, or not one of this body made with the secret both sides share.
+             *
+             *     `INVALID_TOKEN`: The token is wrong, was used before, or has expired; ask for a new mail.
              */
             400: {
                 headers: {
@@ -12472,7 +14974,7 @@ export interface operations {
                     "application/json": components["schemas"]["PlainError"];
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /** @enum {string} */
-                        error?: "VALIDATION_FAILED" | "MALFORMED_JSON" | "MALFORMED_PATCH" | "INVALID_CURSOR" | "INVALID_IDEMPOTENCY_KEY" | "INVALID_SIGNATURE";
+                        error?: "VALIDATION_FAILED" | "MALFORMED_JSON" | "MALFORMED_PATCH" | "INVALID_CURSOR" | "INVALID_IDEMPOTENCY_KEY" | "INVALID_SIGNATURE" | "INVALID_TOKEN";
                     };
                 };
             };
@@ -14962,6 +17464,226 @@ export interface operations {
             304: components["responses"]["NotModified"];
             406: components["responses"]["NotAcceptable"];
             412: components["responses"]["PreconditionFailed"];
+            500: components["responses"]["InternalServerError"];
+        };
+    };
+    getPasswordResetPage: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @example checkout-4711
+                 */
+                "X-Request-ID"?: components["parameters"]["XRequestId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    Vary: components["headers"]["Vary"];
+                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
+                    "Server-Timing": components["headers"]["Server-Timing"];
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    "Access-Control-Allow-Credentials": components["headers"]["Access-Control-Allow-Credentials"];
+                    "Access-Control-Expose-Headers": components["headers"]["Access-Control-Expose-Headers"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    "Content-Encoding": components["headers"]["Content-Encoding"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /** @example … */
+                    "text/html": string;
+                };
+            };
+            406: components["responses"]["NotAcceptable"];
+            500: components["responses"]["InternalServerError"];
+        };
+    };
+    getPasswordResetPageOptions: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @example checkout-4711
+                 */
+                "X-Request-ID"?: components["parameters"]["XRequestId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            204: components["responses"]["Preflight"];
+            500: components["responses"]["InternalServerError"];
+        };
+    };
+    getPasswordResetPageHead: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @example checkout-4711
+                 */
+                "X-Request-ID"?: components["parameters"]["XRequestId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    Vary: components["headers"]["Vary"];
+                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
+                    "Server-Timing": components["headers"]["Server-Timing"];
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    "Access-Control-Allow-Credentials": components["headers"]["Access-Control-Allow-Credentials"];
+                    "Access-Control-Expose-Headers": components["headers"]["Access-Control-Expose-Headers"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    "Content-Encoding": components["headers"]["Content-Encoding"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            406: components["responses"]["NotAcceptable"];
+            500: components["responses"]["InternalServerError"];
+        };
+    };
+    getVerifyPage: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @example checkout-4711
+                 */
+                "X-Request-ID"?: components["parameters"]["XRequestId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    Vary: components["headers"]["Vary"];
+                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
+                    "Server-Timing": components["headers"]["Server-Timing"];
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    "Access-Control-Allow-Credentials": components["headers"]["Access-Control-Allow-Credentials"];
+                    "Access-Control-Expose-Headers": components["headers"]["Access-Control-Expose-Headers"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    "Content-Encoding": components["headers"]["Content-Encoding"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /** @example … */
+                    "text/html": string;
+                };
+            };
+            406: components["responses"]["NotAcceptable"];
+            500: components["responses"]["InternalServerError"];
+        };
+    };
+    getVerifyPageOptions: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @example checkout-4711
+                 */
+                "X-Request-ID"?: components["parameters"]["XRequestId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            204: components["responses"]["Preflight"];
+            500: components["responses"]["InternalServerError"];
+        };
+    };
+    getVerifyPageHead: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @example checkout-4711
+                 */
+                "X-Request-ID"?: components["parameters"]["XRequestId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    Vary: components["headers"]["Vary"];
+                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
+                    "Server-Timing": components["headers"]["Server-Timing"];
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    "Access-Control-Allow-Credentials": components["headers"]["Access-Control-Allow-Credentials"];
+                    "Access-Control-Expose-Headers": components["headers"]["Access-Control-Expose-Headers"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    "Content-Encoding": components["headers"]["Content-Encoding"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            406: components["responses"]["NotAcceptable"];
             500: components["responses"]["InternalServerError"];
         };
     };

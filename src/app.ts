@@ -15,7 +15,7 @@ import { Exchange, type Surroundings } from './http/exchange.ts';
 import { type Idempotency, idempotencyKeyOf } from './http/idempotency.ts';
 import type { Version } from './http/lifecycle.ts';
 import { bodyType, json, negotiation, vendorType } from './http/negotiate.ts';
-import type { Quota, QuotaState } from './http/rate-limit.ts';
+import { type Quota, type QuotaState, usedUp } from './http/rate-limit.ts';
 import type { Reply } from './http/reply.ts';
 import * as requests from './http/request.ts';
 import { responder } from './http/respond.ts';
@@ -90,7 +90,9 @@ export function createApp(options: AppOptions): App {
 
   function withinQuota(exchange: Exchange, params: Params, state: QuotaState): Reply | Promise<Reply> {
     exchange.quota = state;
-    if (!state.allowed) throw quotaUsedUp(state);
+    if (!state.allowed) {
+      throw usedUp(`All ${quota.limit} requests of this window are used`, state, options.clock.now());
+    }
     return admitted(exchange, params);
   }
 
@@ -149,14 +151,6 @@ export function createApp(options: AppOptions): App {
     const key = honoured ? idempotencyKeyOf(request.headers) : undefined;
     if (key === undefined) return database.write(work);
     return idempotency.run({ caller: caller.subject, key, method, path: url.path, body: bytes }, work);
-  }
-
-  function quotaUsedUp({ reset }: QuotaState): HttpError {
-    const seconds = Math.max(1, reset - Math.floor(options.clock.now() / 1000));
-    return new HttpError('RATE_LIMITED', {
-      message: `All ${quota.limit} requests of this window are used; retry in ${seconds} seconds.`,
-      headers: { 'Retry-After': String(seconds) },
-    });
   }
 
   function preflight(request: Request, route: Route | undefined): Reply {

@@ -126,6 +126,14 @@ export const settings = {
     schema: seller.default({ name: 'Catalog', address: [] }),
     help: 'who issues invoices: name and address lines, separated by | (Catalog)',
   },
+  PASSWORD_RESET_URL: {
+    schema: httpUrl.optional(),
+    help: 'page for a new password that mails link to, with ?token=; unset: /password-reset here',
+  },
+  VERIFY_URL: {
+    schema: httpUrl.optional(),
+    help: 'page that confirms an e-mail address, with ?token=; unset: /verify here',
+  },
   STRIPE_SECRET_KEY: {
     schema: z.string().min(1).optional(),
     help: 'takes payments through Stripe; unset: a payment is recorded by hand',

@@ -24,6 +24,7 @@ import { fileMailer, type Mailer, smtpMailer } from './ports/mail.ts';
 import { sessionStore } from './resources/auth/store.ts';
 import { createTokens } from './resources/auth/tokens.ts';
 import { createResources } from './resources/index.ts';
+import { mailTokens } from './resources/users/mail-tokens.ts';
 import { createSeal } from './seal.ts';
 import { loadSecrets } from './secrets.ts';
 import type { Database } from './storage/database.ts';
@@ -141,13 +142,14 @@ export function startService({ config, clock, log, database }: ServiceOptions): 
     sweepEveryMs,
   );
 
-  /** Forgets what has expired: sessions, idempotent answers, quota windows and, if so set, events. */
+  /** Forgets what has expired: sessions, tokens of mails, idempotent answers, quota windows and, if so set, events. */
   async function sweep(): Promise<void> {
     const sessions = await database.write(session => sessionStore(database).sweep(session, clock.now()));
+    const tokens = await database.write(session => mailTokens(database).sweep(session, clock.now()));
     const answers = await idempotency.sweep();
     const counters = await quota.sweep();
     const forgotten = await events.sweep(() => stopping);
-    log.debug('swept', { sessions, answers, counters, ...forgotten });
+    log.debug('swept', { sessions, tokens, answers, counters, ...forgotten });
   }
 
   return {

@@ -71,7 +71,7 @@ async function ensureAdministrator(
   config: Config,
   now: number,
 ): Promise<Administrator | undefined> {
-  const users = userStore(database);
+  const users = userStore(database, outboxOf(database));
   if ((await users.count(database.read)) > 0) return undefined;
   const { ADMIN_EMAIL, ADMIN_PASSWORD, DATABASE_URL } = config;
   if (ADMIN_EMAIL === undefined && DATABASE_URL !== undefined) {
@@ -90,7 +90,7 @@ async function ensureAdministrator(
       await users.insert(
         session,
         { name: 'Administrator', email, role: 'admin', passwordHash, verifiedAt: now },
-        now,
+        causedBy('cli', now),
       );
       return true;
     },

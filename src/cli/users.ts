@@ -1,12 +1,15 @@
 /** `catalog users`: the people who may sign in, for an operator at the machine. */
 import { randomBytes } from 'node:crypto';
+import { causedBy, outboxOf } from '../events/outbox.ts';
 import { roles } from '../http/access.ts';
 import { text } from '../http/schema.ts';
 import { hashPassword } from '../resources/auth/passwords.ts';
 import { sessionStore } from '../resources/auth/store.ts';
+import { mailTokens } from '../resources/users/mail-tokens.ts';
+import { leavesNoAdministrator } from '../resources/users/rules.ts';
 import { email as emailSchema, newPassword } from '../resources/users/schema.ts';
-import { type StoredUser, type UserStore, userStore } from '../resources/users/store.ts';
-import { type Database, type Session, StorageError } from '../storage/database.ts';
+import { type StoredUser, type UserStore, userOf, userStore } from '../resources/users/store.ts';
+import { type Database, StorageError, type Transaction } from '../storage/database.ts';
 import { withDatabase } from './database.ts';
 import { dateOf, table } from './table.ts';
 import { type Command, checked, choiceOption, onePositional, parse, required, UsageError } from './usage.ts';
@@ -22,13 +25,13 @@ export const usersCommand: Command = {
   create        adds a user; no two have the same e-mail address, in whatever case
   list          shows all users
   set-password  sets a new password and ends all sessions of the user
-  set-role      changes what the user may do; the last administrator stays one
+  set-role      changes what the user may do and ends all sessions; the last administrator stays one
 
   ROLE              admin (everything), editor (writes the catalog) or user (reads it)
   --password-stdin  the password is the first line of standard input, 10 to 200 characters; without it one is
                     made up and shown this once
 
-A changed role counts when the user's access token is renewed, within 15 minutes.
+An access token that is in use keeps the old role until it ends, within 15 minutes.
 
 Exit status: 0 done; 1 it failed, and nothing was changed; 2 the command line is wrong.`,
 
@@ -58,7 +61,9 @@ async function create(args: string[]): Promise<number> {
     const now = Date.now();
     const user = { email, name, role, passwordHash, verifiedAt: now };
     try {
-      const id = await database.write(session => userStore(database).insert(session, user, now));
+      const { id } = await database.write(session =>
+        userStore(database, outboxOf(database)).insert(session, user, causedBy('cli', now)),
+      );
       console.log(`created user ${id}: ${email}, ${role}`);
     } catch (error) {
       if (!(error instanceof StorageError && error.kind === 'unique')) throw error;
@@ -72,7 +77,7 @@ async function create(args: string[]): Promise<number> {
 async function list(args: string[]): Promise<number> {
   parse(args, {});
   return withDatabase(async database => {
-    const users = await userStore(database).all(database.read);
+    const users = await userStore(database, outboxOf(database)).all(database.read);
     const rows = users.map(user => [
       String(user.id),
       user.email,
@@ -91,9 +96,10 @@ async function setPassword(args: string[]): Promise<number> {
   const password = await passwordFor(values['password-stdin']);
   const passwordHash = await hashPassword(password.text);
   return withDatabase(async database => {
-    await changeUser(database, email, async (session, user, users) => {
-      await users.setPassword(session, user.id, passwordHash, Date.now());
+    await changeUser(database, email, async (session, user, { users }) => {
+      await users.setPassword(session, user, passwordHash, causedBy('cli', Date.now()));
       await sessionStore(database).removeAllOf(session, user.id);
+      await mailTokens(database).withdraw(session, user.id, 'password');
     });
     console.log(`set the password of ${email}; all sessions have ended`);
     showGenerated(password);
@@ -107,28 +113,36 @@ async function setRole(args: string[]): Promise<number> {
   const address = required(email, 'EMAIL');
   const role = choiceOption(required(word, 'ROLE'), 'ROLE', roles) ?? 'user';
   return withDatabase(async database => {
-    await changeUser(database, address, async (session, user, users) => {
-      if (await users.setRole(session, user.id, role, Date.now())) return;
-      throw new Error(`${user.email} is the last administrator and stays one; make another one first`);
+    await changeUser(database, address, async (session, user, { users, administrators }) => {
+      if (leavesNoAdministrator(user, role, administrators)) {
+        throw new Error(`${user.email} is the last administrator and stays one; make another one first`);
+      }
+      if (user.role === role) return;
+      const fields = { ...userOf(user), role };
+      await users.update(session, user, fields, causedBy('cli', Date.now()));
+      await sessionStore(database).removeAllOf(session, user.id);
     });
     console.log(`${address} is ${role} now`);
     return 0;
   });
 }
 
-type Change = (session: Session, user: StoredUser, users: UserStore) => Promise<void>;
+interface Around {
+  readonly users: UserStore;
+  readonly administrators: readonly number[];
+}
+type Change = (session: Transaction, user: StoredUser, around: Around) => Promise<void>;
 
 /** Changes one user while no other administrator can be demoted. @throws Error when there is no such user */
 async function changeUser(database: Database, email: string, change: Change): Promise<void> {
-  const users = userStore(database);
-  await database.write(
-    async session => {
-      const user = await users.findByEmail(session, email);
-      if (user === undefined) throw new Error(`there is no user with the e-mail address ${email}`);
-      await change(session, user, users);
-    },
-    { lock: 'administrators' },
-  );
+  const users = userStore(database, outboxOf(database));
+  await database.write(async session => {
+    const administrators = await users.lockAdministrators(session);
+    const found = await users.findByEmail(session, email);
+    const user = found === undefined ? undefined : await users.lock(session, found.id);
+    if (user === undefined) throw new Error(`there is no user with the e-mail address ${email}`);
+    await change(session, user, { users, administrators });
+  });
 }
 
 interface Password {

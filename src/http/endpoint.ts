@@ -8,6 +8,7 @@ import type { Transaction } from '../storage/database.ts';
 import type { Access, Caller } from './access.ts';
 import type { ErrorCode } from './errors.ts';
 import { halJson } from './negotiate.ts';
+import type { Quota } from './rate-limit.ts';
 import type { Reply } from './reply.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -86,6 +87,13 @@ export interface Input<Params, Query, Body> {
    * @throws HttpError 412
    */
   precondition(body: string, lastModified?: number): void;
+  /**
+   * Charges a quota of the operation's own, whose numbers the answer then shows in place of the caller's.
+   * @param message what is used up, for people
+   * @returns a function that gives the request back
+   * @throws HttpError 429
+   */
+  charge(quota: Quota, subject: string, message: string): Promise<() => void>;
   /** This request as the cause of what it changes, at this moment. */
   cause(): Cause;
   /** Runs the one transaction of this request; with Idempotency-Key, its answer is stored in it. */
@@ -122,6 +130,8 @@ export interface EndpointSpec<
   readonly idempotent?: boolean;
   /** Answers 400 and 404 with `{error: message}` and nothing else, as the specification has it for todos. */
   readonly plainErrors?: boolean;
+  /** Answers alike whether or not what its path names exists: never 404. */
+  readonly conceals?: true;
   /** Not charged to the quota: what machines ask for all the time, such as /health. */
   readonly free?: boolean;
   /** The media types of a success, preferred first; JSON when not given. */

@@ -25,6 +25,10 @@ export const errorTable = {
     message:
       'The signature is missing, too old, or not one of this body made with the secret both sides share.',
   },
+  INVALID_TOKEN: {
+    status: 400,
+    message: 'The token is wrong, was used before, or has expired; ask for a new mail.',
+  },
   UNAUTHORIZED: {
     status: 401,
     message:
@@ -40,6 +44,7 @@ export const errorTable = {
     message: 'The payment provider declines the payment; nothing was charged. Pay in another way.',
   },
   FORBIDDEN: { status: 403, message: 'These credentials do not permit this operation.' },
+  WRONG_PASSWORD: { status: 403, message: 'The current password is wrong; nothing was changed.' },
   NOT_FOUND: { status: 404, message: 'There is nothing at this address.' },
   METHOD_NOT_ALLOWED: {
     status: 405,
@@ -51,6 +56,10 @@ export const errorTable = {
   ORDER_ALREADY_CANCELLED: {
     status: 409,
     message: 'The order has been cancelled; place a new one instead.',
+  },
+  LAST_ADMINISTRATOR: {
+    status: 409,
+    message: 'This is the last administrator and stays one; make somebody else one first.',
   },
   PATCH_TEST_FAILED: {
     status: 409,

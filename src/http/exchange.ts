@@ -5,7 +5,7 @@ import type { Anonymous, Caller } from './access.ts';
 import { entityTag, evaluate } from './conditional.ts';
 import type { Endpoint, Input, RequestUrl } from './endpoint.ts';
 import { json } from './negotiate.ts';
-import type { QuotaState } from './rate-limit.ts';
+import { type Quota, type QuotaState, usedUp } from './rate-limit.ts';
 import type { Reply } from './reply.ts';
 import type { Route } from './router.ts';
 
@@ -29,6 +29,8 @@ export class Exchange implements Input<unknown, unknown, unknown> {
   endpoint: Endpoint | undefined = undefined;
   caller: Caller = nobody;
   quota: QuotaState | undefined = undefined;
+  /** A quota of the operation's own, in place of the caller's; of several, the one with the least left. */
+  ownQuota: { readonly quota: Quota; readonly state: QuotaState } | undefined = undefined;
   /** The media type negotiated for a success. */
   mediaType = json;
   /** Whether errors are wanted as application/problem+json. */
@@ -71,6 +73,22 @@ export class Exchange implements Input<unknown, unknown, unknown> {
     return (body, lastModified) => {
       evaluate(this.request.headers, this.method, { etag: entityTag(body), lastModified });
     };
+  }
+
+  get charge(): Input<unknown, unknown, unknown>['charge'] {
+    return async (quota, subject, message) => {
+      const state = await quota.charge(subject);
+      this.showQuota(quota, state);
+      if (!state.allowed) throw usedUp(message, state, this.surroundings.now());
+      return () => this.showQuota(quota, quota.refund(subject));
+    };
+  }
+
+  /** Of several quotas the answer shows the one with the least left. */
+  private showQuota(quota: Quota, state: QuotaState): void {
+    const shown = this.ownQuota;
+    const tighter = shown === undefined || shown.quota === quota || state.remaining < shown.state.remaining;
+    if (tighter) this.ownQuota = { quota, state };
   }
 
   get cause(): () => Cause {

@@ -2,6 +2,7 @@
  * Idempotency-Key on POST: the answer of the first request is stored in the transaction that did its work,
  * and given again to every repetition. A crash leaves both or neither.
  */
+import { hkdfSync } from 'node:crypto';
 import type { Clock } from '../ports/clock.ts';
 import { createSeal } from '../seal.ts';
 import type { Secrets } from '../secrets.ts';
@@ -35,10 +36,13 @@ export function idempotencyKeyOf(headers: Headers): string | undefined {
   return key;
 }
 
-/** @param secrets stored answers are encrypted with a key derived from the first; all are tried to read them */
+/** @param secrets keys derived from the first encrypt stored answers and hash requests; all are tried to read them */
 export function idempotency(database: Database, clock: Clock, secrets: Secrets): Idempotency {
   const { build } = database;
   const seal = createSeal(secrets, 'idempotency answers');
+  const hashKeys = secrets.map(secret =>
+    Buffer.from(hkdfSync('sha256', secret, '', 'idempotent requests', 32)),
+  );
   const stored = prepared<
     { caller: string; key: string },
     { request_hash: string; answer: string; created_at: number }
@@ -61,7 +65,7 @@ export function idempotency(database: Database, clock: Clock, secrets: Secrets):
   async function replay(
     session: Session,
     request: IdempotentRequest,
-    hash: string,
+    hashes: readonly string[],
   ): Promise<Reply | undefined> {
     const row = await session.first(stored({ caller: request.caller, key: request.key }));
     if (row === undefined) return undefined;
@@ -75,7 +79,7 @@ export function idempotency(database: Database, clock: Clock, secrets: Secrets):
       );
       return undefined;
     }
-    if (row.request_hash !== hash) throw new HttpError('IDEMPOTENCY_KEY_REUSED');
+    if (!hashes.includes(row.request_hash)) throw new HttpError('IDEMPOTENCY_KEY_REUSED');
     // Boundary: only `store` below writes answers, and the seal proves that nobody else has.
     const reply = JSON.parse(opened(row.answer)) as Reply;
     return { ...reply, headers: { ...reply.headers, 'Idempotency-Replayed': 'true' } };
@@ -83,18 +87,18 @@ export function idempotency(database: Database, clock: Clock, secrets: Secrets):
 
   return {
     async run(request, work) {
-      const hash = requestHash(request);
+      const hashes = hashKeys.map(key => requestHash(request, key));
       try {
         return await database.write(
           async session => {
-            const known = await replay(session, request, hash);
+            const known = await replay(session, request, hashes);
             if (known !== undefined) return known;
             const reply = await work(session);
             const { caller, key } = request;
             const row = {
               caller,
               key,
-              request_hash: hash,
+              request_hash: hashes[0] ?? '',
               answer: seal.close(JSON.stringify(reply)),
               created_at: clock.now(),
             };
@@ -120,6 +124,7 @@ export function idempotency(database: Database, clock: Clock, secrets: Secrets):
   };
 }
 
-function requestHash({ method, path, body }: IdempotentRequest): string {
-  return new Bun.CryptoHasher('sha256').update(`${method} ${path}\n`).update(body).digest('hex');
+/** Keyed: a body may hold a password, which a plain hash would give away to whoever reads the table and guesses. */
+function requestHash({ method, path, body }: IdempotentRequest, key: Buffer): string {
+  return new Bun.CryptoHasher('sha256', key).update(`${method} ${path}\n`).update(body).digest('hex');
 }

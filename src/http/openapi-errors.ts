@@ -31,7 +31,7 @@ function* fromLayers(endpoint: Endpoint): Generator<ErrorCode> {
   yield 'NOT_ACCEPTABLE';
   if (access.kind === 'protected') yield* ['UNAUTHORIZED', 'TOKEN_EXPIRED', 'FORBIDDEN'] as const;
   if (params !== undefined || query !== undefined) yield 'VALIDATION_FAILED';
-  if (params !== undefined) yield 'NOT_FOUND';
+  if (params !== undefined && endpoint.conceals !== true) yield 'NOT_FOUND';
   if (body !== undefined) {
     yield* ['UNSUPPORTED_MEDIA_TYPE', 'PAYLOAD_TOO_LARGE', 'MALFORMED_JSON', 'VALIDATION_FAILED'] as const;
   }

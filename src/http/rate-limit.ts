@@ -1,6 +1,7 @@
 /** The request quota: a fixed window per caller, in plain sight on every answer. */
 import type { Clock } from '../ports/clock.ts';
 import { boundedMap } from './bounded-map.ts';
+import { HttpError } from './errors.ts';
 
 export interface QuotaState {
   readonly allowed: boolean;
@@ -28,6 +29,31 @@ export interface Quota {
 
 /** Makes quotas of the kind that the database calls for; `name` tells their counters apart. */
 export type QuotaFactory = (name: string, limit: number, window: number) => Quota;
+
+/** A 429 that says how long to wait. @param now epoch milliseconds */
+export function usedUp(message: string, { reset }: QuotaState, now: number): HttpError {
+  const seconds = Math.max(1, reset - Math.floor(now / 1000));
+  return new HttpError('RATE_LIMITED', {
+    message: `${message}; retry in ${seconds} seconds.`,
+    headers: { 'Retry-After': String(seconds) },
+  });
+}
+
+/** The headers of a quota: those of the specification, and the IETF's (draft-ietf-httpapi-ratelimit-headers). */
+export function quotaHeaders(
+  { limit, window }: Pick<Quota, 'limit' | 'window'>,
+  { remaining, reset }: QuotaState,
+  now: number,
+): Record<string, string> {
+  return {
+    'X-RateLimit-Limit': String(limit),
+    'X-RateLimit-Window': String(window),
+    'X-RateLimit-Reset': String(reset),
+    'X-RateLimit-Remaining': String(remaining),
+    'RateLimit-Policy': `"default";q=${limit};w=${window}`,
+    RateLimit: `"default";r=${remaining};t=${Math.max(0, reset - Math.floor(now / 1000))}`,
+  };
+}
 
 /** How many callers are counted at most; beyond it those not seen for longest are forgotten. */
 export const subjectLimit = 200_000;

@@ -9,7 +9,7 @@
 import { LRUCache } from 'lru-cache';
 import type { Database } from '../storage/database.ts';
 import { boundedMap } from './bounded-map.ts';
-import { entityTag } from './conditional.ts';
+import { entityTag, httpDate } from './conditional.ts';
 import { ok, type Reply, type ReplyOptions } from './reply.ts';
 
 /** Characters of remembered lists at most. */
@@ -17,10 +17,11 @@ const listsSize = 16 * 1024 * 1024;
 /** Remembered resources at most, by number. */
 const resourcesLimit = 20_000;
 
-/** 200 with a representation whose entity tag is made now, once for all who ask for it. */
+/** 200 with a representation whose entity tag and date are made now, once for all who ask for it. */
 function taggedReply(body: string, options: ReplyOptions = {}): Reply {
-  const kept = { given: 0, headers: undefined, reset: 0 };
-  return { ...ok(body, options), etag: entityTag(body), kept };
+  const reply: Reply = { ...ok(body, options), etag: entityTag(body) };
+  const { lastModified } = reply;
+  return lastModified === undefined ? reply : { ...reply, lastModifiedText: httpDate(lastModified) };
 }
 
 interface RememberedList {

@@ -1,14 +1,6 @@
 /** What a handler answers, before the HTTP layers around it have added their headers. */
 import { json } from './negotiate.ts';
 
-/** The headers that belong to a reply, made when it is given for the second time. */
-export interface KeptHeaders {
-  given: number;
-  headers: Headers | undefined;
-  /** The end of the quota's window that the headers name. */
-  reset: number;
-}
-
 export interface Reply {
   readonly status: number;
   readonly body: string | Uint8Array<ArrayBuffer> | null;
@@ -17,10 +9,10 @@ export interface Reply {
   readonly headers?: Readonly<Record<string, string>>;
   /** Epoch milliseconds of the last change of what the body shows. */
   readonly lastModified?: number;
+  /** The same as it is shown, where that is known already. */
+  readonly lastModifiedText?: string;
   /** The body's entity tag, where it is known already. */
   readonly etag?: string;
-  /** What the way back keeps of an answer that is given again; only such answers have it. */
-  readonly kept?: KeptHeaders;
   /** Whether the body is the representation of a resource, and so has an entity tag. */
   readonly tagged: boolean;
 }

@@ -8,7 +8,7 @@ import { errorBody, HttpError, plainBody, problemBody } from './errors.ts';
 import type { Exchange } from './exchange.ts';
 import { lifecycleHeaders, type Version } from './lifecycle.ts';
 import { type Coding, json, type Negotiate, problemJson } from './negotiate.ts';
-import type { Quota, QuotaState } from './rate-limit.ts';
+import { type Quota, type QuotaState, quotaHeaders } from './rate-limit.ts';
 import { noStore, type Reply } from './reply.ts';
 
 export interface Responder {
@@ -70,7 +70,7 @@ export function responder({ clock, cors, quota, negotiate, compressor }: Respond
       });
       ofType.set(reply.cacheControl, headers);
     }
-    return new Headers(headers);
+    return headers;
   }
 
   function setQuota(headers: Headers, { remaining, reset }: QuotaState): void {
@@ -140,33 +140,36 @@ export function responder({ clock, cors, quota, negotiate, compressor }: Respond
 
   function finish(exchange: Exchange, reply: Reply, sent: Sent): Response {
     const state = exchange.quota ?? quota.peek(exchange.subject);
-    const headers = ownHeaders(exchange, reply, sent, state.reset);
+    // JSON goes by the name that was negotiated for it; errors keep their own.
+    const shownType = reply.mediaType === json && reply.status < 400 ? exchange.mediaType : reply.mediaType;
+    const common = template(reply, shownType, sent.body !== null, exchange.route?.version, state.reset);
+    // The response takes a copy of the template: setting the rest on that saves a second copy.
+    const response = new Response(sent.body, { status: sent.status, headers: common });
+    const { headers } = response;
+    setOwn(headers, reply, sent);
     headers.set('X-Request-ID', exchange.requestId);
     setQuota(headers, state);
+    if (exchange.ownQuota !== undefined) setOwnQuota(headers, exchange.ownQuota);
     if (exchange.origin !== null) cors.allowOrigin(headers, exchange.origin);
     headers.set('Server-Timing', `total;dur=${exchange.elapsedText()}`);
     // Bun dates every answer but those to HEAD.
     if (exchange.method === 'HEAD') headers.set('Date', httpDate(clock.now()));
-    return new Response(sent.body, { status: sent.status, headers });
+    return response;
   }
 
-  /** The headers that belong to the reply; kept for replies that are given again. */
-  function ownHeaders(exchange: Exchange, reply: Reply, sent: Sent, reset: number): Headers {
-    const plain = sent.body === reply.body && exchange.mediaType === json;
-    const kept = plain ? reply.kept : undefined;
-    if (kept?.headers !== undefined && kept.reset === reset) return new Headers(kept.headers);
-    // JSON goes by the name that was negotiated for it; errors keep their own.
-    const shownType = reply.mediaType === json && reply.status < 400 ? exchange.mediaType : reply.mediaType;
-    const headers = template(reply, shownType, sent.body !== null, exchange.route?.version, reset);
-    if (sent.etag !== undefined) headers.set('ETag', sent.etag);
-    if (sent.coding !== undefined) headers.set('Content-Encoding', sent.coding);
-    if (reply.lastModified !== undefined) headers.set('Last-Modified', httpDate(reply.lastModified));
-    for (const name in reply.headers) headers.set(name, reply.headers[name] ?? '');
-    if (kept !== undefined && ++kept.given > 1) {
-      kept.headers = new Headers(headers);
-      kept.reset = reset;
+  function setOwnQuota(headers: Headers, own: NonNullable<Exchange['ownQuota']>): void {
+    const shown = quotaHeaders(own.quota, own.state, clock.now());
+    for (const name in shown) headers.set(name, shown[name] ?? '');
+  }
+
+  /** The headers that belong to the reply alone. */
+  function setOwn(headers: Headers, reply: Reply, { etag, coding }: Sent): void {
+    if (etag !== undefined) headers.set('ETag', etag);
+    if (coding !== undefined) headers.set('Content-Encoding', coding);
+    if (reply.lastModified !== undefined) {
+      headers.set('Last-Modified', reply.lastModifiedText ?? httpDate(reply.lastModified));
     }
-    return headers;
+    for (const name in reply.headers) headers.set(name, reply.headers[name] ?? '');
   }
 }
 

@@ -30,6 +30,13 @@ export const text = (maximum: number) =>
     .pipe(prose(maximum))
     .meta({ minLength: 1, maxLength: maximum, pattern: '\\S' });
 
+/** How Zod ends what it says of a value that is not there. */
+const missing = 'received undefined';
+
+/** One of a few words. Unlike `z.enum`, it says of a value that is not there that it is required. */
+export const oneOf = <const Words extends readonly [string, ...string[]]>(words: Words) =>
+  z.enum(words, { error: ({ input }) => (input === undefined ? missing : undefined) });
+
 /** An ISO 8601 moment in UTC with milliseconds, as representations carry it. */
 export const timestamp = () => z.iso.datetime({ precision: 3 });
 
@@ -76,9 +83,9 @@ function pointerTo(path: readonly string[]): string {
 
 /** A stable word for the broken rule (JSON Schema's where it has one) and what the rule asks. */
 function ruleOf(issue: z.core.$ZodIssue): { code: string; message: string } {
+  if (issue.message.endsWith(missing)) return { code: 'required', message: 'is required' };
   switch (issue.code) {
     case 'invalid_type':
-      if (issue.message.endsWith('received undefined')) return { code: 'required', message: 'is required' };
       return { code: 'type', message: `must be ${articled(issue.expected)}` };
     case 'too_small':
     case 'too_big':

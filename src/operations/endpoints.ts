@@ -8,6 +8,7 @@ import { json } from '../http/negotiate.ts';
 import { noStore, ok, type Reply } from '../http/reply.ts';
 import type { Database } from '../storage/database.ts';
 import { pendingMigrations } from '../storage/migrate.ts';
+import { accountPages } from './account-pages.ts';
 import type { Docs } from './docs.ts';
 import { type MetricsSources, metricsText } from './metrics.ts';
 
@@ -165,6 +166,29 @@ export function operationEndpoints(options: OperationsOptions): Endpoint[] {
         return { ...text(docs.page, html), headers, cacheControl: 'public, max-age=300', tagged: true };
       },
     }),
+    ...accountPages().map(({ path, operationId, summary, page, contentSecurityPolicy }) =>
+      endpoint({
+        method: 'GET',
+        path,
+        operationId,
+        summary,
+        description:
+          'Mails link here, with the token as the query parameter `token`, which the page sends on.',
+        tag,
+        access: allow.public,
+        free: true,
+        produces: ['text/html'],
+        responses: { 200: { description: 'A page.', mediaType: 'text/html' } },
+        handle() {
+          const headers = {
+            'Content-Security-Policy': contentSecurityPolicy,
+            // The address holds a token: no other page is to learn of it.
+            'Referrer-Policy': 'no-referrer',
+          };
+          return { ...text(page, html), headers };
+        },
+      }),
+    ),
     endpoint({
       method: 'GET',
       path: '/docs/scalar.js',

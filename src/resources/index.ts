@@ -9,7 +9,8 @@ import { describeError } from '../operations/log.ts';
 import { createCircuit } from '../ports/circuit.ts';
 import { openMeteo } from '../ports/weather.ts';
 import type { Transaction } from '../storage/database.ts';
-import { authEndpoints } from './auth/endpoints.ts';
+import { attemptGuard, authEndpoints } from './auth/endpoints.ts';
+import { forgottenPasswords, passwordEndpoints } from './auth/password-endpoints.ts';
 import { passwordCheck } from './auth/passwords.ts';
 import { sessionStore } from './auth/store.ts';
 import type { Tokens } from './auth/tokens.ts';
@@ -32,11 +33,14 @@ import type { Services } from './services.ts';
 import { todoEndpoints } from './todos/endpoints.ts';
 import { todoStore } from './todos/store.ts';
 import { userEndpoints } from './users/endpoints.ts';
+import { createLetters } from './users/letters.ts';
+import { mailTokens as mailTokenStore } from './users/mail-tokens.ts';
 import { userStore } from './users/store.ts';
+import { verificationEndpoints } from './users/verification-endpoints.ts';
 import { weatherEndpoints } from './weather/endpoints.ts';
 import { createObservations } from './weather/observations.ts';
 
-/** Failed sign-ins in 15 minutes: per account, and per address. */
+/** In 15 minutes, per account and per address: failed sign-ins, and requests for mail with a link. */
 const accountAttempts = 10;
 const addressAttempts = 100;
 const attemptWindow = 900;
@@ -51,8 +55,8 @@ export interface Resources {
 }
 
 export function createResources(services: Services, tokens: Tokens, createQuota: QuotaFactory): Resources {
-  const { config, database, clock, outbox } = services;
-  const users = userStore(database);
+  const { config, database, clock, outbox, mails } = services;
+  const users = userStore(database, outbox);
   const products = productStore(database, outbox);
   const keys = keyStore(database, clock);
   const invoices = invoiceStore(database, outbox, config.INVOICE_SELLER);
@@ -72,10 +76,26 @@ export function createResources(services: Services, tokens: Tokens, createQuota:
     accountAttempts: createQuota('sign-in account', accountAttempts, attemptWindow),
     addressAttempts: createQuota('sign-in address', addressAttempts, attemptWindow),
   };
+  const mailTokens = mailTokenStore(database);
+  const accounts = {
+    ...auth,
+    mailTokens,
+    letters: createLetters(config, mails, mailTokens),
+    guard: attemptGuard(auth, clock.now),
+    mailGuard: attemptGuard(
+      {
+        accountAttempts: createQuota('mail account', accountAttempts, attemptWindow),
+        addressAttempts: createQuota('mail address', addressAttempts, attemptWindow),
+      },
+      clock.now,
+    ),
+  };
   return {
     endpoints: [
       ...authEndpoints(services, auth),
-      ...userEndpoints(services, users),
+      ...passwordEndpoints(services, accounts),
+      ...userEndpoints(services, accounts),
+      ...verificationEndpoints(services, accounts),
       ...keyEndpoints(services, keys),
       ...productEndpoints(services, products),
       ...ordering.endpoints,
@@ -86,7 +106,11 @@ export function createResources(services: Services, tokens: Tokens, createQuota:
       ...eventEndpoints(services, events),
       ...notificationEndpoints(services, notifications),
     ],
-    consumers: [ordering.consumer, notificationConsumer({ events, users, notifications })],
+    consumers: [
+      ordering.consumer,
+      forgottenPasswords(services, accounts),
+      notificationConsumer({ events, users, notifications }),
+    ],
     async mailSent(session, { resource, resourceId }) {
       if (resource === 'invoice') await invoices.markSent(session, resourceId, causedBy('mail', clock.now()));
     },

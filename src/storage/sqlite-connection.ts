@@ -1,6 +1,6 @@
 /**
  * Connections to SQLite: how they are set up, their prepared statements, and the errors they throw. With
- * sqlite.ts, which says who may use which connection when, this is all that is particular to SQLite.
+ * sqlite.ts, which says who may use which connection when, and the other sqlite-*.ts, this is all that is particular to SQLite.
  */
 import {
   Database as Connection,

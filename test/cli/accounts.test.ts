@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { outboxOf } from '../../src/events/outbox.ts';
 import { passwordCheck } from '../../src/resources/auth/passwords.ts';
 import { sessionStore } from '../../src/resources/auth/store.ts';
 import { keyStore } from '../../src/resources/keys/store.ts';
 import { userStore } from '../../src/resources/users/store.ts';
+import { eventsOf } from '../support/accounts.ts';
 import { databaseKinds } from '../support/service.ts';
 import { createPlace, type Place, withDatabaseOf } from './program.ts';
 
@@ -10,7 +12,29 @@ import { createPlace, type Place, withDatabaseOf } from './program.ts';
 setDefaultTimeout(30_000);
 
 const userOf = (place: Place, email: string) =>
-  withDatabaseOf(place, database => userStore(database).findByEmail(database.read, email));
+  withDatabaseOf(place, database =>
+    userStore(database, outboxOf(database)).findByEmail(database.read, email),
+  );
+
+const addSession = (place: Place, userId: number, hash: string) =>
+  withDatabaseOf(place, database =>
+    database.write(session =>
+      sessionStore(database).insert(session, {
+        id: hash,
+        user_id: userId,
+        token_hash: hash,
+        created_at: 1,
+        last_used_at: 1,
+        expires_at: 9e12,
+      }),
+    ),
+  );
+
+const hasSession = (place: Place, hash: string) =>
+  withDatabaseOf(
+    place,
+    async database => (await sessionStore(database).findByToken(database.read, hash)) !== undefined,
+  );
 
 describe.each(databaseKinds)('accounts on %s', kind => {
   let place: Place;
@@ -61,26 +85,33 @@ describe.each(databaseKinds)('accounts on %s', kind => {
   });
 
   test('set-password ends sessions, and shows a generated password once', async () => {
-    await withDatabaseOf(place, database =>
-      database.write(session =>
-        sessionStore(database).insert(session, {
-          id: 's',
-          user_id: 1,
-          token_hash: 'h',
-          created_at: 1,
-          last_used_at: 1,
-          expires_at: 9e12,
-        }),
-      ),
-    );
+    await addSession(place, 1, 'h');
     const ended = await place.run(['users', 'set-password', 'ada@shop.example']);
     const password = /shown this once: (\S{20})\n$/.exec(ended.out)?.[1] ?? '';
     const user = await userOf(place, 'ada@shop.example');
     expect(await passwordCheck().verify(password, user?.password_hash)).toBe(true);
-    const sessions = await withDatabaseOf(place, database =>
-      sessionStore(database).findByToken(database.read, 'h'),
-    );
-    expect(sessions).toBeUndefined();
+    expect(await hasSession(place, 'h')).toBe(false);
+  });
+
+  test('what the command line does is written down, without passwords', async () => {
+    const email = 'told@shop.example';
+    const create = ['users', 'create', '--email', email, '--name', 'Told', '--role', 'user'];
+    expect((await place.run(create)).status).toBe(0);
+    const id = (await userOf(place, email))?.id ?? 0;
+    await addSession(place, id, 'told');
+    expect((await place.run(['users', 'set-role', email, 'user'])).status).toBe(0);
+    expect(await hasSession(place, 'told')).toBe(true);
+    expect((await place.run(['users', 'set-role', email, 'editor'])).status).toBe(0);
+    expect(await hasSession(place, 'told')).toBe(false);
+    expect((await place.run(['users', 'set-password', email])).status).toBe(0);
+    const events = await withDatabaseOf(place, database => eventsOf({ database }, id));
+    expect(events.map(({ type, actor }) => [type, actor])).toEqual([
+      ['user.created', 'cli'],
+      ['user.updated', 'cli'],
+      ['user.password_changed', 'cli'],
+    ]);
+    expect(events.at(-1)?.after).toMatchObject({ email, role: 'editor', version: 3 });
+    expect(JSON.stringify(events)).not.toMatch(/argon2|password_hash/);
   });
 
   test('the last administrator stays one', async () => {

@@ -61,11 +61,22 @@ export interface Contract {
 export const methodsOfHttp = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 
 /** What names the caller where bodies hold credentials: the document's examples are of no real account. */
-export const realBodies: Readonly<Record<string, (refreshToken: string, password: string) => unknown>> = {
+export const realBodies: Readonly<
+  Record<string, (refreshToken: string, password: string, mailed: MailedTokens) => unknown>
+> = {
   login: (_, password) => ({ email: emailOf('user'), password }),
   refresh: refreshToken => ({ refreshToken }),
   logout: refreshToken => ({ refreshToken }),
+  changePassword: (_, password) => ({ currentPassword: password, newPassword: password }),
+  resetPassword: (_, password, mailed) => ({ token: mailed.password, password }),
+  verifyAddress: (_, _password, mailed) => ({ token: mailed.verification }),
 };
+
+/** Tokens of mails that the service has sent to users made for it. */
+export interface MailedTokens {
+  readonly password: string;
+  readonly verification: string;
+}
 
 let loaded: Promise<Contract> | undefined;
 

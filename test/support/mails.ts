@@ -10,3 +10,19 @@ export async function mailsIn(folder: string): Promise<Email[]> {
   const files = readdirSync(folder).filter(name => name.endsWith('.eml'));
   return Promise.all(files.map(name => PostalMime.parse(readFileSync(join(folder, name)))));
 }
+
+/** The one mail to an address. @throws Error when there is none, or another one */
+export function mailTo(mails: readonly Email[], address: string): Email {
+  const found = mails.filter(mail => mail.to?.some(to => to.address === address));
+  const [only] = found;
+  if (only === undefined || found.length > 1)
+    throw new Error(`${found.length} mails were sent to ${address}`);
+  return only;
+}
+
+/** The token of the link in a mail. @throws Error when it has none, or another one in its HTML */
+export function tokenIn({ text = '', html = '' }: Email): string {
+  const [plain, linked] = [text, html].map(part => /[?&]token=([\w-]+)/.exec(part)?.[1]);
+  if (plain === undefined || plain !== linked) throw new Error(`no token, or two of them: ${text} ${html}`);
+  return plain;
+}

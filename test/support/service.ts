@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { loadConfig } from '../../src/config.ts';
+import { causedBy, outboxOf } from '../../src/events/outbox.ts';
 import type { Role } from '../../src/http/access.ts';
 import { createLog } from '../../src/operations/log.ts';
 import { hashPassword } from '../../src/resources/auth/passwords.ts';
@@ -161,7 +162,7 @@ async function start(
 }
 
 async function addUsers(database: Database, clock: TestClock): Promise<void> {
-  const users = userStore(database);
+  const users = userStore(database, outboxOf(database));
   const hash = await passwordHash;
   await database.write(async session => {
     for (const role of ['admin', 'editor', 'user'] as const) {
@@ -172,7 +173,7 @@ async function addUsers(database: Database, clock: TestClock): Promise<void> {
         passwordHash: hash,
         verifiedAt: clock.now(),
       };
-      await users.insert(session, user, clock.now());
+      await users.insert(session, user, causedBy('tests', clock.now()));
     }
   });
 }

@@ -1,9 +1,10 @@
 /** Turns a declared operation into requests: real resources for its path, the document's examples for its body. */
 import Stripe from 'stripe';
 import type { Role } from '../../src/http/access.ts';
-import { type Operation, realBodies } from './contract.ts';
+import { type MailedTokens, type Operation, realBodies } from './contract.ts';
 import { record, userIdOf } from './events.ts';
 import { type Answer, type Call, call } from './http.ts';
+import { mailTo, tokenIn } from './mails.ts';
 import { emailOf, password, type TestService } from './service.ts';
 
 export interface Walk {
@@ -52,6 +53,7 @@ export async function walkOf(service: TestService, operations: readonly Operatio
   const refreshTokens = new Map<string, string>();
   for (const { operationId } of operations.filter(({ operationId }) => operationId in realBodies))
     refreshTokens.set(operationId, (await call(service, login)).body.refreshToken);
+  const mailed = await mailedTokens(service);
   let variation = 0;
   // Bodies name products by their ids: one that no example changes, which are those of the ids 1 to 3.
   let productId = 0;
@@ -69,7 +71,7 @@ export async function walkOf(service: TestService, operations: readonly Operatio
   };
 
   async function send(operation: Operation, path: string, request: Partial<Call> = {}): Promise<Answer> {
-    let body = referring(bodyOf(operation, refreshTokens.get(operation.operationId)), productId);
+    let body = referring(bodyOf(operation, refreshTokens.get(operation.operationId), mailed), productId);
     const { as, headers } = { ...credentials(operation), ...request };
     const sentBody = request.body ?? body;
     const signed = await signatures[operation.operationId]?.(
@@ -149,10 +151,26 @@ export async function walkOf(service: TestService, operations: readonly Operatio
   };
 }
 
+const noTokens: MailedTokens = { password: 'none', verification: 'none' };
+
+/** Makes two users who get a mail with a token each: one to set a password, one to confirm the address. */
+async function mailedTokens(service: TestService): Promise<MailedTokens> {
+  const made = { name: 'Mailed', role: 'user' };
+  const people = { password: 'invited@walk.example', verification: 'unverified@walk.example' };
+  for (const body of [
+    { ...made, email: people.password },
+    { ...made, email: people.verification, password },
+  ])
+    await call(service, { method: 'POST', path: '/v1/users', as: 'admin', body });
+  const mails = await service.mails();
+  const tokenFor = (address: string) => tokenIn(mailTo(mails, address));
+  return { password: tokenFor(people.password), verification: tokenFor(people.verification) };
+}
+
 /** The operation's example body, or the one that fits this run's accounts. */
-export function bodyOf(operation: Operation, refreshToken = 'none'): unknown {
+export function bodyOf(operation: Operation, refreshToken = 'none', mailed = noTokens): unknown {
   const real = realBodies[operation.operationId];
-  if (real !== undefined) return real(refreshToken, password);
+  if (real !== undefined) return real(refreshToken, password, mailed);
   const content = operation.body?.['application/json'];
   if (content === undefined) return undefined;
   const named = Object.values(content.examples ?? {})[0] as { value?: unknown } | undefined;

@@ -124,7 +124,10 @@ export function authEndpoints({ database, clock }: Services, options: AuthOption
 const challenge = { 'WWW-Authenticate': 'Bearer realm="catalog"' };
 
 /** Counts an attempt against account and address before it is made; a success gives both back. */
-function attemptGuard({ accountAttempts, addressAttempts }: AuthOptions, now: () => number) {
+export function attemptGuard(
+  { accountAttempts, addressAttempts }: Pick<AuthOptions, 'accountAttempts' | 'addressAttempts'>,
+  now: () => number,
+) {
   return async (account: string | undefined, address: string) => {
     const charged: { quota: Quota; subject: string }[] = [{ quota: addressAttempts, subject: address }];
     if (account !== undefined) charged.push({ quota: accountAttempts, subject: account });

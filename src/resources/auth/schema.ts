@@ -1,6 +1,7 @@
 /** THE schema of signing in and out. */
 import { z } from 'zod';
 import { prose } from '../../http/schema.ts';
+import { mailToken, newPassword } from '../users/schema.ts';
 
 /** The three parts of a JWT, in base64url. */
 const pattern = '^[\\w-]+\\.[\\w-]+\\.[\\w-]+$';
@@ -45,3 +46,13 @@ export const tokenPair = z
   .meta({ id: 'TokenPair' });
 
 export const accessTokenOnly = z.object({ accessToken, expiresIn }).meta({ id: 'AccessToken' });
+
+const password = newPassword.meta({ format: 'password' });
+
+export const passwordChange = z
+  .object({ currentPassword: z.string().max(200).meta({ format: 'password' }), newPassword: password })
+  .meta({ id: 'PasswordChange' });
+
+export const forgotPassword = z.object({ email: prose(254) }).meta({ id: 'ForgotPassword' });
+export const passwordReset = z.object({ token: mailToken, password }).meta({ id: 'PasswordReset' });
+export const queued = z.object({ status: z.literal('queued') }).meta({ id: 'Queued' });

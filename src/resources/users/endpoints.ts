@@ -1,27 +1,231 @@
 /** Users over HTTP. */
-import { allow, unauthorized } from '../../http/access.ts';
-import { type Endpoint, endpoint } from '../../http/endpoint.ts';
-import { ok } from '../../http/reply.ts';
+import { z } from 'zod';
+import type { Cause } from '../../events/outbox.ts';
+import { allow, type Caller, unauthorized } from '../../http/access.ts';
+import { type Endpoint, endpoint, type Input } from '../../http/endpoint.ts';
+import { halCollection, isHal } from '../../http/hal.ts';
+import { patched } from '../../http/patched.ts';
+import { created, noContent, ok } from '../../http/reply.ts';
+import { identifier } from '../../http/schema.ts';
+import type { Session } from '../../storage/database.ts';
+import type { Condition } from '../../storage/list.ts';
+import { hashPassword } from '../auth/passwords.ts';
+import type { SessionStore } from '../auth/store.ts';
 import type { Services } from '../services.ts';
+import type { Letters } from './letters.ts';
+import type { MailTokens } from './mail-tokens.ts';
+import { addressOf, optionsFor, showUser, userBody, type View } from './representation.ts';
+import { creationRefusal, refusal, visible } from './rules.ts';
 import * as schema from './schema.ts';
-import { type UserStore, userOf } from './store.ts';
+import { emailKey, type StoredUser, type UserStore, userOf } from './store.ts';
 
-export function userEndpoints({ database }: Services, store: UserStore): Endpoint[] {
+export interface UserOptions {
+  readonly users: UserStore;
+  readonly sessions: SessionStore;
+  readonly mailTokens: MailTokens;
+  readonly letters: Letters;
+}
+
+const tag = 'Users';
+const path = '/users';
+const params = z.object({ id: identifier() });
+const readOnly = ['id', 'version', 'verifiedAt', 'createdAt', 'updatedAt'];
+const replacement = { name: 'Ada Winter', email: 'ada@shop.example', role: 'user', tags: [] };
+const oneUser = (description: string) => ({ description, schema: schema.user, hal: schema.userHal });
+
+type Asked = Pick<Input<unknown, unknown, unknown>, 'caller' | 'url' | 'mediaType'>;
+type Changing = Asked & Pick<Input<unknown, unknown, unknown>, 'precondition' | 'cause' | 'write'>;
+
+export function userEndpoints({ database, paginator }: Services, options: UserOptions): Endpoint[] {
+  const { users, sessions, mailTokens, letters } = options;
+
+  /** Reads what the links of a representation depend on. */
+  async function viewFor(session: Session, { caller, url, mediaType }: Asked): Promise<View> {
+    const administrators = isHal(mediaType) ? await users.administrators(session) : [];
+    return { caller, url, mediaType, administrators };
+  }
+
+  /** The administrators there are, kept as they are. @throws HttpError 401 when the one who calls is gone */
+  async function lockedAdministrators(session: Session, caller: Caller): Promise<number[]> {
+    if (caller.kind !== 'user' || caller.role !== 'admin') return [];
+    const administrators = await users.lockAdministrators(session);
+    const known = administrators.includes(caller.userId) || (await users.find(session, caller.userId));
+    if (known === undefined) throw unauthorized('UNAUTHORIZED');
+    return administrators;
+  }
+
+  function change(id: number, input: Changing, fieldsOf: (current: schema.User) => schema.UserFields) {
+    return input.write(async session => {
+      const { caller } = input;
+      const administrators = await lockedAdministrators(session, caller);
+      const before = visible(await users.lock(session, id), id, caller);
+      input.precondition(userBody(before, await viewFor(session, input)), before.updated_at);
+      const fields = fieldsOf(userOf(before));
+      const refused = refusal(caller, before, fields.role, administrators);
+      if (refused !== undefined) throw refused;
+      const cause = input.cause();
+      const after = await users.update(session, before, fields, cause);
+      if (after.role !== before.role) await sessions.removeAllOf(session, id);
+      if (emailKey(after.email) !== emailKey(before.email)) {
+        // What was sent to the old address must not count any more.
+        await mailTokens.withdraw(session, id);
+        await letters.addressChanged(session, before, cause);
+        await greet(session, after, cause);
+      }
+      return showUser(after, await viewFor(session, input));
+    });
+  }
+
+  /** Asks a new address for what is still missing: the password, or proof that it is the user's. */
+  function greet(session: Session, user: StoredUser, cause: Cause): Promise<void> {
+    return (user.password_hash === null ? letters.invite : letters.verify)(session, user, cause);
+  }
+
   return [
+    endpoint({
+      method: 'GET',
+      path,
+      operationId: 'listUsers',
+      summary: 'List users',
+      tag,
+      access: allow.admin('users:read'),
+      query: schema.listUsers,
+      responses: {
+        200: { description: 'One page of users.', schema: schema.userList, hal: schema.userListHal },
+      },
+      errors: ['INVALID_CURSOR'],
+      async handle(input) {
+        const { query, url, mediaType } = input;
+        const request = paginator.request(query, conditionsOf(query), schema.sortColumns, 'users');
+        const [listed, view] = [await users.list(request), await viewFor(database.read, input)];
+        const page = paginator.envelope(listed, request, 'users', url, row => userBody(row, view));
+        const search = url.search === '' ? '' : `?${url.search}`;
+        return ok(isHal(mediaType) ? halCollection(page, 'users', `${url.base}${url.path}${search}`) : page);
+      },
+    }),
+    endpoint({
+      method: 'POST',
+      path,
+      operationId: 'createUser',
+      summary: 'Create a user',
+      description:
+        'A user with a password is asked by mail to confirm the address, one without to set a password. An API key makes users of the role `user` only.',
+      tag,
+      access: allow.admin('users:write'),
+      body: { kind: 'json', schema: schema.createUser, example: schema.createUserExample },
+      responses: { 201: oneUser('The user was created.') },
+      errors: ['DUPLICATE'],
+      async handle(input) {
+        const { body, caller, url, write, cause } = input;
+        const { name, email, role, tags, password } = body;
+        // Slow on purpose, so done before the transaction.
+        const passwordHash = password == null ? null : await hashPassword(password);
+        return write(async session => {
+          const fields = { name, email, role: role ?? 'user', tags: tags ?? [] } as const;
+          const refused = creationRefusal(caller, fields.role, await lockedAdministrators(session, caller));
+          if (refused !== undefined) throw refused;
+          const now = cause();
+          const row = await users.insert(session, { ...fields, passwordHash, verifiedAt: null }, now);
+          await greet(session, row, now);
+          const view = await viewFor(session, input);
+          return created(addressOf(url, row), userBody(row, view), optionsFor(row, view));
+        });
+      },
+    }),
+    endpoint({
+      method: 'GET',
+      path: `${path}/{id}`,
+      operationId: 'getUser',
+      summary: 'Read a user',
+      description: 'Administrators read everybody, others themselves.',
+      tag,
+      access: allow.everyone('users:read'),
+      params,
+      responses: { 200: oneUser('The user.') },
+      errors: ['NOT_FOUND'],
+      async handle(input) {
+        const { params: asked, caller } = input;
+        const row = visible(await users.find(database.read, asked.id), asked.id, caller);
+        return showUser(row, await viewFor(database.read, input));
+      },
+    }),
+    endpoint({
+      method: 'PUT',
+      path: `${path}/{id}`,
+      operationId: 'replaceUser',
+      summary: 'Replace a user',
+      description:
+        'Tags that are left out become none. Only an administrator may change the role, which ends the sessions of the user. A changed e-mail address has to be confirmed anew.',
+      tag,
+      access: allow.everyone('users:write'),
+      params,
+      body: { kind: 'json', schema: schema.replaceUser, example: replacement },
+      responses: { 200: oneUser('The user as it is now.') },
+      errors: ['NOT_FOUND', 'DUPLICATE', 'LAST_ADMINISTRATOR', 'PRECONDITION_FAILED'],
+      handle: input => change(input.params.id, input, () => input.body),
+    }),
+    endpoint({
+      method: 'PATCH',
+      path: `${path}/{id}`,
+      operationId: 'patchUser',
+      summary: 'Change fields of a user',
+      description:
+        'A JSON Patch that tests `/version` is refused with 409 when somebody else was faster. The rules are those of PUT.',
+      tag,
+      access: allow.everyone('users:write'),
+      params,
+      body: { kind: 'patch', schema: schema.patchUser, example: { name: 'Ada Summer' } },
+      responses: { 200: oneUser('The user as it is now.') },
+      errors: ['NOT_FOUND', 'DUPLICATE', 'LAST_ADMINISTRATOR', 'PRECONDITION_FAILED'],
+      handle: input =>
+        change(input.params.id, input, current => patched(current, input.body, schema.replaceUser, readOnly)),
+    }),
+    endpoint({
+      method: 'DELETE',
+      path: `${path}/{id}`,
+      operationId: 'deleteUser',
+      summary: 'Delete a user',
+      description: 'Ends all sessions of the user. Orders and invoices stay as they are.',
+      tag,
+      access: allow.admin('users:write'),
+      params,
+      responses: { 204: { description: 'The user is gone.' } },
+      errors: ['NOT_FOUND', 'LAST_ADMINISTRATOR', 'PRECONDITION_FAILED'],
+      handle(input) {
+        const { params: asked, caller, precondition, write, cause } = input;
+        return write(async session => {
+          const administrators = await lockedAdministrators(session, caller);
+          const before = visible(await users.lock(session, asked.id), asked.id, caller);
+          precondition(userBody(before, await viewFor(session, input)), before.updated_at);
+          const refused = refusal(caller, before, null, administrators);
+          if (refused !== undefined) throw refused;
+          await users.remove(session, before, cause());
+          return noContent();
+        });
+      },
+    }),
     endpoint({
       method: 'GET',
       path: '/me',
       operationId: 'getMe',
       summary: 'Read the user who is signed in',
-      tag: 'Users',
+      tag,
       access: allow.everyone(),
-      responses: { 200: { description: 'The current user.', schema: schema.user } },
-      async handle({ caller }) {
-        const row = caller.kind === 'user' ? await store.find(database.read, caller.userId) : undefined;
+      responses: { 200: oneUser('The current user.') },
+      async handle(input) {
+        const { caller } = input;
+        const row = caller.kind === 'user' ? await users.find(database.read, caller.userId) : undefined;
         // The token is good but its user is gone: it stands for nobody any more.
         if (row === undefined) throw unauthorized('UNAUTHORIZED');
-        return ok(userOf(row), { lastModified: row.updated_at });
+        return showUser(row, await viewFor(database.read, input));
       },
     }),
   ];
+}
+
+function conditionsOf({ role, email }: z.output<typeof schema.listUsers>): Condition[] {
+  const conditions: Condition[] = [];
+  if (role !== undefined) conditions.push({ column: 'role', operator: '=', value: role });
+  if (email !== undefined) conditions.push({ column: 'email_key', operator: '=', value: emailKey(email) });
+  return conditions;
 }

@@ -1,19 +1,27 @@
 /** THE schema of users. */
 import { z } from 'zod';
 import { roles } from '../../http/access.ts';
-import { identifier, text, timestamp } from '../../http/schema.ts';
+import { halCollectionOf, halOf, linksOf } from '../../http/hal.ts';
+import { collectionOf, pageParameters, sortParameters } from '../../http/paginate.ts';
+import { identifier, oneOf, prose, text, timestamp } from '../../http/schema.ts';
 
-export const email = z.email('must be an e-mail address').max(254);
+export const email = z
+  .email({ error: ({ code }) => (code === 'invalid_format' ? 'must be an e-mail address' : undefined) })
+  .max(254);
 /** 10 characters or more; the upper limit keeps hashing from being a way to keep the service busy. */
 export const newPassword = z.string().min(10).max(200);
+
+const name = text(200);
+const role = oneOf(roles);
+const tags = z.array(text(50)).max(50);
 
 export const user = z
   .object({
     id: identifier(),
-    name: text(200),
+    name,
     email,
-    role: z.enum(roles),
-    tags: z.array(text(50)).max(50),
+    role,
+    tags,
     version: z.int().min(1),
     verifiedAt: timestamp().nullable(),
     createdAt: timestamp(),
@@ -34,4 +42,71 @@ export const user = z
     },
   });
 
+/** POST: without a password, the user is asked by mail to set one. */
+export const createUser = z
+  .object({
+    name,
+    email,
+    role: role.nullish().describe('Default: user.'),
+    tags: tags.nullish(),
+    password: newPassword.nullish().meta({ format: 'password' }),
+  })
+  .meta({ id: 'CreateUser' });
+export const createUserExample = {
+  name: 'Ada Winter',
+  email: 'ada@shop.example',
+  role: 'user',
+  tags: ['wholesale'],
+};
+
+const complete = z.object({ name, email, role, tags: tags.nullish() });
+
+/** PUT: tags that are left out become none. */
+export const replaceUser = complete
+  .transform(input => ({
+    name: input.name,
+    email: input.email,
+    role: input.role,
+    tags: input.tags ?? [],
+  }))
+  .meta({ id: 'ReplaceUser' });
+
+/** PATCH with application/json: only the fields to change. */
+export const patchUser = complete.partial().meta({ id: 'PatchUser' });
+
+export const mailTokenExample = 'mK3v0c5zq1hXbGdsWzEsMjAsMjBdmK3v0c5zq1hXbGd';
+/** A token as it stands in the link of a mail. */
+export const mailToken = z
+  .string()
+  .min(1)
+  .max(100)
+  .describe('The token of the link in the mail.')
+  .meta({ pattern: '^[\\w-]+$', examples: [mailTokenExample] });
+
+export const verification = z.object({ token: mailToken.nullish() }).meta({ id: 'Verification' });
+export const verifyRequest = z.object({ token: mailToken }).meta({ id: 'VerifyRequest' });
+export const verified = z.object({ verifiedAt: timestamp() }).meta({ id: 'Verified' });
+
+const links = linksOf(['self'], ['orders', 'edit', 'delete', 'passwordReset', 'verify']);
+export const userHal = halOf(user, 'UserHal', links, z.object({}));
+export const userList = collectionOf(user, 'UserList');
+export const userListHal = halCollectionOf(userHal, 'users', userList, 'UserListHal');
+
+/** Public names of the sorts → columns. */
+export const sortColumns = { id: 'id', name: 'name', email: 'email', createdAt: 'created_at' } as const;
+
+export const listUsers = z.object({
+  role: role.optional().describe('Only users of this role.'),
+  email: prose(254)
+    .optional()
+    .meta({
+      description: 'Only the user of this address, in whatever case.',
+      examples: ['ada@shop.example'],
+    }),
+  ...sortParameters(['id', 'name', 'email', 'createdAt']),
+  ...pageParameters,
+});
+
 export type User = z.output<typeof user>;
+/** What a write may set, complete: every change ends in one of these. */
+export type UserFields = z.output<typeof replaceUser>;

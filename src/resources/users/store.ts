@@ -1,16 +1,19 @@
-/** The queries of users. */
+/** The queries of users. Every change is written down as an event; no event holds a password or its hash. */
 import { sql } from 'kysely';
+import type { Cause, Outbox } from '../../events/outbox.ts';
 import type { Role } from '../../http/access.ts';
-import type { Database, Session, Transaction } from '../../storage/database.ts';
+import { type Database, type Session, StorageError, type Transaction } from '../../storage/database.ts';
+import { type Lister, lister } from '../../storage/list.ts';
 import { prepared } from '../../storage/prepared.ts';
-import type { User } from './schema.ts';
+import type { User, UserFields } from './schema.ts';
 
-export interface StoredUser {
+/** A user as lists read it: without the hash of the password. */
+export interface UserRow {
   readonly id: number;
   readonly name: string;
   readonly email: string;
-  readonly password_hash: string | null;
   readonly role: string;
+  /** JSON text. */
   readonly tags: string;
   readonly version: number;
   readonly verified_at: number | null;
@@ -18,31 +21,57 @@ export interface StoredUser {
   readonly updated_at: number;
 }
 
+export interface StoredUser extends UserRow {
+  /** Null until the user has set a password. */
+  readonly password_hash: string | null;
+}
+
 export interface NewUser {
   readonly name: string;
   readonly email: string;
   readonly role: Role;
+  readonly tags?: readonly string[];
   readonly passwordHash: string | null;
   readonly verifiedAt: number | null;
 }
 
 export interface UserStore {
   find(session: Session, id: number): Promise<StoredUser | undefined>;
+  /** The same, keeping others from changing it until the transaction ends. */
+  lock(session: Session, id: number): Promise<StoredUser | undefined>;
   findByEmail(session: Session, email: string): Promise<StoredUser | undefined>;
+  /** The ids of all administrators. */
+  administrators(session: Session): Promise<number[]>;
+  /**
+   * The same, keeping others from changing them until the transaction ends. Whoever means to lock another user
+   * as well locks the administrators first, so that no two transactions wait for each other crosswise.
+   */
+  lockAdministrators(session: Session): Promise<number[]>;
   count(session: Session): Promise<number>;
   all(session: Session): Promise<StoredUser[]>;
-  /** @throws StorageError `unique` when the address is taken, in whatever case */
-  insert(session: Transaction, user: NewUser, now: number): Promise<number>;
-  /** @returns whether there was such a user */
-  setPassword(session: Session, id: number, passwordHash: string, now: number): Promise<boolean>;
-  /** Needs the lock `administrators`. @returns false when it would leave no administrator, or no such user is */
-  setRole(session: Session, id: number, role: Role, now: number): Promise<boolean>;
+  readonly list: Lister<UserRow>;
+  /** @throws StorageError `unique` for `email` when the address is taken, in whatever case */
+  insert(session: Transaction, user: NewUser, cause: Cause): Promise<StoredUser>;
+  /**
+   * Writes new fields over a user that is locked. Another address has yet to be verified.
+   * @throws StorageError `unique` for `email` when the address is taken
+   */
+  update(session: Transaction, before: StoredUser, fields: UserFields, cause: Cause): Promise<StoredUser>;
+  setPassword(
+    session: Transaction,
+    before: StoredUser,
+    passwordHash: string,
+    cause: Cause,
+  ): Promise<StoredUser>;
+  /** Notes that the address is the user's. */
+  verify(session: Transaction, before: StoredUser, cause: Cause): Promise<StoredUser>;
+  remove(session: Transaction, before: StoredUser, cause: Cause): Promise<void>;
 }
 
 /** What makes two addresses the same. */
 export const emailKey = (email: string) => email.trim().toLowerCase();
 
-export function userOf(row: StoredUser): User {
+export function userOf(row: UserRow): User {
   return {
     id: row.id,
     name: row.name,
@@ -57,46 +86,116 @@ export function userOf(row: StoredUser): User {
   };
 }
 
-export function userStore({ build }: Pick<Database, 'build'>): UserStore {
+type Changes = Partial<Omit<StoredUser, 'id' | 'version' | 'created_at' | 'updated_at'>>;
+
+export function userStore(database: Database, outbox: Outbox): UserStore {
+  const { build, dialect } = database;
   const byId = prepared<{ id: number }, StoredUser>(argument =>
     build.selectFrom('users').selectAll().where('id', '=', argument.id),
+  );
+  const byIdForUpdate = prepared<{ id: number }, StoredUser>(argument =>
+    build.selectFrom('users').selectAll().where('id', '=', argument.id).modifyEnd(dialect.forUpdate),
   );
   const byEmail = prepared<{ key: string }, StoredUser>(argument =>
     build.selectFrom('users').selectAll().where('email_key', '=', argument.key),
   );
+  const administrators = build.selectFrom('users').select('id').where('role', '=', 'admin').orderBy('id');
+  const idsOf = async (session: Session, query: typeof administrators) =>
+    (await session.all(query.compile())).map(({ id }) => id);
+
+  const record = (
+    session: Transaction,
+    action: string,
+    before: StoredUser | undefined,
+    after: StoredUser | undefined,
+    cause: Cause,
+  ) =>
+    outbox.record(
+      session,
+      {
+        resource: 'user',
+        resourceId: (after ?? before)?.id ?? 0,
+        action,
+        before: before === undefined ? null : JSON.stringify(userOf(before)),
+        after: after === undefined ? null : JSON.stringify(userOf(after)),
+      },
+      cause,
+    );
+
+  async function change(
+    session: Transaction,
+    before: StoredUser,
+    changes: Changes,
+    action: string,
+    cause: Cause,
+  ): Promise<StoredUser> {
+    const stamps = { version: before.version + 1, updated_at: cause.at };
+    const key = changes.email === undefined ? {} : { email_key: emailKey(changes.email) };
+    const set = { ...changes, ...key, ...stamps };
+    const query = build.updateTable('users').set(set).where('id', '=', before.id);
+    await namingEmail(session.run(query.compile()));
+    const after = { ...before, ...changes, ...stamps };
+    await record(session, action, before, after, cause);
+    return after;
+  }
+
   return {
     find: (session, id) => session.first(byId({ id })),
+    lock: (session, id) => session.first(byIdForUpdate({ id })),
     findByEmail: (session, email) => session.first(byEmail({ key: emailKey(email) })),
+    administrators: session => idsOf(session, administrators),
+    lockAdministrators: session => idsOf(session, administrators.modifyEnd(dialect.forUpdate)),
     async count(session) {
       const total = sql<number>`cast(count(*) as integer)`.as('total');
       return (await session.first(build.selectFrom('users').select(total).compile()))?.total ?? 0;
     },
     all: session => session.all(build.selectFrom('users').selectAll().orderBy('id').compile()),
-    async insert(session, user, now) {
+    list: lister<UserRow>(database, {
+      table: 'users',
+      columns: ['name', 'email', 'role', 'tags', 'version', 'verified_at', 'created_at', 'updated_at'],
+    }),
+
+    async insert(session, user, cause) {
       const row = {
         name: user.name,
         email: user.email,
         email_key: emailKey(user.email),
         password_hash: user.passwordHash,
         role: user.role,
-        tags: '[]',
+        tags: JSON.stringify(user.tags ?? []),
         version: 1,
         verified_at: user.verifiedAt,
-        created_at: now,
-        updated_at: now,
+        created_at: cause.at,
+        updated_at: cause.at,
       };
-      return session.insert(build.insertInto('users').values(row).compile());
+      const id = await namingEmail(session.insert(build.insertInto('users').values(row).compile()));
+      const stored = { ...row, id };
+      await record(session, 'created', undefined, stored, cause);
+      return stored;
     },
-    async setRole(session, id, role, now) {
-      const change = { role, updated_at: now, version: sql<number>`version + 1` };
-      const others = build.selectFrom('users').select('id').where('role', '=', 'admin').where('id', '!=', id);
-      let query = build.updateTable('users').set(change).where('id', '=', id);
-      if (role !== 'admin') query = query.where(({ exists }) => exists(others));
-      return (await session.run(query.compile())) > 0;
+
+    update(session, before, { name, email, role, tags }, cause) {
+      const isSameAddress = emailKey(email) === emailKey(before.email);
+      const verified_at = isSameAddress ? before.verified_at : null;
+      const changes = { name, email, role, tags: JSON.stringify(tags), verified_at };
+      return change(session, before, changes, 'updated', cause);
     },
-    async setPassword(session, id, passwordHash, now) {
-      const change = { password_hash: passwordHash, updated_at: now, version: sql<number>`version + 1` };
-      return (await session.run(build.updateTable('users').set(change).where('id', '=', id).compile())) > 0;
+    setPassword: (session, before, passwordHash, cause) =>
+      change(session, before, { password_hash: passwordHash }, 'password_changed', cause),
+    verify: (session, before, cause) => change(session, before, { verified_at: cause.at }, 'verified', cause),
+    async remove(session, before, cause) {
+      await session.run(build.deleteFrom('users').where('id', '=', before.id).compile());
+      await record(session, 'deleted', before, undefined, cause);
     },
   };
+}
+
+/** The column that makes addresses unique is not one that callers know. */
+async function namingEmail<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    if (!(error instanceof StorageError && error.kind === 'unique')) throw error;
+    throw new StorageError('unique', error.message, { column: 'email', cause: error });
+  }
 }

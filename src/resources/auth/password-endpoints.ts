@@ -1,0 +1,195 @@
+/** Passwords: changing one's own, and setting a new one with a token that came by mail. */
+import { z } from 'zod';
+import type { Consumer } from '../../events/dispatcher.ts';
+import { causedBy } from '../../events/outbox.ts';
+import { allow, unauthorized } from '../../http/access.ts';
+import { type Endpoint, endpoint } from '../../http/endpoint.ts';
+import { HttpError } from '../../http/errors.ts';
+import { noContent, secret } from '../../http/reply.ts';
+import { identifier } from '../../http/schema.ts';
+import type { Session } from '../../storage/database.ts';
+import type { Services } from '../services.ts';
+import type { Letters } from '../users/letters.ts';
+import type { MailTokens } from '../users/mail-tokens.ts';
+import { invalidToken } from '../users/rules.ts';
+import { mailTokenExample } from '../users/schema.ts';
+import { emailKey, type UserStore } from '../users/store.ts';
+import type { Guard } from './guard.ts';
+import { hashPassword, type PasswordCheck } from './passwords.ts';
+import * as schema from './schema.ts';
+import type { SessionStore } from './store.ts';
+
+export interface PasswordOptions {
+  readonly users: UserStore;
+  readonly sessions: SessionStore;
+  readonly mailTokens: MailTokens;
+  readonly letters: Letters;
+  readonly passwords: PasswordCheck;
+  /** Against guessing passwords and tokens. */
+  readonly guard: Guard;
+  /** Against filling somebody's mailbox. */
+  readonly mailGuard: Guard;
+}
+
+const tag = 'Authentication';
+const purpose = 'password';
+const forgotten = 'forgotten password';
+/** The same whether or not there is such a user. */
+const queued = () => secret(202, { status: 'queued' });
+const isQueued = { description: 'If there is such a user, a mail is on its way.', schema: schema.queued };
+
+/**
+ * Looks for the user of an address after the answer has been given, and writes to them: so the answer to
+ * somebody who tries addresses takes one and the same time.
+ */
+export function forgottenPasswords(
+  { clock }: Pick<Services, 'clock'>,
+  { users, letters }: Pick<PasswordOptions, 'users' | 'letters'>,
+): Consumer {
+  return {
+    queue: forgotten,
+    kind: 'internal',
+    async deliver(session, email) {
+      const known = await users.findByEmail(session, email);
+      const user = known === undefined ? undefined : await users.lock(session, known.id);
+      if (user !== undefined) await letters.resetPassword(session, user, causedBy('service', clock.now()));
+    },
+  };
+}
+
+export function passwordEndpoints(services: Services, options: PasswordOptions): Endpoint[] {
+  const { database, clock, queue } = services;
+  const { users, sessions, mailTokens, letters, passwords, guard, mailGuard } = options;
+
+  /** What no longer counts once there is another password. */
+  async function endSessions(session: Session, userId: number): Promise<void> {
+    await sessions.removeAllOf(session, userId);
+    await mailTokens.withdraw(session, userId, purpose);
+  }
+
+  return [
+    endpoint({
+      method: 'PUT',
+      path: '/me/password',
+      operationId: 'changePassword',
+      summary: 'Change one’s own password',
+      description:
+        'Ends all sessions: sign in again with the new password. A wrong current password counts as a failed sign-in.',
+      tag,
+      access: allow.everyone(),
+      body: {
+        kind: 'json',
+        schema: schema.passwordChange,
+        example: { currentPassword: 'correct horse battery', newPassword: 'a longer one with a staple' },
+      },
+      responses: { 204: { description: 'The password was changed.' } },
+      errors: ['WRONG_PASSWORD'],
+      async handle({ body, caller, address, write, cause }) {
+        const user = caller.kind === 'user' ? await users.find(database.read, caller.userId) : undefined;
+        if (user === undefined) throw unauthorized('UNAUTHORIZED');
+        const attempt = await guard(emailKey(user.email), address);
+        if (!(await passwords.verify(body.currentPassword, user.password_hash))) throw wrongPassword();
+        attempt.succeeded();
+        const passwordHash = await hashPassword(body.newPassword);
+        return write(async session => {
+          const before = await users.lock(session, user.id);
+          if (before === undefined) throw unauthorized('UNAUTHORIZED');
+          // Changed meanwhile: what was compared is not the current password any more.
+          if (before.password_hash !== user.password_hash) throw wrongPassword();
+          await users.setPassword(session, before, passwordHash, cause());
+          await endSessions(session, user.id);
+          return noContent();
+        });
+      },
+    }),
+    endpoint({
+      method: 'POST',
+      path: '/users/{id}/password-reset',
+      operationId: 'requestPasswordReset',
+      summary: 'Send a user a mail to set a new password',
+      description:
+        'The answer is always the same; a mail goes out when the caller is the user, an administrator or an API key.',
+      tag: 'Users',
+      access: allow.everyone('users:write'),
+      params: z.object({ id: identifier() }),
+      conceals: true,
+      responses: { 202: isQueued },
+      handle({ params: { id }, caller, write, cause }) {
+        const isAllowed =
+          caller.kind === 'key' ||
+          (caller.kind === 'user' && (caller.userId === id || caller.role === 'admin'));
+        return write(async session => {
+          const user = isAllowed ? await users.lock(session, id) : undefined;
+          if (user !== undefined) await letters.resetPassword(session, user, cause());
+          return queued();
+        });
+      },
+    }),
+    endpoint({
+      method: 'POST',
+      path: '/auth/forgot-password',
+      operationId: 'forgotPassword',
+      summary: 'Ask for a mail to set a new password',
+      description: 'The answer does not tell whether there is a user of this address.',
+      tag,
+      access: allow.public,
+      idempotent: false,
+      body: { kind: 'json', schema: schema.forgotPassword, example: { email: 'ada@shop.example' } },
+      responses: { 202: isQueued },
+      async handle({ body, address, write }) {
+        const email = emailKey(body.email);
+        // Never given back: each of them may send a mail.
+        await mailGuard(email, address);
+        return write(async session => {
+          await queue.add(session, { queue: forgotten, key: email, payload: email, at: clock.now() });
+          return queued();
+        });
+      },
+    }),
+    endpoint({
+      method: 'POST',
+      path: '/auth/password-reset',
+      operationId: 'resetPassword',
+      summary: 'Set a password with the token of a mail',
+      description: 'Ends all sessions of the user, and confirms the address that the mail was sent to.',
+      tag,
+      access: allow.public,
+      idempotent: false,
+      body: {
+        kind: 'json',
+        schema: schema.passwordReset,
+        example: { token: mailTokenExample, password: 'a longer one with a staple' },
+      },
+      responses: { 204: { description: 'The password was set.' } },
+      errors: ['INVALID_TOKEN'],
+      async handle({ body: { token, password }, address, write, cause }) {
+        const attempt = await guard(undefined, address);
+        const ownerOf = (session: Session) => mailTokens.ownerOf(session, token, purpose, clock.now());
+        if ((await ownerOf(database.read)) === undefined) throw invalidToken();
+        const passwordHash = await hashPassword(password);
+        const reply = await write(async session => {
+          const owner = await ownerOf(session);
+          const before = owner === undefined ? undefined : await users.lock(session, owner);
+          // Asked again: another request may have used it while this one waited for the user.
+          if (before === undefined || !(await mailTokens.use(session, token))) throw invalidToken();
+          const now = cause();
+          const user = before.verified_at === null ? await users.verify(session, before, now) : before;
+          await users.setPassword(session, user, passwordHash, now);
+          await endSessions(session, user.id);
+          await mailTokens.withdraw(session, user.id);
+          return noContent();
+        });
+        attempt.succeeded();
+        return reply;
+      },
+    }),
+  ];
+}
+
+const wrongPassword = () => new HttpError('WRONG_PASSWORD', { details: [wrong] });
+const wrong = {
+  field: 'currentPassword',
+  pointer: '#/currentPassword',
+  code: 'password',
+  message: 'is not the current password',
+};

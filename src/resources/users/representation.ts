@@ -1,0 +1,52 @@
+/** What a user looks like to the one who asks: plain JSON, or HAL with the links that lead somewhere for them. */
+import { type Caller, maySee } from '../../http/access.ts';
+import type { RequestUrl } from '../../http/endpoint.ts';
+import { hal, isHal, type Links } from '../../http/hal.ts';
+import { ok, type ReplyOptions } from '../../http/reply.ts';
+import { refusal } from './rules.ts';
+import { type UserRow, userOf } from './store.ts';
+
+export interface View {
+  readonly caller: Caller;
+  readonly url: RequestUrl;
+  readonly mediaType: string;
+  /** All there are; needed for HAL only. */
+  readonly administrators: readonly number[];
+}
+
+/** The address that a version's paths begin with: `https://shop.example/v1`. */
+const rootOf = ({ base, path }: RequestUrl) => `${base}/${path.split('/')[1]}`;
+
+export const addressOf = (url: RequestUrl, { id }: Pick<UserRow, 'id'>) => `${rootOf(url)}/users/${id}`;
+
+/** The body of an answer that shows a user, as JSON text: also what If-Match compares with. */
+export function userBody(row: UserRow, view: View): string {
+  const user = userOf(row);
+  return JSON.stringify(isHal(view.mediaType) ? hal(user, linksTo(row, view)) : user);
+}
+
+/** What goes with that body. Links change with more than the user, so HAL has no date of its last change. */
+export const optionsFor = (row: UserRow, { mediaType }: View): ReplyOptions =>
+  isHal(mediaType) ? {} : { lastModified: row.updated_at };
+
+export const showUser = (row: UserRow, view: View) => ok(userBody(row, view), optionsFor(row, view));
+
+function linksTo(row: UserRow, { caller, url, administrators }: View): Links {
+  const self = addressOf(url, row);
+  const has = (scope: string) => caller.kind !== 'key' || caller.scopes.has(scope);
+  const isAdministrator = caller.kind === 'user' && caller.role === 'admin';
+  const writes = maySee(caller, row.id, ['admin']) && has('users:write');
+  const mayEdit = writes && refusal(caller, row, row.role, administrators) === undefined;
+  const mayRemove = (isAdministrator || caller.kind === 'key') && writes;
+  const removable = mayRemove && refusal(caller, row, null, administrators) === undefined;
+  return {
+    self: { href: self },
+    ...(has('orders:read') ? { orders: { href: `${self}/orders` } } : {}),
+    ...(mayEdit ? { edit: { href: self, method: 'PATCH' } as const } : {}),
+    ...(removable ? { delete: { href: self, method: 'DELETE' } as const } : {}),
+    ...(writes ? { passwordReset: { href: `${self}/password-reset`, method: 'POST' } as const } : {}),
+    ...(mayEdit && row.verified_at === null
+      ? { verify: { href: `${self}/verify`, method: 'POST' } as const }
+      : {}),
+  };
+}

@@ -1,0 +1,75 @@
+/**
+ * Who may change whom (docs/decisions/0011). Administrators may change everybody, but never the last of them;
+ * others themselves, but not their role; API keys only accounts of the role `user`, so that a key is no way to
+ * become somebody with more rights.
+ */
+import { type Caller, maySee, unauthorized } from '../../http/access.ts';
+import { HttpError } from '../../http/errors.ts';
+import type { StoredUser, UserRow } from './store.ts';
+
+/**
+ * The user, for a caller who may see it. Somebody else's account is none at all; one's own that is gone leaves
+ * nobody whom the token stands for.
+ * @throws HttpError 401, 404
+ */
+export function visible(row: StoredUser | undefined, id: number, caller: Caller): StoredUser {
+  if (row !== undefined && maySee(caller, id, ['admin'])) return row;
+  if (caller.kind === 'user' && caller.userId === id) throw unauthorized('UNAUTHORIZED');
+  throw new HttpError('NOT_FOUND', { message: `There is no user ${id || 'with this id'}.` });
+}
+
+/** Whether a change would leave the service without an administrator. @param role null when the user goes */
+export function leavesNoAdministrator(
+  { id, role: before }: Pick<UserRow, 'id' | 'role'>,
+  role: string | null,
+  administrators: readonly number[],
+): boolean {
+  return before === 'admin' && role !== 'admin' && administrators.every(other => other === id);
+}
+
+/**
+ * Why the caller may not make this change; undefined when nothing stands against it. The caller is known to see
+ * the user.
+ * @param role the user's role afterwards; null when the user goes
+ * @param administrators those there are now: an access token may be older than a change of role
+ */
+export function refusal(
+  caller: Caller,
+  before: Pick<UserRow, 'id' | 'role'>,
+  role: string | null,
+  administrators: readonly number[],
+): HttpError | undefined {
+  const keepsRole = role === before.role;
+  if (caller.kind === 'key') {
+    if (before.role === 'user' && (keepsRole || role === null)) return undefined;
+    return forbidden('An API key may change users of the role user only, and no roles.');
+  }
+  if (caller.kind !== 'user') return forbidden('Only users may do this.');
+  if (caller.role !== 'admin') {
+    return keepsRole ? undefined : forbidden('Only an administrator may change a role.');
+  }
+  if (leavesNoAdministrator(before, role, administrators)) return new HttpError('LAST_ADMINISTRATOR');
+  if (administrators.includes(caller.userId) || (keepsRole && before.id === caller.userId)) return undefined;
+  return noLonger();
+}
+
+/** Why the caller may not make a user of this role. */
+export function creationRefusal(
+  caller: Caller,
+  role: string,
+  administrators: readonly number[],
+): HttpError | undefined {
+  if (caller.kind === 'key') {
+    return role === 'user' ? undefined : forbidden('An API key may make users of the role user only.');
+  }
+  return caller.kind === 'user' && administrators.includes(caller.userId) ? undefined : noLonger();
+}
+
+/** 400: the same for a token that is wrong, was used and has expired. */
+export const invalidToken = () =>
+  new HttpError('INVALID_TOKEN', {
+    details: [{ field: 'token', pointer: '#/token', code: 'token', message: 'is not valid (any more)' }],
+  });
+
+const forbidden = (message: string) => new HttpError('FORBIDDEN', { message });
+const noLonger = () => forbidden('Your role has changed: you are not an administrator any more.');

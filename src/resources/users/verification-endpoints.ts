@@ -1,0 +1,98 @@
+/** Proving that an e-mail address is the user's, with the token of a mail that was sent to it. */
+import { z } from 'zod';
+import { allow, type Caller } from '../../http/access.ts';
+import { type Endpoint, endpoint } from '../../http/endpoint.ts';
+import { invalid } from '../../http/errors.ts';
+import { secret } from '../../http/reply.ts';
+import { identifier } from '../../http/schema.ts';
+import type { Guard } from '../auth/guard.ts';
+import type { Services } from '../services.ts';
+import type { MailTokens } from './mail-tokens.ts';
+import { showUser } from './representation.ts';
+import { invalidToken, refusal, visible } from './rules.ts';
+import * as schema from './schema.ts';
+import { type UserStore, userOf } from './store.ts';
+
+export interface VerificationOptions {
+  readonly users: UserStore;
+  readonly mailTokens: MailTokens;
+  /** Against guessing tokens: counts per address. */
+  readonly guard: Guard;
+}
+
+const tag = 'Users';
+const purpose = 'verification';
+const example = { token: schema.mailTokenExample };
+
+/** An administrator or API key vouches for an address; a user has to show the token. */
+const vouches = (caller: Caller) =>
+  caller.kind === 'key' || (caller.kind === 'user' && caller.role === 'admin');
+
+export function verificationEndpoints(
+  { clock }: Pick<Services, 'clock'>,
+  { users, mailTokens, guard }: VerificationOptions,
+): Endpoint[] {
+  return [
+    endpoint({
+      method: 'POST',
+      path: '/users/{id}/verify',
+      operationId: 'verifyUser',
+      summary: 'Confirm the e-mail address of a user',
+      description:
+        'The user sends the token of the mail; an administrator needs none, and a body is not looked at. An address that is confirmed already stays so.',
+      tag,
+      access: allow.everyone('users:write'),
+      params: z.object({ id: identifier() }),
+      body: { kind: 'json', schema: schema.verification, optional: true, example },
+      responses: { 200: { description: 'The user as it is now.', schema: schema.user } },
+      errors: ['NOT_FOUND', 'INVALID_TOKEN'],
+      async handle({ params: { id }, body, caller, address, url, mediaType, write, cause }) {
+        const token = vouches(caller) ? undefined : (body?.token ?? '');
+        const attempt = token === undefined ? undefined : await guard(undefined, address);
+        const reply = await write(async session => {
+          const administrators = vouches(caller) ? await users.lockAdministrators(session) : [];
+          const before = visible(await users.lock(session, id), id, caller);
+          const refused = refusal(caller, before, before.role, administrators);
+          if (refused !== undefined) throw refused;
+          const view = { caller, url, mediaType, administrators };
+          if (before.verified_at !== null) return showUser(before, view);
+          if (token !== undefined) {
+            if (token === '') throw invalid('token', 'required', 'is required');
+            const owner = await mailTokens.ownerOf(session, token, purpose, clock.now());
+            if (owner !== id) throw invalidToken();
+          }
+          await mailTokens.withdraw(session, id, purpose);
+          return showUser(await users.verify(session, before, cause()), view);
+        });
+        attempt?.succeeded();
+        return reply;
+      },
+    }),
+    endpoint({
+      method: 'POST',
+      path: '/auth/verify',
+      operationId: 'verifyAddress',
+      summary: 'Confirm an e-mail address with the token of a mail',
+      description: 'For whoever opens the mail without being signed in. A token works once.',
+      tag: 'Authentication',
+      access: allow.public,
+      idempotent: false,
+      body: { kind: 'json', schema: schema.verifyRequest, example },
+      responses: { 200: { description: 'Since when the address is confirmed.', schema: schema.verified } },
+      errors: ['INVALID_TOKEN'],
+      async handle({ body: { token }, address, write, cause }) {
+        const attempt = await guard(undefined, address);
+        const reply = await write(async session => {
+          const owner = await mailTokens.ownerOf(session, token, purpose, clock.now());
+          const before = owner === undefined ? undefined : await users.lock(session, owner);
+          // Asked again: another request may have used it while this one waited for the user.
+          if (before === undefined || !(await mailTokens.use(session, token))) throw invalidToken();
+          const after = before.verified_at === null ? await users.verify(session, before, cause()) : before;
+          return secret(200, { verifiedAt: userOf(after).verifiedAt });
+        });
+        attempt.succeeded();
+        return reply;
+      },
+    }),
+  ];
+}

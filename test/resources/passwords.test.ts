@@ -1,0 +1,215 @@
+/** Passwords: changing one's own, and the way back in for those who have forgotten theirs. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { addAccount, eventsOf, keyWith, mailsOf, refreshWith, signInAs } from '../support/accounts.ts';
+import { contentsOf, writesNothing } from '../support/contents.ts';
+import { call } from '../support/http.ts';
+import { mailTo, tokenIn } from '../support/mails.ts';
+import { play } from '../support/scenario.ts';
+import { databaseKinds, password, startTestService, type TestService } from '../support/service.ts';
+
+const hour = 60 * 60 * 1000;
+const another = 'another long password';
+const post = (service: TestService, path: string, body: unknown) =>
+  call(service, { method: 'POST', path, body });
+const forgot = (service: TestService, email: string) => post(service, '/v1/auth/forgot-password', { email });
+const reset = (service: TestService, token: string, secret = another) =>
+  post(service, '/v1/auth/password-reset', { token, password: secret });
+const queued = { status: 'queued' };
+
+/** The token of the mail that forgetting leads to. */
+const tokenFor = async (service: TestService, email: string) =>
+  tokenIn(mailTo(await mailsOf(service, () => forgot(service, email)), email));
+
+describe.each([...databaseKinds])('passwords on %s', kind => {
+  let service: TestService;
+  beforeAll(async () => {
+    service = await startTestService(kind);
+  });
+  afterAll(() => service.stop());
+  const change = (headers: Readonly<Record<string, string>>, body: unknown) =>
+    ({ name: 'change', method: 'PUT', path: '/v1/me/password', headers, body }) as const;
+
+  test('changing one’s own ends all sessions, and needs the current one', async () => {
+    const { id, headers, refreshToken, email } = await addAccount(service);
+    const wrong = change(headers, { currentPassword: 'not the password', newPassword: another });
+    const answer = await play(service, { ...wrong, status: 403, error: 'WRONG_PASSWORD' });
+    expect(answer.body.details[0].field).toBe('currentPassword');
+    const short = change(headers, { currentPassword: password, newPassword: 'short' });
+    await play(service, { ...short, status: 400, problems: [['newPassword', 'minLength']] });
+    expect((await refreshWith(service, refreshToken)).status).toBe(200);
+    const right = change(headers, { currentPassword: password, newPassword: another });
+    await play(service, { ...right, status: 204 });
+    expect((await refreshWith(service, refreshToken)).status).toBe(401);
+    expect((await signInAs(service, email)).status).toBe(401);
+    expect((await signInAs(service, email, another)).status).toBe(200);
+    const events = await eventsOf(service, id);
+    expect(events.map(({ type, actor }) => [type, actor]).at(-1)).toEqual([
+      'user.password_changed',
+      `user:${id}`,
+    ]);
+    expect(JSON.stringify(events)).not.toMatch(/argon2|password_hash/);
+  });
+
+  test('guesses at the current password count as failed sign-ins', async () => {
+    const { headers, email } = await addAccount(service);
+    const body = { currentPassword: 'a guess', newPassword: another };
+    const guesses = Array.from({ length: 11 }, () => call(service, change(headers, body)));
+    const statuses = (await Promise.all(guesses)).map(({ status }) => status).sort();
+    expect(statuses).toEqual([...Array(10).fill(403), 429]);
+    expect((await signInAs(service, email)).status).toBe(429);
+  });
+
+  test('a forgotten password: the mail’s token sets another, once', async () => {
+    const { id, email, refreshToken } = await addAccount(service);
+    const mails = await mailsOf(service, async () => {
+      const answer = await forgot(service, ` ${email.toUpperCase()} `);
+      expect([answer.status, answer.body]).toEqual([202, queued]);
+    });
+    const mail = mailTo(mails, email);
+    expect(mail.subject).toBe('Set a new password for Catalog');
+    const token = tokenIn(mail);
+    expect(token).toMatch(/^[\w-]{43}$/);
+    const kept = [...(await contentsOf(service)), ...service.log().map(line => JSON.stringify(line))];
+    expect(kept.join('\n')).not.toContain(token);
+    const short = { name: 'short', method: 'POST', path: '/v1/auth/password-reset' } as const;
+    const problems = [['password', 'minLength']] as const;
+    await play(service, { ...short, body: { token, password: 'short' }, status: 400, problems });
+    const answers = await Promise.all([1, 2, 3, 4].map(() => reset(service, token)));
+    expect(answers.map(({ status }) => status).sort()).toEqual([204, 400, 400, 400]);
+    expect((await signInAs(service, email, another)).status).toBe(200);
+    expect((await signInAs(service, email)).status).toBe(401);
+    expect((await refreshWith(service, refreshToken)).status).toBe(401);
+    const { body } = await call(service, { path: `/v1/users/${id}`, as: 'admin' });
+    expect(body.verifiedAt).toBeString();
+    const types = (await eventsOf(service, id)).map(({ type }) => type);
+    expect(types).toEqual(['user.created', 'user.verified', 'user.password_changed']);
+    await play(service, {
+      ...short,
+      body: { token, password: another },
+      status: 400,
+      error: 'INVALID_TOKEN',
+    });
+  });
+
+  test('an unknown address gets the same answer, and nobody a mail', async () => {
+    const { email } = await addAccount(service);
+    const mails = await mailsOf(service, async () => {
+      const known = await forgot(service, email);
+      await service.settle();
+      const { headers, ...unknown } = await writesNothing(service, () =>
+        forgot(service, 'nobody@people.example'),
+      );
+      expect([unknown.status, unknown.text]).toEqual([known.status, known.text]);
+      const names = (answer: Headers) => [...answer.keys()].sort();
+      expect(names(headers)).toEqual(names(known.headers));
+    });
+    expect(mails.map(({ to }) => to?.[0]?.address)).toEqual([email]);
+  });
+
+  test('a newer token takes the place of the older one, which is as wrong as any', async () => {
+    const { email } = await addAccount(service);
+    const older = await tokenFor(service, email);
+    const newer = await tokenFor(service, email);
+    for (const token of [older, 'garbage', `${newer}x`, 'A'.repeat(43)]) {
+      const answer = await writesNothing(service, () => reset(service, token));
+      expect([answer.status, answer.body.error]).toEqual([400, 'INVALID_TOKEN']);
+      expect(answer.body.details[0].field).toBe('token');
+    }
+    expect((await reset(service, newer)).status).toBe(204);
+  });
+
+  test('the token of another purpose sets no password', async () => {
+    const email = 'purpose@people.example';
+    const body = { name: 'Purpose', email, password };
+    const mails = await mailsOf(service, () =>
+      call(service, { method: 'POST', path: '/v1/users', as: 'admin', body }),
+    );
+    expect((await reset(service, tokenIn(mailTo(mails, email)))).body.error).toBe('INVALID_TOKEN');
+  });
+
+  test('a reset for a user goes out for the user, administrators and keys; all get one answer', async () => {
+    const [me, other] = [await addAccount(service), await addAccount(service)];
+    const key = await keyWith(service, 'users:write');
+    const admin = { Authorization: `Bearer ${service.tokens.admin}` };
+    const ask = async (path: string, headers: Readonly<Record<string, string>>) => {
+      const answer = await call(service, { method: 'POST', path: `${path}/password-reset`, headers });
+      expect([answer.status, answer.body]).toEqual([202, queued]);
+    };
+    for (const headers of [me.headers, admin, key]) {
+      const mails = await mailsOf(service, () => ask(me.path, headers));
+      expect(tokenIn(mailTo(mails, me.email))).toBeString();
+    }
+    await service.settle();
+    await writesNothing(service, async () => {
+      await ask(other.path, me.headers);
+      for (const headers of [me.headers, admin]) await ask('/v1/users/2147483647', headers);
+    });
+  });
+
+  test('asking too often for one address is refused, known or not', async () => {
+    const { email } = await addAccount(service);
+    for (const address of [email, 'often@people.example']) {
+      const answers = await Promise.all(Array.from({ length: 11 }, () => forgot(service, address)));
+      expect(answers.map(({ status }) => status).sort()).toEqual([...Array(10).fill(202), 429]);
+    }
+    // Which does not keep anybody from signing in.
+    expect((await signInAs(service, email)).status).toBe(200);
+  });
+});
+
+describe.each([...databaseKinds])('tokens of mails over time on %s', kind => {
+  test('a token for a password ends after an hour, that of an invitation after 7 days', async () => {
+    const service = await startTestService(kind);
+    const { email } = await addAccount(service);
+    const kept = await tokenFor(service, email);
+    service.clock.advance(hour - 1000);
+    expect((await reset(service, kept)).status).toBe(204);
+    const late = await tokenFor(service, email);
+    service.clock.advance(hour);
+    expect((await reset(service, late)).body.error).toBe('INVALID_TOKEN');
+    const as = {
+      Authorization: `Bearer ${(await signInAs(service, 'admin@test.example')).body.accessToken}`,
+    };
+    const body = { name: 'Invited', email: 'invited@people.example' };
+    const mails = await mailsOf(service, () =>
+      call(service, { method: 'POST', path: '/v1/users', headers: as, body }),
+    );
+    service.clock.advance(7 * 24 * hour - 1000);
+    expect((await reset(service, tokenIn(mailTo(mails, body.email)))).status).toBe(204);
+    await service.stop();
+  });
+
+  test('a hundred wrong tokens close the way in for an address', async () => {
+    const service = await startTestService(kind);
+    const attempts = Array.from({ length: 101 }, (_, index) => reset(service, `guess-${index}`));
+    const statuses = (await Promise.all(attempts)).map(({ status }) => status).sort();
+    expect(statuses).toEqual([...Array(100).fill(400), 429]);
+    await service.stop();
+  });
+
+  test('links lead to BASE_URL or to the shop’s own page, never to where the request came in', async () => {
+    const base = await startTestService(kind, { BASE_URL: 'https://api.shop.example/catalog' });
+    const plain = await startTestService(kind);
+    const own = await startTestService(kind, {
+      PASSWORD_RESET_URL: 'https://shop.example/account/password?lang=en',
+    });
+    const headers = { Host: 'evil.example', 'X-Forwarded-Host': 'evil.example' };
+    for (const [service, link, shop] of [
+      [plain, 'http://localhost:0/password-reset?token=', 'Catalog'],
+      [base, 'https://api.shop.example/catalog/password-reset?token=', 'api.shop.example'],
+      [own, 'https://shop.example/account/password?lang=en&token=', 'Catalog'],
+    ] as const) {
+      const email = 'user@test.example';
+      const body = { email };
+      const mails = await mailsOf(service, () =>
+        call(service, { method: 'POST', path: '/v1/auth/forgot-password', headers, body }),
+      );
+      const mail = mailTo(mails, email);
+      expect(mail.text).toContain(`\n${link}`);
+      expect(mail.text).not.toContain('evil');
+      expect(mail.html).toContain(`href="${link.replace('&', '&amp;')}`);
+      expect(mail.subject).toBe(`Set a new password for ${shop}`);
+      await service.stop();
+    }
+  });
+});

@@ -1,0 +1,239 @@
+/** Changing users: no way to promote oneself, versions as locks, addresses, and the last administrator. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { type Account, addAccount, eventsOf, mailsOf, refreshWith, signInAs } from '../support/accounts.ts';
+import { nowOf } from '../support/catalog.ts';
+import { type Call, call } from '../support/http.ts';
+import { tokenIn } from '../support/mails.ts';
+import { play } from '../support/scenario.ts';
+import { databaseKinds, emailOf, startTestService, type TestService } from '../support/service.ts';
+
+const jsonPatch = { 'Content-Type': 'application/json-patch+json' };
+const mergePatch = { 'Content-Type': 'application/merge-patch+json' };
+
+type Attempt = Pick<Call, 'method' | 'headers' | 'body'>;
+const patch = (...operations: object[]): Attempt => ({
+  method: 'PATCH',
+  headers: jsonPatch,
+  body: operations,
+});
+
+/** Every way to write the role. */
+const promotions: [name: string, attempt: (me: Account) => Attempt][] = [
+  ['PUT', ({ name, email }) => ({ method: 'PUT', body: { name, email, role: 'admin' } })],
+  ['JSON', () => ({ method: 'PATCH', body: { role: 'editor' } })],
+  ['a merge patch', () => ({ method: 'PATCH', headers: mergePatch, body: { role: 'admin' } })],
+  ['replace', () => patch({ op: 'replace', path: '/role', value: 'admin' })],
+  ['add', () => patch({ op: 'add', path: '/role', value: 'admin' })],
+  [
+    'copy',
+    () =>
+      patch({ op: 'replace', path: '/name', value: 'admin' }, { op: 'copy', from: '/name', path: '/role' }),
+  ],
+  [
+    'move',
+    () =>
+      patch({ op: 'add', path: '/tags/0', value: 'admin' }, { op: 'move', from: '/tags/0', path: '/role' }),
+  ],
+  [
+    'the whole document',
+    ({ name, email }) =>
+      patch(
+        { op: 'copy', from: '', path: '/old' },
+        { op: 'add', path: '/role', value: 'editor' },
+        {
+          op: 'replace',
+          path: '/name',
+          value: `${name} ${email}`,
+        },
+      ),
+  ],
+];
+
+describe.each([...databaseKinds])('changing users on %s', kind => {
+  let service: TestService;
+  beforeAll(async () => {
+    service = await startTestService(kind);
+  });
+  afterAll(() => service.stop());
+
+  test.each(promotions)('nobody promotes themselves: %s', async (name, attempt) => {
+    const me = await addAccount(service);
+    const { method = 'PATCH', headers, body } = attempt(me);
+    const request = { name, path: me.path, method, body, headers: { ...me.headers, ...headers } };
+    await play(service, { ...request, status: 403, error: 'FORBIDDEN' });
+  });
+
+  test('a role that stays is no promotion', async () => {
+    const { path, headers, name, email } = await addAccount(service);
+    const body = { name, email, role: 'user', tags: ['mine'] };
+    const put = await call(service, { method: 'PUT', path, headers, body });
+    expect([put.status, put.body.tags]).toEqual([200, ['mine']]);
+    const same = await call(service, { method: 'PATCH', path, headers, body: { role: 'user' } });
+    expect(same.status).toBe(200);
+  });
+
+  test('read-only members: ignored in JSON and merge patches, 422 in JSON Patch', async () => {
+    const { id, path } = await addAccount(service);
+    const members = {
+      id: 1,
+      version: 9,
+      verifiedAt: nowOf(service),
+      createdAt: '2001-01-01T00:00:00.000Z',
+      updatedAt: '2001-01-01T00:00:00.000Z',
+    };
+    for (const headers of [{}, mergePatch]) {
+      const answer = await call(service, { method: 'PATCH', path, as: 'admin', headers, body: members });
+      expect(answer.status).toBe(200);
+      expect(answer.body).toMatchObject({ id, verifiedAt: null, createdAt: nowOf(service) });
+    }
+    for (const [name, value] of Object.entries(members)) {
+      const { headers, body } = patch({ op: 'replace', path: `/${name}`, value });
+      const request = { name, method: 'PATCH', path, as: 'admin', body, headers: headers ?? {} } as const;
+      const answer = await play(service, { ...request, status: 422, error: 'PATCH_RESULT_INVALID' });
+      expect(answer.body.details[0]).toMatchObject({ field: name, code: 'readOnly' });
+    }
+  });
+
+  test('of 20 patches that test one version, one is made', async () => {
+    // As themselves: writes of administrators wait for one another anyway.
+    const { id, path, headers: own } = await addAccount(service);
+    const patches = Array.from({ length: 20 }, (_, index) => {
+      const { headers, body } = patch(
+        { op: 'test', path: '/version', value: 1 },
+        { op: 'replace', path: '/name', value: `Writer ${index}` },
+        { op: 'add', path: '/tags/-', value: `tag ${index}` },
+      );
+      return call(service, { method: 'PATCH', path, body, headers: { ...own, ...headers } });
+    });
+    const answers = await Promise.all(patches);
+    const [made, ...more] = answers.filter(({ status }) => status === 200);
+    expect(more).toEqual([]);
+    const errors = answers.filter(({ status }) => status !== 200).map(({ body }) => body.error);
+    expect(errors).toEqual(Array(19).fill('PATCH_TEST_FAILED'));
+    const now = await call(service, { path, as: 'admin' });
+    expect(now.text).toBe(made?.text ?? '');
+    expect(now.body.version).toBe(2);
+    expect((await eventsOf(service, id)).map(({ type }) => type)).toEqual(['user.created', 'user.updated']);
+  });
+
+  test('another address has to be confirmed, and ends what was sent to the old one', async () => {
+    const me = await addAccount(service);
+    const { path, headers } = me;
+    await call(service, { method: 'POST', path: `${path}/verify`, as: 'admin' });
+    const [reset] = await mailsOf(service, () =>
+      call(service, { method: 'POST', path: `${path}/password-reset`, headers }),
+    );
+    const email = `new-${me.email}`;
+    const mails = await mailsOf(service, async () => {
+      const answer = await call(service, { method: 'PATCH', path, headers, body: { email } });
+      expect(answer.body).toMatchObject({ email, verifiedAt: null });
+    });
+    const told = mails.map(({ to, subject }) => [to?.[0]?.address, subject]).sort();
+    expect(told).toEqual(
+      [
+        [me.email, 'Your e-mail address for Catalog was changed'],
+        [email, 'Confirm your e-mail address for Catalog'],
+      ].sort(),
+    );
+    if (reset === undefined) throw new Error('no mail was sent');
+    const body = { token: tokenIn(reset), password: 'whoever reads the old mail' };
+    const stale = { name: 'old mail', method: 'POST', path: '/v1/auth/password-reset', body };
+    await play(service, { ...stale, status: 400, error: 'INVALID_TOKEN' });
+    expect((await signInAs(service, email)).status).toBe(200);
+    expect((await signInAs(service, me.email)).status).toBe(401);
+  });
+
+  test('the same address in another case stays confirmed', async () => {
+    const { path, email } = await addAccount(service);
+    const verified = await call(service, { method: 'POST', path: `${path}/verify`, as: 'admin' });
+    const mails = await mailsOf(service, async () => {
+      const body = { email: email.toUpperCase() };
+      const answer = await call(service, { method: 'PATCH', path, as: 'admin', body });
+      expect(answer.body).toMatchObject({ ...body, verifiedAt: verified.body.verifiedAt });
+    });
+    expect(mails).toEqual([]);
+  });
+
+  test('a changed role ends the sessions; another change does not', async () => {
+    const { path, refreshToken } = await addAccount(service);
+    await call(service, { method: 'PATCH', path, as: 'admin', body: { name: 'Renamed' } });
+    expect((await refreshWith(service, refreshToken)).status).toBe(200);
+    await call(service, { method: 'PATCH', path, as: 'admin', body: { role: 'editor' } });
+    expect((await refreshWith(service, refreshToken)).status).toBe(401);
+  });
+});
+
+describe.each([...databaseKinds])('the last administrator on %s', kind => {
+  let service: TestService;
+  let admin: string;
+  beforeAll(async () => {
+    service = await startTestService(kind);
+    const { body } = await call(service, { path: '/v1/me', as: 'admin' });
+    admin = `/v1/users/${body.id}`;
+  });
+  afterAll(() => service.stop());
+  const demote = (path: string, headers: Readonly<Record<string, string>>) =>
+    call(service, { method: 'PATCH', path, headers, body: { role: 'user' } });
+  const first = () => ({ Authorization: `Bearer ${service.tokens.admin}` });
+
+  test('can be neither demoted nor deleted', async () => {
+    const last = { path: admin, as: 'admin', status: 409, error: 'LAST_ADMINISTRATOR' } as const;
+    const body = { name: 'Test admin', email: emailOf('admin'), role: 'editor' };
+    await play(service, { ...last, name: 'PUT', method: 'PUT', body });
+    await play(service, { ...last, name: 'PATCH', method: 'PATCH', body: { role: 'user' } });
+    await play(service, { ...last, name: 'DELETE', method: 'DELETE' });
+    const answer = await call(service, {
+      path: admin,
+      as: 'admin',
+      headers: { Accept: 'application/hal+json' },
+    });
+    expect(Object.keys(answer.body._links)).not.toContain('delete');
+  });
+
+  test('of two who demote each other at once, one stays', async () => {
+    for (let round = 0; round < 5; round++) {
+      const other = await addAccount(service, 'admin');
+      const answers = await Promise.all([demote(other.path, first()), demote(admin, other.headers)]);
+      const codes = answers.map(({ status, body }) => (status === 200 ? 200 : body.error)).sort();
+      expect(codes).toEqual([200, 'LAST_ADMINISTRATOR']);
+      const left = await call(service, { path: '/v1/users?role=admin', as: 'admin' });
+      expect(left.body.meta.total).toBe(1);
+      // For the next round, the first one is it again.
+      const promotion = { method: 'PATCH', path: admin, headers: other.headers, body: { role: 'admin' } };
+      if (left.body.data[0].email !== emailOf('admin')) {
+        expect((await call(service, promotion)).status).toBe(200);
+        expect((await demote(other.path, first())).status).toBe(200);
+      }
+    }
+  });
+
+  test('of two who delete each other at once, one stays', async () => {
+    const apart = await startTestService(kind);
+    const { body } = await call(apart, { path: '/v1/me', as: 'admin' });
+    const other = await addAccount(apart, 'admin');
+    const answers = await Promise.all([
+      call(apart, { method: 'DELETE', path: other.path, as: 'admin' }),
+      call(apart, { method: 'DELETE', path: `/v1/users/${body.id}`, headers: other.headers }),
+    ]);
+    // Whoever was deleted first is nobody by the time the other request is looked at.
+    expect(answers.map(({ status }) => status).sort()).toEqual([204, 401]);
+    const left = await call(apart, { path: '/v1/users?role=admin', as: 'admin' });
+    expect(left.body.meta.total).toBe(1);
+    await apart.stop();
+  });
+
+  test('an access token that is older than its role gives no way back', async () => {
+    const [me, victim] = [await addAccount(service, 'admin'), await addAccount(service)];
+    expect((await demote(me.path, first())).status).toBe(200);
+    const { headers } = me;
+    for (const request of [
+      { method: 'PATCH', path: me.path, body: { role: 'admin' } },
+      { method: 'PATCH', path: victim.path, body: { role: 'admin' } },
+      { method: 'DELETE', path: victim.path },
+      { method: 'POST', path: '/v1/users', body: { name: 'A', email: 'a@b.example', role: 'admin' } },
+    ])
+      await play(service, { name: 'stale', ...request, headers, status: 403, error: 'FORBIDDEN' });
+    const own = await call(service, { method: 'PATCH', path: me.path, headers, body: { name: 'Still me' } });
+    expect(own.status).toBe(200);
+  });
+});

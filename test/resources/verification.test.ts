@@ -1,0 +1,114 @@
+/** Confirming an e-mail address, and the two pages that mails link to. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { type Account, addAccount, eventsOf, mailsOf } from '../support/accounts.ts';
+import { nowOf } from '../support/catalog.ts';
+import { call } from '../support/http.ts';
+import { mailTo, tokenIn } from '../support/mails.ts';
+import { play } from '../support/scenario.ts';
+import { databaseKinds, startTestService, type TestService } from '../support/service.ts';
+
+const week = 7 * 24 * 60 * 60 * 1000;
+
+/** A user whose address is not confirmed, and the token of the mail that asks for it. */
+async function unverified(service: TestService): Promise<{ me: Account; token: string }> {
+  let me: Account | undefined;
+  const mails = await mailsOf(service, async () => {
+    me = await addAccount(service);
+  });
+  if (me === undefined) throw new Error('no account was made');
+  return { me, token: tokenIn(mailTo(mails, me.email)) };
+}
+
+describe.each([...databaseKinds])('verification on %s', kind => {
+  let service: TestService;
+  beforeAll(async () => {
+    service = await startTestService(kind);
+  });
+  afterAll(() => service.stop());
+  const request = (path: string, body?: unknown) =>
+    ({ name: path, method: 'POST', path, ...(body === undefined ? {} : { body }) }) as const;
+
+  test('users confirm their address with the token of their mail', async () => {
+    const { me, token } = await unverified(service);
+    const { token: foreign } = await unverified(service);
+    const { headers } = me;
+    const path = `${me.path}/verify`;
+    const required = { status: 400, problems: [['token', 'required']] } as const;
+    await play(service, { ...request(path), headers, ...required });
+    await play(service, { ...request(path, {}), headers, ...required });
+    for (const wrong of ['garbage', foreign]) {
+      const answer = { ...request(path, { token: wrong }), headers, status: 400, error: 'INVALID_TOKEN' };
+      await play(service, answer);
+    }
+    const done = await call(service, { ...request(path, { token }), headers });
+    expect([done.status, done.body.verifiedAt, done.body.version]).toEqual([200, nowOf(service), 2]);
+    const read = await call(service, { path: me.path, headers });
+    expect([read.text, read.headers.get('ETag')]).toEqual([done.text, done.headers.get('ETag')]);
+    // Again changes nothing.
+    const again = await call(service, { ...request(path, { token }), headers });
+    expect([again.status, again.text]).toEqual([200, done.text]);
+    const types = (await eventsOf(service, me.id)).map(({ type }) => type);
+    expect(types).toEqual(['user.created', 'user.verified']);
+  });
+
+  test('an administrator needs no token', async () => {
+    const { me, token } = await unverified(service);
+    const done = await call(service, { ...request(`${me.path}/verify`), as: 'admin' });
+    expect([done.status, done.body.verifiedAt]).toEqual([200, nowOf(service)]);
+    const used = { ...request('/v1/auth/verify', { token }), status: 400, error: 'INVALID_TOKEN' };
+    await play(service, used);
+  });
+
+  test('whoever opens the mail confirms without signing in, once', async () => {
+    const { me, token } = await unverified(service);
+    const answers = await Promise.all(
+      [1, 2, 3].map(() => call(service, request('/v1/auth/verify', { token }))),
+    );
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 400, 400]);
+    const done = answers.find(({ status }) => status === 200);
+    expect(done?.body).toEqual({ verifiedAt: nowOf(service) });
+    expect(done?.headers.get('Cache-Control')).toBe('no-store');
+    expect((await call(service, { path: me.path, as: 'admin' })).body.verifiedAt).toBe(nowOf(service));
+  });
+
+  test('a token ends after 7 days', async () => {
+    const apart = await startTestService(kind);
+    const { token } = await unverified(apart);
+    const { token: late } = await unverified(apart);
+    apart.clock.advance(week - 1000);
+    expect((await call(apart, request('/v1/auth/verify', { token }))).status).toBe(200);
+    apart.clock.advance(1000);
+    const answer = { ...request('/v1/auth/verify', { token: late }), status: 400, error: 'INVALID_TOKEN' };
+    await play(apart, answer);
+    await apart.stop();
+  });
+});
+
+describe('the pages that mails link to', () => {
+  let service: TestService;
+  beforeAll(async () => {
+    service = await startTestService('sqlite');
+  });
+  afterAll(() => service.stop());
+
+  test.each([
+    ['/password-reset', 'v1/auth/password-reset'],
+    ['/verify', 'v1/auth/verify'],
+  ])('%s loads nothing, tells nobody its address, and runs one script', async (path, action) => {
+    const page = await call(service, { path: `${path}?token=a-token-to-keep-secret` });
+    expect([page.status, page.headers.get('Content-Type')]).toEqual([200, 'text/html; charset=utf-8']);
+    expect(page.headers.get('Cache-Control')).toBe('no-store');
+    expect(page.headers.get('Referrer-Policy')).toBe('no-referrer');
+    expect(page.text).toContain(`data-action="${action}"`);
+    expect(page.text).not.toMatch(/token-to-keep|https?:|src=|href=| on\w+=/);
+    const policy = page.headers.get('Content-Security-Policy') ?? '';
+    expect(policy).toStartWith("default-src 'none'; ");
+    expect(policy).not.toContain('unsafe');
+    for (const element of ['script', 'style']) {
+      const text = new RegExp(`<${element}>([^]*?)</${element}>`).exec(page.text)?.[1] ?? '';
+      const hash = new Bun.CryptoHasher('sha256').update(text).digest('base64');
+      expect(policy).toContain(`${element}-src 'sha256-${hash}'`);
+    }
+    expect(JSON.stringify(service.log())).not.toContain('a-token-to-keep-secret');
+  });
+});
