@@ -972,6 +972,122 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/invoices": {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @example checkout-4711
+                 */
+                "X-Request-ID"?: components["parameters"]["XRequestId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List invoices
+         * @description Staff see all of them, others their own.
+         *
+         *     Access: the roles admin, editor, user; API keys with the scope `invoices:read`.
+         */
+        get: operations["listInvoices"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        /**
+         * Methods of this address; CORS preflight
+         * @description Asked by browsers before a request from another origin. Needs no credentials, costs no quota.
+         */
+        options: operations["listInvoicesOptions"];
+        /**
+         * List invoices: headers only
+         * @description Answers what GET answers, without the body.
+         */
+        head: operations["listInvoicesHead"];
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/invoices/{id}": {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @example checkout-4711
+                 */
+                "X-Request-ID"?: components["parameters"]["XRequestId"];
+            };
+            path: {
+                /**
+                 * @description The id of the resource.
+                 * @example 1
+                 */
+                id: number;
+            };
+            cookie?: never;
+        };
+        /**
+         * Read an invoice
+         * @description As application/pdf it is the document that is sent to the customer.
+         *
+         *     Access: the roles admin, editor, user; API keys with the scope `invoices:read`.
+         */
+        get: operations["getInvoice"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        /**
+         * Methods of this address; CORS preflight
+         * @description Asked by browsers before a request from another origin. Needs no credentials, costs no quota.
+         */
+        options: operations["getInvoiceOptions"];
+        /**
+         * Read an invoice: headers only
+         * @description Answers what GET answers, without the body.
+         */
+        head: operations["getInvoiceHead"];
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/invoices/{id}/send": {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @example checkout-4711
+                 */
+                "X-Request-ID"?: components["parameters"]["XRequestId"];
+            };
+            path: {
+                /**
+                 * @description The id of the resource.
+                 * @example 1
+                 */
+                id: number;
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send an invoice by e-mail
+         * @description To the address the customer had when the order was placed, with the PDF attached. It is tried until the mail server takes it; then the invoice has sentAt. Each request sends it once more, unless it repeats an Idempotency-Key.
+         *
+         *     Access: the roles admin, editor, user; API keys with the scope `invoices:write`.
+         */
+        post: operations["sendInvoice"];
+        delete?: never;
+        /**
+         * Methods of this address; CORS preflight
+         * @description Asked by browsers before a request from another origin. Needs no credentials, costs no quota.
+         */
+        options: operations["sendInvoiceOptions"];
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/products/{id}/reviews": {
         parameters: {
             query?: never;
@@ -3184,6 +3300,474 @@ export interface components {
                 ready: string;
                 /** Format: uri */
                 metrics: string;
+            };
+        };
+        /**
+         * @example {
+         *       "id": 1,
+         *       "number": "INV-000001",
+         *       "status": "issued",
+         *       "orderId": 1,
+         *       "customerId": 1,
+         *       "seller": {
+         *         "name": "Catalog",
+         *         "address": [
+         *           "example text"
+         *         ]
+         *       },
+         *       "customer": {
+         *         "name": "Ada Winter",
+         *         "email": "ada@shop.example"
+         *       },
+         *       "currency": "EUR",
+         *       "items": [
+         *         {
+         *           "id": 1,
+         *           "productId": 1,
+         *           "name": "Walnut desk lamp",
+         *           "sku": "LAMP-0001",
+         *           "quantity": 2,
+         *           "unitPrice": 79.5,
+         *           "total": 159
+         *         }
+         *       ],
+         *       "total": 159,
+         *       "version": 1,
+         *       "issuedAt": "2026-01-15T09:30:00.000Z",
+         *       "sentAt": "2026-01-15T09:30:00.000Z",
+         *       "createdAt": "2026-01-15T09:30:00.000Z",
+         *       "updatedAt": "2026-01-15T09:30:00.000Z",
+         *       "_links": {
+         *         "self": {
+         *           "href": "https://shop.example/v1/orders/1"
+         *         },
+         *         "order": {
+         *           "href": "https://shop.example/v1/orders/1"
+         *         },
+         *         "customer": {
+         *           "href": "https://shop.example/v1/orders/1"
+         *         },
+         *         "send": {
+         *           "href": "https://shop.example/v1/orders/1"
+         *         }
+         *       }
+         *     }
+         */
+        Invoice: {
+            /** Format: int32 */
+            id: number;
+            /**
+             * @description Without gaps, in the order in which invoices were issued.
+             * @example INV-000001
+             */
+            number: string;
+            /** @enum {string} */
+            status: "issued" | "sent";
+            /** Format: int32 */
+            orderId: number;
+            /** Format: int32 */
+            customerId: number;
+            /** @description As it was set when the invoice was issued. */
+            seller: {
+                /** @example Catalog */
+                name: string;
+                /** @description Line by line. */
+                address: string[];
+            };
+            /** @description As it was when the order was placed; this is where the invoice is sent. */
+            customer: {
+                /** @example Ada Winter */
+                name: string;
+                /** Format: email */
+                email: string;
+            };
+            /**
+             * @description ISO 4217.
+             * @example EUR
+             */
+            currency: string;
+            items: components["schemas"]["OrderItem"][];
+            /**
+             * @description The sum of the items, in major units of the currency.
+             * @example 159
+             */
+            total: number;
+            /**
+             * Format: int64
+             * @description One more with each change.
+             */
+            version: number;
+            /** Format: date-time */
+            issuedAt: string;
+            /**
+             * Format: date-time
+             * @description When it last went out by mail.
+             */
+            sentAt: string | null;
+            /** Format: date-time */
+            createdAt: string;
+            /** Format: date-time */
+            updatedAt: string;
+            /** @description order, customer and send stand here only where they are permitted to whoever asks. */
+            _links: {
+                self: components["schemas"]["Link"];
+                order?: components["schemas"]["Link"];
+                customer?: components["schemas"]["Link"];
+                send?: components["schemas"]["Link"];
+            };
+        };
+        /**
+         * @example {
+         *       "id": 1,
+         *       "number": "INV-000001",
+         *       "status": "issued",
+         *       "orderId": 1,
+         *       "customerId": 1,
+         *       "seller": {
+         *         "name": "Catalog",
+         *         "address": [
+         *           "example text"
+         *         ]
+         *       },
+         *       "customer": {
+         *         "name": "Ada Winter",
+         *         "email": "ada@shop.example"
+         *       },
+         *       "currency": "EUR",
+         *       "total": 159,
+         *       "version": 1,
+         *       "issuedAt": "2026-01-15T09:30:00.000Z",
+         *       "sentAt": "2026-01-15T09:30:00.000Z",
+         *       "createdAt": "2026-01-15T09:30:00.000Z",
+         *       "updatedAt": "2026-01-15T09:30:00.000Z",
+         *       "_links": {
+         *         "self": {
+         *           "href": "https://shop.example/v1/orders/1"
+         *         },
+         *         "order": {
+         *           "href": "https://shop.example/v1/orders/1"
+         *         },
+         *         "customer": {
+         *           "href": "https://shop.example/v1/orders/1"
+         *         },
+         *         "send": {
+         *           "href": "https://shop.example/v1/orders/1"
+         *         }
+         *       },
+         *       "_embedded": {
+         *         "items": [
+         *           {
+         *             "id": 1,
+         *             "productId": 1,
+         *             "name": "Walnut desk lamp",
+         *             "sku": "LAMP-0001",
+         *             "quantity": 2,
+         *             "unitPrice": 79.5,
+         *             "total": 159
+         *           }
+         *         ]
+         *       }
+         *     }
+         */
+        InvoiceHal: {
+            /** Format: int32 */
+            id: number;
+            /**
+             * @description Without gaps, in the order in which invoices were issued.
+             * @example INV-000001
+             */
+            number: string;
+            /** @enum {string} */
+            status: "issued" | "sent";
+            /** Format: int32 */
+            orderId: number;
+            /** Format: int32 */
+            customerId: number;
+            /** @description As it was set when the invoice was issued. */
+            seller: {
+                /** @example Catalog */
+                name: string;
+                /** @description Line by line. */
+                address: string[];
+            };
+            /** @description As it was when the order was placed; this is where the invoice is sent. */
+            customer: {
+                /** @example Ada Winter */
+                name: string;
+                /** Format: email */
+                email: string;
+            };
+            /**
+             * @description ISO 4217.
+             * @example EUR
+             */
+            currency: string;
+            /**
+             * @description The sum of the items, in major units of the currency.
+             * @example 159
+             */
+            total: number;
+            /**
+             * Format: int64
+             * @description One more with each change.
+             */
+            version: number;
+            /** Format: date-time */
+            issuedAt: string;
+            /**
+             * Format: date-time
+             * @description When it last went out by mail.
+             */
+            sentAt: string | null;
+            /** Format: date-time */
+            createdAt: string;
+            /** Format: date-time */
+            updatedAt: string;
+            /** @description order, customer and send stand here only where they are permitted to whoever asks. */
+            _links: {
+                self: components["schemas"]["Link"];
+                order?: components["schemas"]["Link"];
+                customer?: components["schemas"]["Link"];
+                send?: components["schemas"]["Link"];
+            };
+            _embedded: {
+                items: components["schemas"]["OrderItem"][];
+            };
+        };
+        /**
+         * @example {
+         *       "meta": {
+         *         "currentPage": 1,
+         *         "perPage": 20,
+         *         "total": 1,
+         *         "lastPage": 1
+         *       },
+         *       "_links": {
+         *         "self": {
+         *           "href": "https://shop.example/v1/orders/1"
+         *         },
+         *         "first": {
+         *           "href": "https://shop.example/v1/orders/1"
+         *         },
+         *         "last": {
+         *           "href": "https://shop.example/v1/orders/1"
+         *         },
+         *         "prev": {
+         *           "href": "https://shop.example/v1/orders/1"
+         *         },
+         *         "next": {
+         *           "href": "https://shop.example/v1/orders/1"
+         *         }
+         *       },
+         *       "_embedded": {
+         *         "invoices": [
+         *           {
+         *             "id": 1,
+         *             "number": "INV-000001",
+         *             "status": "issued",
+         *             "orderId": 1,
+         *             "customerId": 1,
+         *             "seller": {
+         *               "name": "Catalog",
+         *               "address": [
+         *                 "example text"
+         *               ]
+         *             },
+         *             "customer": {
+         *               "name": "Ada Winter",
+         *               "email": "ada@shop.example"
+         *             },
+         *             "currency": "EUR",
+         *             "total": 159,
+         *             "version": 1,
+         *             "issuedAt": "2026-01-15T09:30:00.000Z",
+         *             "sentAt": "2026-01-15T09:30:00.000Z",
+         *             "createdAt": "2026-01-15T09:30:00.000Z",
+         *             "updatedAt": "2026-01-15T09:30:00.000Z",
+         *             "_links": {
+         *               "self": {
+         *                 "href": "https://shop.example/v1/orders/1"
+         *               },
+         *               "order": {
+         *                 "href": "https://shop.example/v1/orders/1"
+         *               },
+         *               "customer": {
+         *                 "href": "https://shop.example/v1/orders/1"
+         *               },
+         *               "send": {
+         *                 "href": "https://shop.example/v1/orders/1"
+         *               }
+         *             },
+         *             "_embedded": {
+         *               "items": [
+         *                 {
+         *                   "id": 1,
+         *                   "productId": 1,
+         *                   "name": "Walnut desk lamp",
+         *                   "sku": "LAMP-0001",
+         *                   "quantity": 2,
+         *                   "unitPrice": 79.5,
+         *                   "total": 159
+         *                 }
+         *               ]
+         *             }
+         *           }
+         *         ]
+         *       }
+         *     }
+         */
+        InvoiceHalList: {
+            meta: {
+                /** Format: int32 */
+                currentPage: number;
+                /**
+                 * Format: int32
+                 * @example 20
+                 */
+                perPage: number;
+                /**
+                 * Format: int64
+                 * @example 1
+                 */
+                total: number;
+                /** Format: int64 */
+                lastPage: number;
+            } | {
+                /**
+                 * Format: int32
+                 * @example 20
+                 */
+                perPage: number;
+                /** @example mK3v0c5zq1hXbGdsWzEsMjAsMjBd */
+                nextCursor: string | null;
+                /** @example mK3v0c5zq1hXbGdsWzEsMjAsMjBd */
+                prevCursor: string | null;
+                /**
+                 * Format: int64
+                 * @example 1
+                 */
+                total?: number;
+            };
+            _links: {
+                self: components["schemas"]["Link"];
+                first: components["schemas"]["Link"];
+                last?: components["schemas"]["Link"];
+                prev?: components["schemas"]["Link"];
+                next?: components["schemas"]["Link"];
+            };
+            _embedded: {
+                invoices: components["schemas"]["InvoiceHal"][];
+            };
+        };
+        /**
+         * @example {
+         *       "data": [
+         *         {
+         *           "id": 1,
+         *           "number": "INV-000001",
+         *           "status": "issued",
+         *           "orderId": 1,
+         *           "customerId": 1,
+         *           "seller": {
+         *             "name": "Catalog",
+         *             "address": [
+         *               "example text"
+         *             ]
+         *           },
+         *           "customer": {
+         *             "name": "Ada Winter",
+         *             "email": "ada@shop.example"
+         *           },
+         *           "currency": "EUR",
+         *           "items": [
+         *             {
+         *               "id": 1,
+         *               "productId": 1,
+         *               "name": "Walnut desk lamp",
+         *               "sku": "LAMP-0001",
+         *               "quantity": 2,
+         *               "unitPrice": 79.5,
+         *               "total": 159
+         *             }
+         *           ],
+         *           "total": 159,
+         *           "version": 1,
+         *           "issuedAt": "2026-01-15T09:30:00.000Z",
+         *           "sentAt": "2026-01-15T09:30:00.000Z",
+         *           "createdAt": "2026-01-15T09:30:00.000Z",
+         *           "updatedAt": "2026-01-15T09:30:00.000Z",
+         *           "_links": {
+         *             "self": {
+         *               "href": "https://shop.example/v1/orders/1"
+         *             },
+         *             "order": {
+         *               "href": "https://shop.example/v1/orders/1"
+         *             },
+         *             "customer": {
+         *               "href": "https://shop.example/v1/orders/1"
+         *             },
+         *             "send": {
+         *               "href": "https://shop.example/v1/orders/1"
+         *             }
+         *           }
+         *         }
+         *       ],
+         *       "meta": {
+         *         "currentPage": 1,
+         *         "perPage": 20,
+         *         "total": 1,
+         *         "lastPage": 1
+         *       },
+         *       "links": {
+         *         "first": "https://shop.example/v1/products",
+         *         "last": "https://shop.example/v1/products",
+         *         "prev": "https://shop.example/v1/products",
+         *         "next": "https://shop.example/v1/products"
+         *       }
+         *     }
+         */
+        InvoiceList: {
+            data: components["schemas"]["Invoice"][];
+            meta: {
+                /** Format: int32 */
+                currentPage: number;
+                /**
+                 * Format: int32
+                 * @example 20
+                 */
+                perPage: number;
+                /**
+                 * Format: int64
+                 * @example 1
+                 */
+                total: number;
+                /** Format: int64 */
+                lastPage: number;
+            } | {
+                /**
+                 * Format: int32
+                 * @example 20
+                 */
+                perPage: number;
+                /** @example mK3v0c5zq1hXbGdsWzEsMjAsMjBd */
+                nextCursor: string | null;
+                /** @example mK3v0c5zq1hXbGdsWzEsMjAsMjBd */
+                prevCursor: string | null;
+                /**
+                 * Format: int64
+                 * @example 1
+                 */
+                total?: number;
+            };
+            links: {
+                /** Format: uri */
+                first: string | null;
+                /** Format: uri */
+                last: string | null;
+                /** Format: uri */
+                prev: string | null;
+                /** Format: uri */
+                next: string | null;
             };
         };
         /**
@@ -13964,6 +14548,904 @@ export interface operations {
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
             };
             path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            204: components["responses"]["Preflight"];
+            500: components["responses"]["InternalServerError"];
+        };
+    };
+    listInvoices: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Only invoices of this user; others than staff see their own in any case.
+                 * @example 1
+                 */
+                customerId?: number;
+                /**
+                 * @description Only the invoice of this order.
+                 * @example 1
+                 */
+                orderId?: number;
+                /**
+                 * @description What to sort by; ties are broken by id. Default: id.
+                 * @example id
+                 */
+                sort?: "id" | "number" | "createdAt" | "created_at";
+                /**
+                 * @description Direction of the sort; default asc.
+                 * @example asc
+                 */
+                order?: "asc" | "desc";
+                /**
+                 * @description Page number, from 1. Not together with cursor or limit.
+                 * @example 1
+                 */
+                page?: number;
+                /**
+                 * @description Items per page.
+                 * @example 20
+                 */
+                perPage?: number;
+                /**
+                 * @description Items per cursor page; default 20. Starts cursor paging.
+                 * @example 20
+                 */
+                limit?: number;
+                /**
+                 * @description Where to go on: nextCursor or prevCursor of another page of the same list.
+                 * @example mK3v0c5zq1hXbGdsWzEsMjAsMjBd
+                 */
+                cursor?: string;
+                /**
+                 * @description With cursor paging: also give the exact total.
+                 * @example exact
+                 */
+                count?: "exact";
+            };
+            header?: {
+                /**
+                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @example checkout-4711
+                 */
+                "X-Request-ID"?: components["parameters"]["XRequestId"];
+                /**
+                 * @description Entity tags the client has: when one is current the answer is 304 and costs no quota.
+                 * @example "0f343b0931126a20f133d67c2b018a3b"
+                 */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+                /**
+                 * @description When nothing has changed since, the answer is 304. If-None-Match takes precedence.
+                 * @example Thu, 15 Jan 2026 09:30:00 GMT
+                 */
+                "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page of invoices. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    Vary: components["headers"]["Vary"];
+                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
+                    "Server-Timing": components["headers"]["Server-Timing"];
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    "Access-Control-Allow-Credentials": components["headers"]["Access-Control-Allow-Credentials"];
+                    "Access-Control-Expose-Headers": components["headers"]["Access-Control-Expose-Headers"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    "Content-Encoding": components["headers"]["Content-Encoding"];
+                    ETag: components["headers"]["ETag"];
+                    "Last-Modified": components["headers"]["Last-Modified"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "id": 1,
+                     *           "number": "INV-000001",
+                     *           "status": "issued",
+                     *           "orderId": 1,
+                     *           "customerId": 1,
+                     *           "seller": {
+                     *             "name": "Catalog",
+                     *             "address": [
+                     *               "example text"
+                     *             ]
+                     *           },
+                     *           "customer": {
+                     *             "name": "Ada Winter",
+                     *             "email": "ada@shop.example"
+                     *           },
+                     *           "currency": "EUR",
+                     *           "items": [
+                     *             {
+                     *               "id": 1,
+                     *               "productId": 1,
+                     *               "name": "Walnut desk lamp",
+                     *               "sku": "LAMP-0001",
+                     *               "quantity": 2,
+                     *               "unitPrice": 79.5,
+                     *               "total": 159
+                     *             }
+                     *           ],
+                     *           "total": 159,
+                     *           "version": 1,
+                     *           "issuedAt": "2026-01-15T09:30:00.000Z",
+                     *           "sentAt": "2026-01-15T09:30:00.000Z",
+                     *           "createdAt": "2026-01-15T09:30:00.000Z",
+                     *           "updatedAt": "2026-01-15T09:30:00.000Z",
+                     *           "_links": {
+                     *             "self": {
+                     *               "href": "https://shop.example/v1/orders/1"
+                     *             },
+                     *             "order": {
+                     *               "href": "https://shop.example/v1/orders/1"
+                     *             },
+                     *             "customer": {
+                     *               "href": "https://shop.example/v1/orders/1"
+                     *             },
+                     *             "send": {
+                     *               "href": "https://shop.example/v1/orders/1"
+                     *             }
+                     *           }
+                     *         }
+                     *       ],
+                     *       "meta": {
+                     *         "currentPage": 1,
+                     *         "perPage": 20,
+                     *         "total": 1,
+                     *         "lastPage": 1
+                     *       },
+                     *       "links": {
+                     *         "first": "https://shop.example/v1/products",
+                     *         "last": "https://shop.example/v1/products",
+                     *         "prev": "https://shop.example/v1/products",
+                     *         "next": "https://shop.example/v1/products"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["InvoiceList"];
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "id": 1,
+                     *           "number": "INV-000001",
+                     *           "status": "issued",
+                     *           "orderId": 1,
+                     *           "customerId": 1,
+                     *           "seller": {
+                     *             "name": "Catalog",
+                     *             "address": [
+                     *               "example text"
+                     *             ]
+                     *           },
+                     *           "customer": {
+                     *             "name": "Ada Winter",
+                     *             "email": "ada@shop.example"
+                     *           },
+                     *           "currency": "EUR",
+                     *           "items": [
+                     *             {
+                     *               "id": 1,
+                     *               "productId": 1,
+                     *               "name": "Walnut desk lamp",
+                     *               "sku": "LAMP-0001",
+                     *               "quantity": 2,
+                     *               "unitPrice": 79.5,
+                     *               "total": 159
+                     *             }
+                     *           ],
+                     *           "total": 159,
+                     *           "version": 1,
+                     *           "issuedAt": "2026-01-15T09:30:00.000Z",
+                     *           "sentAt": "2026-01-15T09:30:00.000Z",
+                     *           "createdAt": "2026-01-15T09:30:00.000Z",
+                     *           "updatedAt": "2026-01-15T09:30:00.000Z",
+                     *           "_links": {
+                     *             "self": {
+                     *               "href": "https://shop.example/v1/orders/1"
+                     *             },
+                     *             "order": {
+                     *               "href": "https://shop.example/v1/orders/1"
+                     *             },
+                     *             "customer": {
+                     *               "href": "https://shop.example/v1/orders/1"
+                     *             },
+                     *             "send": {
+                     *               "href": "https://shop.example/v1/orders/1"
+                     *             }
+                     *           }
+                     *         }
+                     *       ],
+                     *       "meta": {
+                     *         "currentPage": 1,
+                     *         "perPage": 20,
+                     *         "total": 1,
+                     *         "lastPage": 1
+                     *       },
+                     *       "links": {
+                     *         "first": "https://shop.example/v1/products",
+                     *         "last": "https://shop.example/v1/products",
+                     *         "prev": "https://shop.example/v1/products",
+                     *         "next": "https://shop.example/v1/products"
+                     *       }
+                     *     }
+                     */
+                    "application/vnd.catalog.v1+json": components["schemas"]["InvoiceList"];
+                    /**
+                     * @example {
+                     *       "meta": {
+                     *         "currentPage": 1,
+                     *         "perPage": 20,
+                     *         "total": 1,
+                     *         "lastPage": 1
+                     *       },
+                     *       "_links": {
+                     *         "self": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "first": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "last": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "prev": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "next": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         }
+                     *       },
+                     *       "_embedded": {
+                     *         "invoices": [
+                     *           {
+                     *             "id": 1,
+                     *             "number": "INV-000001",
+                     *             "status": "issued",
+                     *             "orderId": 1,
+                     *             "customerId": 1,
+                     *             "seller": {
+                     *               "name": "Catalog",
+                     *               "address": [
+                     *                 "example text"
+                     *               ]
+                     *             },
+                     *             "customer": {
+                     *               "name": "Ada Winter",
+                     *               "email": "ada@shop.example"
+                     *             },
+                     *             "currency": "EUR",
+                     *             "total": 159,
+                     *             "version": 1,
+                     *             "issuedAt": "2026-01-15T09:30:00.000Z",
+                     *             "sentAt": "2026-01-15T09:30:00.000Z",
+                     *             "createdAt": "2026-01-15T09:30:00.000Z",
+                     *             "updatedAt": "2026-01-15T09:30:00.000Z",
+                     *             "_links": {
+                     *               "self": {
+                     *                 "href": "https://shop.example/v1/orders/1"
+                     *               },
+                     *               "order": {
+                     *                 "href": "https://shop.example/v1/orders/1"
+                     *               },
+                     *               "customer": {
+                     *                 "href": "https://shop.example/v1/orders/1"
+                     *               },
+                     *               "send": {
+                     *                 "href": "https://shop.example/v1/orders/1"
+                     *               }
+                     *             },
+                     *             "_embedded": {
+                     *               "items": [
+                     *                 {
+                     *                   "id": 1,
+                     *                   "productId": 1,
+                     *                   "name": "Walnut desk lamp",
+                     *                   "sku": "LAMP-0001",
+                     *                   "quantity": 2,
+                     *                   "unitPrice": 79.5,
+                     *                   "total": 159
+                     *                 }
+                     *               ]
+                     *             }
+                     *           }
+                     *         ]
+                     *       }
+                     *     }
+                     */
+                    "application/hal+json": components["schemas"]["InvoiceHalList"];
+                };
+            };
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            412: components["responses"]["PreconditionFailed"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    listInvoicesOptions: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @example checkout-4711
+                 */
+                "X-Request-ID"?: components["parameters"]["XRequestId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            204: components["responses"]["Preflight"];
+            500: components["responses"]["InternalServerError"];
+        };
+    };
+    listInvoicesHead: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Only invoices of this user; others than staff see their own in any case.
+                 * @example 1
+                 */
+                customerId?: number;
+                /**
+                 * @description Only the invoice of this order.
+                 * @example 1
+                 */
+                orderId?: number;
+                /**
+                 * @description What to sort by; ties are broken by id. Default: id.
+                 * @example id
+                 */
+                sort?: "id" | "number" | "createdAt" | "created_at";
+                /**
+                 * @description Direction of the sort; default asc.
+                 * @example asc
+                 */
+                order?: "asc" | "desc";
+                /**
+                 * @description Page number, from 1. Not together with cursor or limit.
+                 * @example 1
+                 */
+                page?: number;
+                /**
+                 * @description Items per page.
+                 * @example 20
+                 */
+                perPage?: number;
+                /**
+                 * @description Items per cursor page; default 20. Starts cursor paging.
+                 * @example 20
+                 */
+                limit?: number;
+                /**
+                 * @description Where to go on: nextCursor or prevCursor of another page of the same list.
+                 * @example mK3v0c5zq1hXbGdsWzEsMjAsMjBd
+                 */
+                cursor?: string;
+                /**
+                 * @description With cursor paging: also give the exact total.
+                 * @example exact
+                 */
+                count?: "exact";
+            };
+            header?: {
+                /**
+                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @example checkout-4711
+                 */
+                "X-Request-ID"?: components["parameters"]["XRequestId"];
+                /**
+                 * @description Entity tags the client has: when one is current the answer is 304 and costs no quota.
+                 * @example "0f343b0931126a20f133d67c2b018a3b"
+                 */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+                /**
+                 * @description When nothing has changed since, the answer is 304. If-None-Match takes precedence.
+                 * @example Thu, 15 Jan 2026 09:30:00 GMT
+                 */
+                "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page of invoices. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    Vary: components["headers"]["Vary"];
+                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
+                    "Server-Timing": components["headers"]["Server-Timing"];
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    "Access-Control-Allow-Credentials": components["headers"]["Access-Control-Allow-Credentials"];
+                    "Access-Control-Expose-Headers": components["headers"]["Access-Control-Expose-Headers"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    "Content-Encoding": components["headers"]["Content-Encoding"];
+                    ETag: components["headers"]["ETag"];
+                    "Last-Modified": components["headers"]["Last-Modified"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            412: components["responses"]["PreconditionFailed"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getInvoice: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @example checkout-4711
+                 */
+                "X-Request-ID"?: components["parameters"]["XRequestId"];
+                /**
+                 * @description Entity tags the client has: when one is current the answer is 304 and costs no quota.
+                 * @example "0f343b0931126a20f133d67c2b018a3b"
+                 */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+                /**
+                 * @description When nothing has changed since, the answer is 304. If-None-Match takes precedence.
+                 * @example Thu, 15 Jan 2026 09:30:00 GMT
+                 */
+                "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
+            };
+            path: {
+                /**
+                 * @description The id of the resource.
+                 * @example 1
+                 */
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The invoice. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    Vary: components["headers"]["Vary"];
+                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
+                    "Server-Timing": components["headers"]["Server-Timing"];
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    "Access-Control-Allow-Credentials": components["headers"]["Access-Control-Allow-Credentials"];
+                    "Access-Control-Expose-Headers": components["headers"]["Access-Control-Expose-Headers"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    "Content-Encoding": components["headers"]["Content-Encoding"];
+                    ETag: components["headers"]["ETag"];
+                    "Last-Modified": components["headers"]["Last-Modified"];
+                    /**
+                     * @description With application/pdf: the name to save it under.
+                     * @example example
+                     */
+                    "Content-Disposition"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": 1,
+                     *       "number": "INV-000001",
+                     *       "status": "issued",
+                     *       "orderId": 1,
+                     *       "customerId": 1,
+                     *       "seller": {
+                     *         "name": "Catalog",
+                     *         "address": [
+                     *           "example text"
+                     *         ]
+                     *       },
+                     *       "customer": {
+                     *         "name": "Ada Winter",
+                     *         "email": "ada@shop.example"
+                     *       },
+                     *       "currency": "EUR",
+                     *       "items": [
+                     *         {
+                     *           "id": 1,
+                     *           "productId": 1,
+                     *           "name": "Walnut desk lamp",
+                     *           "sku": "LAMP-0001",
+                     *           "quantity": 2,
+                     *           "unitPrice": 79.5,
+                     *           "total": 159
+                     *         }
+                     *       ],
+                     *       "total": 159,
+                     *       "version": 1,
+                     *       "issuedAt": "2026-01-15T09:30:00.000Z",
+                     *       "sentAt": "2026-01-15T09:30:00.000Z",
+                     *       "createdAt": "2026-01-15T09:30:00.000Z",
+                     *       "updatedAt": "2026-01-15T09:30:00.000Z",
+                     *       "_links": {
+                     *         "self": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "order": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "customer": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "send": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         }
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Invoice"];
+                    /**
+                     * @example {
+                     *       "id": 1,
+                     *       "number": "INV-000001",
+                     *       "status": "issued",
+                     *       "orderId": 1,
+                     *       "customerId": 1,
+                     *       "seller": {
+                     *         "name": "Catalog",
+                     *         "address": [
+                     *           "example text"
+                     *         ]
+                     *       },
+                     *       "customer": {
+                     *         "name": "Ada Winter",
+                     *         "email": "ada@shop.example"
+                     *       },
+                     *       "currency": "EUR",
+                     *       "items": [
+                     *         {
+                     *           "id": 1,
+                     *           "productId": 1,
+                     *           "name": "Walnut desk lamp",
+                     *           "sku": "LAMP-0001",
+                     *           "quantity": 2,
+                     *           "unitPrice": 79.5,
+                     *           "total": 159
+                     *         }
+                     *       ],
+                     *       "total": 159,
+                     *       "version": 1,
+                     *       "issuedAt": "2026-01-15T09:30:00.000Z",
+                     *       "sentAt": "2026-01-15T09:30:00.000Z",
+                     *       "createdAt": "2026-01-15T09:30:00.000Z",
+                     *       "updatedAt": "2026-01-15T09:30:00.000Z",
+                     *       "_links": {
+                     *         "self": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "order": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "customer": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "send": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         }
+                     *       }
+                     *     }
+                     */
+                    "application/vnd.catalog.v1+json": components["schemas"]["Invoice"];
+                    /**
+                     * @example {
+                     *       "id": 1,
+                     *       "number": "INV-000001",
+                     *       "status": "issued",
+                     *       "orderId": 1,
+                     *       "customerId": 1,
+                     *       "seller": {
+                     *         "name": "Catalog",
+                     *         "address": [
+                     *           "example text"
+                     *         ]
+                     *       },
+                     *       "customer": {
+                     *         "name": "Ada Winter",
+                     *         "email": "ada@shop.example"
+                     *       },
+                     *       "currency": "EUR",
+                     *       "total": 159,
+                     *       "version": 1,
+                     *       "issuedAt": "2026-01-15T09:30:00.000Z",
+                     *       "sentAt": "2026-01-15T09:30:00.000Z",
+                     *       "createdAt": "2026-01-15T09:30:00.000Z",
+                     *       "updatedAt": "2026-01-15T09:30:00.000Z",
+                     *       "_links": {
+                     *         "self": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "order": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "customer": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "send": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         }
+                     *       },
+                     *       "_embedded": {
+                     *         "items": [
+                     *           {
+                     *             "id": 1,
+                     *             "productId": 1,
+                     *             "name": "Walnut desk lamp",
+                     *             "sku": "LAMP-0001",
+                     *             "quantity": 2,
+                     *             "unitPrice": 79.5,
+                     *             "total": 159
+                     *           }
+                     *         ]
+                     *       }
+                     *     }
+                     */
+                    "application/hal+json": components["schemas"]["InvoiceHal"];
+                    /** @example … */
+                    "application/pdf": unknown;
+                };
+            };
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            412: components["responses"]["PreconditionFailed"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getInvoiceOptions: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @example checkout-4711
+                 */
+                "X-Request-ID"?: components["parameters"]["XRequestId"];
+            };
+            path: {
+                /**
+                 * @description The id of the resource.
+                 * @example 1
+                 */
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            204: components["responses"]["Preflight"];
+            500: components["responses"]["InternalServerError"];
+        };
+    };
+    getInvoiceHead: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @example checkout-4711
+                 */
+                "X-Request-ID"?: components["parameters"]["XRequestId"];
+                /**
+                 * @description Entity tags the client has: when one is current the answer is 304 and costs no quota.
+                 * @example "0f343b0931126a20f133d67c2b018a3b"
+                 */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+                /**
+                 * @description When nothing has changed since, the answer is 304. If-None-Match takes precedence.
+                 * @example Thu, 15 Jan 2026 09:30:00 GMT
+                 */
+                "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
+            };
+            path: {
+                /**
+                 * @description The id of the resource.
+                 * @example 1
+                 */
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The invoice. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    Vary: components["headers"]["Vary"];
+                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
+                    "Server-Timing": components["headers"]["Server-Timing"];
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    "Access-Control-Allow-Credentials": components["headers"]["Access-Control-Allow-Credentials"];
+                    "Access-Control-Expose-Headers": components["headers"]["Access-Control-Expose-Headers"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    "Content-Encoding": components["headers"]["Content-Encoding"];
+                    ETag: components["headers"]["ETag"];
+                    "Last-Modified": components["headers"]["Last-Modified"];
+                    /**
+                     * @description With application/pdf: the name to save it under.
+                     * @example example
+                     */
+                    "Content-Disposition"?: string;
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            412: components["responses"]["PreconditionFailed"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    sendInvoice: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @example checkout-4711
+                 */
+                "X-Request-ID"?: components["parameters"]["XRequestId"];
+                /**
+                 * @description Makes it safe to send the request again: for 24 hours the same key and body get the stored answer.
+                 * @example 6c0b0c2e-order-17
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /**
+                 * @description The id of the resource.
+                 * @example 1
+                 */
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The mail is queued. */
+            202: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    Vary: components["headers"]["Vary"];
+                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
+                    "Server-Timing": components["headers"]["Server-Timing"];
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    "Access-Control-Allow-Credentials": components["headers"]["Access-Control-Allow-Credentials"];
+                    "Access-Control-Expose-Headers": components["headers"]["Access-Control-Expose-Headers"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    "Content-Encoding": components["headers"]["Content-Encoding"];
+                    ETag: components["headers"]["ETag"];
+                    "Last-Modified": components["headers"]["Last-Modified"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "queued"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Queued"];
+                    /**
+                     * @example {
+                     *       "status": "queued"
+                     *     }
+                     */
+                    "application/vnd.catalog.v1+json": components["schemas"]["Queued"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+            507: components["responses"]["InsufficientStorage"];
+        };
+    };
+    sendInvoiceOptions: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @example checkout-4711
+                 */
+                "X-Request-ID"?: components["parameters"]["XRequestId"];
+            };
+            path: {
+                /**
+                 * @description The id of the resource.
+                 * @example 1
+                 */
+                id: number;
+            };
             cookie?: never;
         };
         requestBody?: never;

@@ -1,5 +1,6 @@
 /** All resources, one line each. */
 import type { Consumer } from '../events/dispatcher.ts';
+import { causedBy } from '../events/outbox.ts';
 import type { Authenticator } from '../http/access.ts';
 import type { Endpoint } from '../http/endpoint.ts';
 import type { QuotaFactory } from '../http/rate-limit.ts';
@@ -21,6 +22,8 @@ import { commentEndpoints } from './comments/endpoints.ts';
 import { commentStore } from './comments/store.ts';
 import { eventEndpoints } from './events/endpoints.ts';
 import { eventStore } from './events/store.ts';
+import { invoiceEndpoints } from './invoices/endpoints.ts';
+import { invoiceStore } from './invoices/store.ts';
 import { keyEndpoints } from './keys/endpoints.ts';
 import { keyStore } from './keys/store.ts';
 import { notificationConsumer } from './notifications/consumer.ts';
@@ -74,11 +77,12 @@ export function createResources(services: Services, tokens: Tokens, createQuota:
       perAccount: createQuota(`${what} account`, accountAttempts, attemptWindow),
       perAddress: createQuota(`${what} address`, addressAttempts, attemptWindow),
     });
+  const invoices = invoiceStore(database, outbox, config.INVOICE_SELLER);
   const orders = orderStore(database, outbox);
   const ordering = {
     orders,
     payments: paymentStore(database, queue),
-    settle: settlement(orders, async () => undefined),
+    settle: settlement(orders, invoices.issue),
     ...stripePayments(config, clock),
   };
   const events = eventStore(database);
@@ -110,6 +114,7 @@ export function createResources(services: Services, tokens: Tokens, createQuota:
       ...orderEndpoints(services, { orders, products, users }),
       ...orderActions(services, ordering),
       ...stripeWebhook(ordering),
+      ...invoiceEndpoints(services, invoices),
       ...reviewEndpoints(services, { reviews, products }),
       ...articleEndpoints(services, articleStore(database, outbox)),
       ...postEndpoints(services, posts),
@@ -124,7 +129,9 @@ export function createResources(services: Services, tokens: Tokens, createQuota:
       forgottenPasswords(services, accounts),
       notificationConsumer({ events, users, notifications }),
     ],
-    mailSent: async () => undefined,
+    async mailSent(session, { resource, resourceId }) {
+      if (resource === 'invoice') await invoices.markSent(session, resourceId, causedBy('mail', clock.now()));
+    },
     authenticator: { bearer: token => tokens.verifyAccess(token), apiKey: key => keys.authenticate(key) },
   };
 }
