@@ -18,18 +18,19 @@ describe.each([...databaseKinds])('numbers of deliveries on %s', kind => {
   };
 
   test('counts what waits, was given up, was delivered and has failed', async () => {
-    expect(await numbers()).toEqual({
-      'catalog_deliveries_total{queue="notifications"}': '0',
-      'catalog_deliveries_total{queue="mail"}': '0',
-      'catalog_delivery_failures_total{queue="notifications"}': '0',
-      'catalog_delivery_failures_total{queue="mail"}': '0',
-      'catalog_deliveries_waiting{queue="notifications"}': '0',
-      'catalog_deliveries_waiting{queue="mail"}': '0',
-      'catalog_deliveries_given_up{queue="notifications"}': '0',
-      'catalog_deliveries_given_up{queue="mail"}': '0',
-      'catalog_deliveries_oldest_seconds{queue="notifications"}': '0',
-      'catalog_deliveries_oldest_seconds{queue="mail"}': '0',
-    });
+    const queues = ['forgotten-passwords', 'mail', 'notifications', 'payments'];
+    const names = [
+      'deliveries_total',
+      'delivery_failures_total',
+      'deliveries_waiting',
+      'deliveries_given_up',
+    ];
+    const all = [...names, 'deliveries_oldest_seconds'];
+    expect(await numbers()).toEqual(
+      Object.fromEntries(
+        all.flatMap(name => queues.map(queue => [`catalog_${name}{queue="${queue}"}`, '0'])),
+      ),
+    );
     const customerId = await userIdOf(service, 'user');
     await record(service, { resource: 'order', resourceId: 1, action: 'paid', after: { customerId } });
     const { build, write } = service.database;

@@ -17,7 +17,8 @@ describe.each([...databaseKinds])('retention on %s', kind => {
 
   const kept = async (): Promise<number[]> => {
     const { build, read } = service.database;
-    const rows = await read.all(build.selectFrom('events').select('resource_id').orderBy('id').compile());
+    const things = build.selectFrom('events').select('resource_id').where('resource', '=', 'thing');
+    const rows = await read.all(things.orderBy('id').compile());
     return rows.map(({ resource_id }) => resource_id);
   };
   /** More than one batch holds. */
@@ -27,7 +28,8 @@ describe.each([...databaseKinds])('retention on %s', kind => {
     const { build, write } = service.database;
     const now = service.clock.now();
     return write(async session => {
-      const event = build.selectFrom('events').select('id').where('resource_id', '=', id);
+      const things = build.selectFrom('events').select('id').where('resource', '=', 'thing');
+      const event = things.where('resource_id', '=', id);
       const row = await session.first(event.compile());
       const delivery = {
         queue: 'notifications',
@@ -66,7 +68,8 @@ describe.each([...databaseKinds])('retention on %s', kind => {
       before.filter(line => line.startsWith('events')),
     );
     service.clock.advance(1);
-    expect((await retention(service.database, service.clock, 2).sweep(running)).events).toBe(1202);
+    const all = before.filter(line => line.startsWith('events')).length;
+    expect((await retention(service.database, service.clock, 2).sweep(running)).events).toBe(all - 3);
     expect(await kept()).toEqual([2, 2001, 2002]);
     const { build, read } = service.database;
     const waiting = build.selectFrom('deliveries').select(['key', 'failed_at']).compile();

@@ -33,7 +33,7 @@ export interface PasswordOptions {
 
 const tag = 'Authentication';
 const purpose = 'password';
-const forgotten = 'forgotten password';
+const forgotten = 'forgotten-passwords';
 /** The same whether or not there is such a user. */
 const queued = () => secret(202, { status: 'queued' });
 const isQueued = { description: 'If there is such a user, a mail is on its way.', schema: schema.queued };
