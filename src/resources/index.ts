@@ -32,6 +32,8 @@ import { productEndpoints } from './products/endpoints.ts';
 import { productStore } from './products/store.ts';
 import { reviewEndpoints } from './reviews/endpoints.ts';
 import { reviewStore } from './reviews/store.ts';
+import { searchEndpoints } from './search/endpoints.ts';
+import { searchStore } from './search/store.ts';
 import type { Services } from './services.ts';
 import { todoEndpoints } from './todos/endpoints.ts';
 import { todoStore } from './todos/store.ts';
@@ -111,6 +113,7 @@ export function createResources(services: Services, tokens: Tokens, createQuota:
       paymentConsumer(database, ordering.provider, clock.now),
       forgottenPasswords(services, accounts),
       notificationConsumer({ events, users, notifications }),
+      ...searchEndpoints(services, searchStore(database)),
     ],
     mailSent: async () => undefined,
     authenticator: { bearer: token => tokens.verifyAccess(token), apiKey: key => keys.authenticate(key) },
