@@ -88,7 +88,7 @@ export function searchIndex(
 
     async addMany(session, type, documents) {
       const entries = documents.map(document => ({ id: document.id, entries: documentWords(document) }));
-      await words.keep(session, [...new Set(entries.flatMap(document => document.entries))]);
+      for (const document of entries) await words.keep(session, document.entries);
       let start = 0;
       for (const { size, query } of inserts) {
         for (; entries.length - start >= size; start += size) {

@@ -17,6 +17,7 @@ const mostCandidates = 50;
 /** Words remembered as stored, so that nobody asks for them at every write. */
 const mostKnown = 100_000;
 
+const markCode = titleMark.charCodeAt(0);
 const letters = /^[\p{L}\p{M}]+$/u;
 
 export interface Spelling {
@@ -45,7 +46,7 @@ export function spelling({ build }: Pick<Database, 'build'>): Spelling {
 
   return {
     async keep(session, entries) {
-      const fresh = entries.filter(word => !known.has(word) && isKept(word));
+      const fresh = entries.filter(word => mayBeKept(word) && !known.has(word) && isKept(word));
       if (fresh.length === 0) return;
       const own = added.get(session) ?? new Set<string>();
       added.set(session, own);
@@ -75,8 +76,14 @@ export function spelling({ build }: Pick<Database, 'build'>): Spelling {
   };
 }
 
+/** What most entries that are not kept fail at: marked or short ones, and numbers. Asked for every word written. */
+function mayBeKept(word: string): boolean {
+  const first = word.charCodeAt(0);
+  return word.length >= shortestKept && first !== markCode && !(first >= 0x30 && first <= 0x39);
+}
+
 function isKept(word: string): boolean {
-  if (word.startsWith(titleMark) || word.length < shortestKept || !letters.test(word)) return false;
+  if (!letters.test(word)) return false;
   const { length } = [...word];
   return length >= shortestKept && length <= longest;
 }
