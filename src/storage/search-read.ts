@@ -37,6 +37,12 @@ export interface SearchReader {
     expression: Expression,
     types: readonly SearchType[],
   ): Promise<Map<SearchType, number>>;
+  /** The same where it is remembered, and so costs little even for very many; else undefined. */
+  remembered(
+    session: Session,
+    expression: Expression,
+    types: readonly SearchType[],
+  ): Promise<Map<SearchType, number> | undefined>;
   /** Whether words may exist that begin with this one and are longer. */
   hasLonger(session: Session, word: string): Promise<boolean>;
   /** Another number whenever what a search answers may have changed. */
@@ -78,7 +84,7 @@ export function searchReader(database: Pick<Database, 'build' | 'dialect'>): Sea
 
   /** Products can be very many: theirs is remembered together with the last product there was. */
   async function countOf(session: Session, query: string, type: SearchType, mark: Mark): Promise<number> {
-    const key = `${type} ${query}`;
+    const key = keyOf(type, query);
     const known = remembered.get(key);
     const holds = known !== undefined && known.version === mark.version;
     if (holds && (type !== 'product' || known.last === mark.last)) return known.total;
@@ -89,6 +95,16 @@ export function searchReader(database: Pick<Database, 'build' | 'dialect'>): Sea
         : await countBetween(session, query, { low, high });
     remembered.set(key, { ...mark, total });
     return total;
+  }
+
+  async function marked(session: Session): Promise<Mark> {
+    return (await session.first(markQuery)) ?? { version: 0, last: 0 };
+  }
+
+  async function countAll(session: Session, query: string, types: readonly SearchType[], mark: Mark) {
+    const counts = new Map<SearchType, number>();
+    for (const type of types) counts.set(type, await countOf(session, query, type, mark));
+    return counts;
   }
 
   return {
@@ -103,11 +119,15 @@ export function searchReader(database: Pick<Database, 'build' | 'dialect'>): Sea
     },
 
     async counts(session, expression, types) {
+      return countAll(session, words.text(expression), types, await marked(session));
+    },
+
+    async remembered(session, expression, types) {
       const query = words.text(expression);
-      const mark = (await session.first(markQuery)) ?? { version: 0, last: 0 };
-      const counts = new Map<SearchType, number>();
-      for (const type of types) counts.set(type, await countOf(session, query, type, mark));
-      return counts;
+      if (!types.every(type => remembered.has(keyOf(type, query)))) return undefined;
+      const mark = await marked(session);
+      const hold = types.every(type => remembered.get(keyOf(type, query))?.version === mark.version);
+      return hold ? countAll(session, query, types, mark) : undefined;
     },
 
     async hasLonger(session, word) {
@@ -119,6 +139,8 @@ export function searchReader(database: Pick<Database, 'build' | 'dialect'>): Sea
     },
   };
 }
+
+const keyOf = (type: SearchType, query: string) => `${type} ${query}`;
 
 const numbersOf = (types: readonly SearchType[]) =>
   types.map(type => searchTypes.indexOf(type) + 1).sort((a, b) => a - b);

@@ -10,6 +10,7 @@ const mostWords = 2000;
 
 const run = /[\p{L}\p{N}\p{M}]+/gu;
 const asciiText = /^[\0-\x7f]*$/;
+const asciiRun = /[a-z0-9]+/gi;
 const asciiWord = /[a-z0-9]+/g;
 /** Scripts written without spaces: each character is a word. All others: what stands together. */
 const foldedWord =
@@ -43,7 +44,7 @@ export interface Run {
 
 /** The runs of a text one after another, for as long as they are asked for. */
 export function* runsOf(text: string): Generator<Run> {
-  for (const { 0: found, index } of text.matchAll(run)) {
+  for (const { 0: found, index } of text.matchAll(asciiText.test(text) ? asciiRun : run)) {
     yield { start: index, end: index + found.length, words: foldedWords(found) };
   }
 }

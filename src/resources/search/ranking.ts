@@ -24,7 +24,10 @@ export interface QueryWord {
 }
 
 export interface RankClass {
+  /** Only those of this class. */
   readonly hits: Expression;
+  /** Those of better classes too: cheaper to look up. */
+  readonly upTo: Expression;
   /** From 1, the best, down to 0. */
   readonly score: number;
 }
@@ -59,7 +62,7 @@ export function rankClasses(words: readonly QueryWord[]): RankClass[] {
     const hits = expressionOf(words, kind);
     const rest = { ...hits, not: [...better] };
     better.push(hits);
-    return { hits: rest, score: score * factor };
+    return { hits: rest, upTo: hits, score: score * factor };
   });
 }
 

@@ -8,6 +8,9 @@ import { allHits, type QueryWord, queryWords, type RankClass, rankClasses } from
 import { snippetOf, type WordTest } from './snippet.ts';
 import { searchSources } from './sources.ts';
 
+/** Up to so many hits are put in order here, which takes fewer look-ups than asking for each class by itself. */
+const fewHits = 100;
+
 export interface SearchRequest {
   readonly query: string;
   /** The types the caller may read. */
@@ -42,7 +45,16 @@ interface Place {
   readonly position: number;
 }
 
+/** What a query has been taken to ask for. */
+interface Understood {
+  readonly words: readonly QueryWord[];
+  readonly counts: ReadonlyMap<SearchType, number>;
+  /** All positions of the hits, when there are no more than `fewHits`. */
+  readonly few: readonly number[] | undefined;
+}
+
 interface Walk {
+  readonly few: readonly number[] | undefined;
   readonly classes: readonly RankClass[];
   readonly types: readonly SearchType[];
   readonly limit: number;
@@ -56,16 +68,32 @@ export function searchStore(database: Database): SearchStore {
   const words = spelling(database);
   const sources = searchSources(database);
 
-  /** What the query is taken to ask for, with the counts of its hits. */
+  /** What the query is taken to ask for: its words as they are, or else as they may have been meant. */
   async function understood(session: Session, query: string, visible: readonly SearchType[]) {
     const asked = await withoutNeedlessPrefix(session, queryWords(query));
+    const found = await lookedUp(session, asked, visible);
+    if (found.words.length > 0 || asked.length === 0) return found;
+    return lookedUp(session, (await corrected(session, asked, visible)) ?? [], visible);
+  }
+
+  /** Counts the hits of these words; keeps them when they are few. No words when there are no hits. */
+  async function lookedUp(
+    session: Session,
+    asked: readonly QueryWord[],
+    visible: readonly SearchType[],
+  ): Promise<Understood> {
     const none = new Map(visible.map(type => [type, 0]));
-    if (asked.length === 0 || visible.length === 0) return { words: [], counts: none };
-    const counts = await reader.counts(session, allHits(asked), visible);
-    if (sum(counts) > 0) return { words: asked, counts };
-    const meant = await corrected(session, asked, visible);
-    if (meant === undefined) return { words: [], counts: none };
-    return { words: meant, counts: await reader.counts(session, allHits(meant), visible) };
+    if (asked.length === 0 || visible.length === 0) return { words: [], counts: none, few: [] };
+    const all = allHits(asked);
+    // Only counts of many hits are remembered.
+    const known = await reader.remembered(session, all, visible);
+    if (known !== undefined) return { words: asked, counts: known, few: undefined };
+    const first = await reader.page(session, all, visible, { limit: fewHits + 1 });
+    if (first.length > fewHits) {
+      return { words: asked, counts: await reader.counts(session, all, visible), few: undefined };
+    }
+    for (const position of first) none.set(typeAt(position), (none.get(typeAt(position)) ?? 0) + 1);
+    return { words: first.length === 0 ? [] : asked, counts: none, few: first };
   }
 
   /** Looking a beginning up costs more than looking up the word, when there is no longer one. */
@@ -91,11 +119,40 @@ export function searchStore(database: Database): SearchStore {
     return meant.some(({ misspelt }) => misspelt) ? meant : undefined;
   }
 
+  /** All of few hits in their order: each class is asked for once, and what is left belongs to the last. */
+  async function ranked(
+    session: Session,
+    few: readonly number[],
+    classes: readonly RankClass[],
+    types: readonly SearchType[],
+  ): Promise<Place[]> {
+    const ranks = new Map<number, number>();
+    for (const [rank, { upTo }] of classes.slice(0, -1).entries()) {
+      if (ranks.size === few.length) break;
+      const positions = await reader.page(session, upTo, types, { limit: fewHits });
+      for (const position of positions) if (!ranks.has(position)) ranks.set(position, rank);
+    }
+    return few
+      .filter(position => types.includes(typeAt(position)))
+      .map(position => ({ rank: ranks.get(position) ?? classes.length - 1, position }))
+      .sort((a, b) => a.rank - b.rank || a.position - b.position);
+  }
+
   /** Goes through the classes, best first or backwards, until it has what it was asked for. */
   async function walk(session: Session, request: Walk): Promise<Place[]> {
-    const { classes, types, limit, start, backwards = false } = request;
+    const { classes, types, limit, start, few, backwards = false } = request;
     const places: Place[] = [];
     let skip = request.skip ?? 0;
+    if (few !== undefined) {
+      const all = await ranked(session, few, classes, types);
+      if (start === undefined) return all.slice(skip, skip + limit);
+      const beyond = ({ rank, position }: Place) => rank - Number(start.value) || position - start.id;
+      if (!backwards) return all.filter(place => beyond(place) > 0).slice(0, limit);
+      return all
+        .filter(place => beyond(place) < 0)
+        .reverse()
+        .slice(0, limit);
+    }
     const last = classes.length - 1;
     let rank = start === undefined ? 0 : Number(start.value);
     if (backwards) rank = Math.min(rank, last);
@@ -153,7 +210,7 @@ export function searchStore(database: Database): SearchStore {
 
     search: ({ query, visible, types, page }) =>
       database.snapshot(async session => {
-        const { words: meant, counts } = await understood(session, query, visible);
+        const { words: meant, counts, few } = await understood(session, query, visible);
         const classes = meant.length === 0 ? [] : rankClasses(meant);
         const total = types.reduce((all, type) => all + (counts.get(type) ?? 0), 0);
         const found = testOf(meant);
@@ -161,7 +218,7 @@ export function searchStore(database: Database): SearchStore {
           const skip = (page.page - 1) * page.perPage;
           // What is known to be all need not be looked for in classes that are left.
           const limit = Math.max(0, Math.min(page.perPage, total - skip));
-          const places = await walk(session, { classes, types, limit, skip });
+          const places = await walk(session, { classes, types, few, limit, skip });
           const rows = await shown(session, places, classes, found);
           const hasNext = skip + places.length < total;
           return { rows, total, facets: counts, hasPrevious: skip > 0, hasNext };
@@ -169,7 +226,7 @@ export function searchStore(database: Database): SearchStore {
         const backwards = page.before !== undefined;
         const start = page.before ?? page.after;
         const limit = start === undefined ? Math.min(page.limit + 1, total) : page.limit + 1;
-        const places = await walk(session, { classes, types, limit, start, backwards });
+        const places = await walk(session, { classes, types, few, limit, start, backwards });
         const more = places.length > page.limit;
         if (more) places.length = page.limit;
         if (backwards) places.reverse();
