@@ -338,6 +338,31 @@ describe.each([...databaseKinds])('search on %s', kind => {
     expect(namesOf((await search(service, 'lamp', '&type=product')).body)).toHaveLength(4);
   });
 
+  test('staff find orders, administrators users', async () => {
+    const product = await addProduct(service, { name: 'Ordered thing' });
+    const order = { items: [{ productId: product.id, quantity: 1 }] };
+    const me = await call(service, { path: '/v1/me', as: 'user' });
+    const orders = `/v1/users/${me.body.id}/orders`;
+    const placed = await call(service, { method: 'POST', path: orders, as: 'user', body: order });
+    const user = { name: 'Zoë Quill', email: 'quill@shop.example', role: 'user' };
+    const made = await call(service, { method: 'POST', path: '/v1/users', as: 'admin', body: user });
+    expect([placed.status, made.status]).toEqual([201, 201]);
+    const found = async (query: string, as: 'user' | 'editor' | 'admin') =>
+      namesOf((await search(service, query, '', as)).body);
+    expect(await found('zoe quil', 'admin')).toEqual(['Zoë Quill']);
+    expect(await found('zoe quil', 'editor')).toEqual([]);
+    const order1 = `Order ${placed.body.id}`;
+    expect(await found(`order ${placed.body.id} test`, 'editor')).toEqual([order1]);
+    expect(await found(`order ${placed.body.id} test`, 'user')).toEqual([]);
+    const path = `/v1/users/${made.body.id}`;
+    await call(service, { method: 'PATCH', path, as: 'admin', body: { name: 'Zoë Feather' } });
+    expect(await found('feather', 'admin')).toEqual(['Zoë Feather']);
+    expect(await found('quill feather', 'admin')).toEqual(['Zoë Feather']);
+    await call(service, { method: 'DELETE', path, as: 'admin' });
+    expect(await found('feather', 'admin')).toEqual([]);
+    await call(service, { method: 'DELETE', path: pathOf(product), as: 'admin' });
+  });
+
   test('an API key finds what its scopes let it read', async () => {
     const keyWith = async (...scopes: string[]) => {
       const body = { name: 'search', scopes };

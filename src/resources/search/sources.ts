@@ -4,6 +4,7 @@ import type { Database, Session } from '../../storage/database.ts';
 import type { SearchDocument, SearchType } from '../../storage/search-index.ts';
 import type { ProductFields } from '../products/schema.ts';
 import { searchTextOf } from '../products/search-text.ts';
+import { type Article, articleText, type Order, orderText, type User, userText } from './texts.ts';
 
 /** Reads what is there of these documents, in any order. */
 export type Source = (session: Session, ids: readonly number[]) => Promise<SearchDocument[]>;
@@ -32,40 +33,4 @@ export function searchSources({ build }: Pick<Database, 'build'>): Readonly<Reco
     order: reading(sql<Order>`select id, customer_name, customer_email from orders`, orderText),
     user: reading(sql<User>`select id, name, email from users`, userText),
   };
-}
-
-interface Article {
-  readonly id: number;
-  readonly title: string;
-  readonly body: string;
-  /** As JSON text. */
-  readonly tags: string;
-}
-
-interface Order {
-  readonly id: number;
-  readonly customer_name: string;
-  readonly customer_email: string;
-}
-
-interface User {
-  readonly id: number;
-  readonly name: string;
-  readonly email: string;
-}
-
-/** What is searched of an article. */
-export function articleText({ title, body, tags }: Pick<Article, 'title' | 'body' | 'tags'>) {
-  // Boundary: the store writes a list of strings.
-  return { title, body: [body, ...(JSON.parse(tags) as string[])].join(' · ') };
-}
-
-/** What is searched of an order: its number, and whose it is. */
-export function orderText({ id, customer_name, customer_email }: Order) {
-  return { title: `Order ${id}`, body: `${customer_name} · ${customer_email}` };
-}
-
-/** What is searched of a user. */
-export function userText({ name, email }: Pick<User, 'name' | 'email'>) {
-  return { title: name, body: email };
 }

@@ -16,14 +16,11 @@ export const search: Migration = {
       await index.addMany(session, 'product', products.map(productDocument));
     }
     for await (const users of rowsOf(session, build, 'users', "name || ' ' || email")) {
-      await index.addMany(
-        session,
-        'user',
-        users.map(({ id, value }) => {
-          const at = value.lastIndexOf(' ');
-          return { id, title: value.slice(0, at), body: value.slice(at + 1) };
-        }),
-      );
+      await index.addMany(session, 'user', users.map(userDocument));
+    }
+    for await (const orders of rowsOf(session, build, 'orders', "customer_name || ' ' || customer_email")) {
+      const documents = orders.map(row => ({ id: row.id, title: `Order ${row.id}`, body: row.value }));
+      await index.addMany(session, 'order', documents);
     }
   },
 };
@@ -54,4 +51,10 @@ function productDocument({ id, value }: { id: number; value: string }): SearchDo
   };
   const parts = [description, category, tags.join(', '), sku];
   return { id, title: name, body: parts.filter(part => part !== null).join(' · ') };
+}
+
+/** An address has no space. */
+function userDocument({ id, value }: { id: number; value: string }): SearchDocument {
+  const at = value.lastIndexOf(' ');
+  return { id, title: value.slice(0, at), body: value.slice(at + 1) };
 }
