@@ -19,13 +19,16 @@ export interface CatalogOptions {
   readonly onWait?: (seconds: number, status: number) => void;
 }
 
+/** What the service answers to those who do not ask for anything else; HAL is had by asking. */
+type Usual = 'application/json';
+
 /** Calls the service with paths, parameters, bodies and answers that the compiler checks. */
-export type Catalog = Client<paths>;
+export type Catalog = Client<paths, Usual>;
 
 export function createCatalog({ baseUrl, credentials, retries = 5, onWait }: CatalogOptions): Catalog {
   const patient = patientFetch(retries, onWait ?? (() => undefined));
   const authorize = 'apiKey' in credentials ? keyOf(credentials) : session(baseUrl, credentials, patient);
-  return createClient<paths>({
+  return createClient<paths, Usual>({
     baseUrl,
     async fetch(request: Request) {
       // The body can be read once only: the copy is for the case that the token has expired meanwhile.

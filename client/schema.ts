@@ -972,6 +972,122 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/invoices": {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @example checkout-4711
+                 */
+                "X-Request-ID"?: components["parameters"]["XRequestId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List invoices
+         * @description Staff see all of them, others their own.
+         *
+         *     Access: the roles admin, editor, user; API keys with the scope `invoices:read`.
+         */
+        get: operations["listInvoices"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        /**
+         * Methods of this address; CORS preflight
+         * @description Asked by browsers before a request from another origin. Needs no credentials, costs no quota.
+         */
+        options: operations["listInvoicesOptions"];
+        /**
+         * List invoices: headers only
+         * @description Answers what GET answers, without the body.
+         */
+        head: operations["listInvoicesHead"];
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/invoices/{id}": {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @example checkout-4711
+                 */
+                "X-Request-ID"?: components["parameters"]["XRequestId"];
+            };
+            path: {
+                /**
+                 * @description The id of the resource.
+                 * @example 1
+                 */
+                id: number;
+            };
+            cookie?: never;
+        };
+        /**
+         * Read an invoice
+         * @description As application/pdf it is the document that is sent to the customer.
+         *
+         *     Access: the roles admin, editor, user; API keys with the scope `invoices:read`.
+         */
+        get: operations["getInvoice"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        /**
+         * Methods of this address; CORS preflight
+         * @description Asked by browsers before a request from another origin. Needs no credentials, costs no quota.
+         */
+        options: operations["getInvoiceOptions"];
+        /**
+         * Read an invoice: headers only
+         * @description Answers what GET answers, without the body.
+         */
+        head: operations["getInvoiceHead"];
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/invoices/{id}/send": {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @example checkout-4711
+                 */
+                "X-Request-ID"?: components["parameters"]["XRequestId"];
+            };
+            path: {
+                /**
+                 * @description The id of the resource.
+                 * @example 1
+                 */
+                id: number;
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send an invoice by e-mail
+         * @description To the address the customer had when the order was placed, with the PDF attached. It is tried until the mail server takes it; then the invoice has sentAt. Each request sends it once more, unless it repeats an Idempotency-Key.
+         *
+         *     Access: the roles admin, editor, user; API keys with the scope `invoices:write`.
+         */
+        post: operations["sendInvoice"];
+        delete?: never;
+        /**
+         * Methods of this address; CORS preflight
+         * @description Asked by browsers before a request from another origin. Needs no credentials, costs no quota.
+         */
+        options: operations["sendInvoiceOptions"];
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/products/{id}/reviews": {
         parameters: {
             query?: never;
@@ -999,7 +1115,7 @@ export interface paths {
         put?: never;
         /**
          * Review a product
-         * @description One review per user and product.
+         * @description One review per user and product, by the user who is signed in: no API key can write one.
          *
          *     Access: the roles admin, editor, user.
          */
@@ -1015,6 +1131,40 @@ export interface paths {
          * @description Answers what GET answers, without the body.
          */
         head: operations["listReviewsHead"];
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/reviews": {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @example checkout-4711
+                 */
+                "X-Request-ID"?: components["parameters"]["XRequestId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the reviews of all products
+         * @description Access: the roles admin, editor, user; API keys with the scope `reviews:read`.
+         */
+        get: operations["listAllReviews"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        /**
+         * Methods of this address; CORS preflight
+         * @description Asked by browsers before a request from another origin. Needs no credentials, costs no quota.
+         */
+        options: operations["listAllReviewsOptions"];
+        /**
+         * List the reviews of all products: headers only
+         * @description Answers what GET answers, without the body.
+         */
+        head: operations["listAllReviewsHead"];
         patch?: never;
         trace?: never;
     };
@@ -1042,9 +1192,21 @@ export interface paths {
          * @description Access: the roles admin, editor, user; API keys with the scope `reviews:read`.
          */
         get: operations["getReview"];
-        put?: never;
+        /**
+         * Replace a review
+         * @description Its author and administrators may; editors may delete any review. The product’s rating follows.
+         *
+         *     Access: the roles admin, editor, user; API keys with the scope `reviews:write`.
+         */
+        put: operations["replaceReview"];
         post?: never;
-        delete?: never;
+        /**
+         * Delete a review
+         * @description Its author and administrators may; editors may delete any review. The product’s rating follows.
+         *
+         *     Access: the roles admin, editor, user; API keys with the scope `reviews:write`.
+         */
+        delete: operations["deleteReview"];
         /**
          * Methods of this address; CORS preflight
          * @description Asked by browsers before a request from another origin. Needs no credentials, costs no quota.
@@ -1055,7 +1217,313 @@ export interface paths {
          * @description Answers what GET answers, without the body.
          */
         head: operations["getReviewHead"];
+        /**
+         * Change fields of a review
+         * @description Its author and administrators may; editors may delete any review. The product’s rating follows.
+         *
+         *     Access: the roles admin, editor, user; API keys with the scope `reviews:write`.
+         */
+        patch: operations["patchReview"];
+        trace?: never;
+    };
+    "/v1/articles": {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @example checkout-4711
+                 */
+                "X-Request-ID"?: components["parameters"]["XRequestId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List articles
+         * @description Access: the roles admin, editor, user; API keys with the scope `content:read`.
+         */
+        get: operations["listArticles"];
+        put?: never;
+        /**
+         * Write an article
+         * @description Its author is the user who is signed in, so that no API key can write one.
+         *
+         *     Access: the roles admin, editor.
+         */
+        post: operations["createArticle"];
+        delete?: never;
+        /**
+         * Methods of this address; CORS preflight
+         * @description Asked by browsers before a request from another origin. Needs no credentials, costs no quota.
+         */
+        options: operations["listArticlesOptions"];
+        /**
+         * List articles: headers only
+         * @description Answers what GET answers, without the body.
+         */
+        head: operations["listArticlesHead"];
         patch?: never;
+        trace?: never;
+    };
+    "/v1/articles/{id}": {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @example checkout-4711
+                 */
+                "X-Request-ID"?: components["parameters"]["XRequestId"];
+            };
+            path: {
+                /**
+                 * @description The id of the resource.
+                 * @example 1
+                 */
+                id: number;
+            };
+            cookie?: never;
+        };
+        /**
+         * Read an article
+         * @description Access: the roles admin, editor, user; API keys with the scope `content:read`.
+         */
+        get: operations["getArticle"];
+        /**
+         * Replace an article
+         * @description Whoever changes it, its author stays.
+         *
+         *     Access: the roles admin, editor; API keys with the scope `content:write`.
+         */
+        put: operations["replaceArticle"];
+        post?: never;
+        /**
+         * Delete an article
+         * @description Whoever changes it, its author stays.
+         *
+         *     Access: the roles admin, editor; API keys with the scope `content:write`.
+         */
+        delete: operations["deleteArticle"];
+        /**
+         * Methods of this address; CORS preflight
+         * @description Asked by browsers before a request from another origin. Needs no credentials, costs no quota.
+         */
+        options: operations["getArticleOptions"];
+        /**
+         * Read an article: headers only
+         * @description Answers what GET answers, without the body.
+         */
+        head: operations["getArticleHead"];
+        /**
+         * Change fields of an article
+         * @description Whoever changes it, its author stays.
+         *
+         *     Access: the roles admin, editor; API keys with the scope `content:write`.
+         */
+        patch: operations["patchArticle"];
+        trace?: never;
+    };
+    "/v1/posts": {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @example checkout-4711
+                 */
+                "X-Request-ID"?: components["parameters"]["XRequestId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List posts
+         * @description Access: the roles admin, editor, user; API keys with the scope `content:read`.
+         */
+        get: operations["listPosts"];
+        put?: never;
+        /**
+         * Write a post
+         * @description Its author is the user who is signed in, so that no API key can write one.
+         *
+         *     Access: the roles admin, editor.
+         */
+        post: operations["createPost"];
+        delete?: never;
+        /**
+         * Methods of this address; CORS preflight
+         * @description Asked by browsers before a request from another origin. Needs no credentials, costs no quota.
+         */
+        options: operations["listPostsOptions"];
+        /**
+         * List posts: headers only
+         * @description Answers what GET answers, without the body.
+         */
+        head: operations["listPostsHead"];
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/posts/{id}": {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @example checkout-4711
+                 */
+                "X-Request-ID"?: components["parameters"]["XRequestId"];
+            };
+            path: {
+                /**
+                 * @description The id of the resource.
+                 * @example 1
+                 */
+                id: number;
+            };
+            cookie?: never;
+        };
+        /**
+         * Read a post
+         * @description Access: the roles admin, editor, user; API keys with the scope `content:read`.
+         */
+        get: operations["getPost"];
+        /**
+         * Replace a post
+         * @description Whoever changes it, its author stays.
+         *
+         *     Access: the roles admin, editor; API keys with the scope `content:write`.
+         */
+        put: operations["replacePost"];
+        post?: never;
+        /**
+         * Delete a post
+         * @description Whoever changes it, its author stays.
+         *
+         *     Access: the roles admin, editor; API keys with the scope `content:write`.
+         */
+        delete: operations["deletePost"];
+        /**
+         * Methods of this address; CORS preflight
+         * @description Asked by browsers before a request from another origin. Needs no credentials, costs no quota.
+         */
+        options: operations["getPostOptions"];
+        /**
+         * Read a post: headers only
+         * @description Answers what GET answers, without the body.
+         */
+        head: operations["getPostHead"];
+        /**
+         * Change fields of a post
+         * @description Whoever changes it, its author stays.
+         *
+         *     Access: the roles admin, editor; API keys with the scope `content:write`.
+         */
+        patch: operations["patchPost"];
+        trace?: never;
+    };
+    "/v1/posts/{id}/comments": {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @example checkout-4711
+                 */
+                "X-Request-ID"?: components["parameters"]["XRequestId"];
+            };
+            path: {
+                /**
+                 * @description The id of the resource.
+                 * @example 1
+                 */
+                id: number;
+            };
+            cookie?: never;
+        };
+        /**
+         * List the comments on a post
+         * @description Access: the roles admin, editor, user; API keys with the scope `content:read`.
+         */
+        get: operations["listComments"];
+        put?: never;
+        /**
+         * Comment on a post
+         * @description Its author is the user who is signed in, so that no API key can write one.
+         *
+         *     Access: the roles admin, editor, user.
+         */
+        post: operations["createComment"];
+        delete?: never;
+        /**
+         * Methods of this address; CORS preflight
+         * @description Asked by browsers before a request from another origin. Needs no credentials, costs no quota.
+         */
+        options: operations["listCommentsOptions"];
+        /**
+         * List the comments on a post: headers only
+         * @description Answers what GET answers, without the body.
+         */
+        head: operations["listCommentsHead"];
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/comments/{id}": {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @example checkout-4711
+                 */
+                "X-Request-ID"?: components["parameters"]["XRequestId"];
+            };
+            path: {
+                /**
+                 * @description The id of the resource.
+                 * @example 1
+                 */
+                id: number;
+            };
+            cookie?: never;
+        };
+        /**
+         * Read a comment
+         * @description Access: the roles admin, editor, user; API keys with the scope `content:read`.
+         */
+        get: operations["getComment"];
+        /**
+         * Replace a comment
+         * @description Its author and administrators may; editors may delete any comment.
+         *
+         *     Access: the roles admin, editor, user; API keys with the scope `content:write`.
+         */
+        put: operations["replaceComment"];
+        post?: never;
+        /**
+         * Delete a comment
+         * @description Its author and administrators may; editors may delete any comment.
+         *
+         *     Access: the roles admin, editor, user; API keys with the scope `content:write`.
+         */
+        delete: operations["deleteComment"];
+        /**
+         * Methods of this address; CORS preflight
+         * @description Asked by browsers before a request from another origin. Needs no credentials, costs no quota.
+         */
+        options: operations["getCommentOptions"];
+        /**
+         * Read a comment: headers only
+         * @description Answers what GET answers, without the body.
+         */
+        head: operations["getCommentHead"];
+        /**
+         * Change fields of a comment
+         * @description Its author and administrators may; editors may delete any comment.
+         *
+         *     Access: the roles admin, editor, user; API keys with the scope `content:write`.
+         */
+        patch: operations["patchComment"];
         trace?: never;
     };
     "/v1/todos": {
@@ -1864,6 +2332,320 @@ export interface components {
         };
         /**
          * @example {
+         *       "id": 1,
+         *       "title": "How we choose our wood",
+         *       "body": "Walnut is dense, dark, and kind to tools.",
+         *       "author": {
+         *         "id": 1,
+         *         "name": "Ada Winter"
+         *       },
+         *       "tags": [
+         *         "wood",
+         *         "workshop"
+         *       ],
+         *       "createdAt": "2026-01-15T09:30:00.000Z",
+         *       "updatedAt": "2026-01-15T09:30:00.000Z",
+         *       "_links": {
+         *         "self": "https://shop.example/v1/articles/1",
+         *         "author": "https://shop.example/v1/users/1"
+         *       }
+         *     }
+         */
+        Article: {
+            /** Format: int32 */
+            id: number;
+            /** @example How we choose our wood */
+            title: string;
+            /** @example Walnut is dense, dark, and kind to tools. */
+            body: string;
+            author: {
+                /** Format: int32 */
+                id: number;
+                /**
+                 * @description As it was when this was written.
+                 * @example Ada Winter
+                 */
+                name: string;
+            };
+            /**
+             * @example [
+             *       "wood",
+             *       "workshop"
+             *     ]
+             */
+            tags: string[];
+            /** Format: date-time */
+            createdAt: string;
+            /** Format: date-time */
+            updatedAt: string;
+            _links: {
+                /**
+                 * Format: uri
+                 * @example https://shop.example/v1/articles/1
+                 */
+                self: string;
+                /**
+                 * Format: uri
+                 * @description Absent once the author has no account any more.
+                 * @example https://shop.example/v1/users/1
+                 */
+                author?: string;
+            };
+        };
+        /**
+         * @example {
+         *       "id": 1,
+         *       "title": "How we choose our wood",
+         *       "body": "Walnut is dense, dark, and kind to tools.",
+         *       "author": {
+         *         "id": 1,
+         *         "name": "Ada Winter"
+         *       },
+         *       "tags": [
+         *         "wood",
+         *         "workshop"
+         *       ],
+         *       "createdAt": "2026-01-15T09:30:00.000Z",
+         *       "updatedAt": "2026-01-15T09:30:00.000Z",
+         *       "_links": {
+         *         "self": {
+         *           "href": "https://shop.example/v1/orders/1"
+         *         },
+         *         "author": {
+         *           "href": "https://shop.example/v1/orders/1"
+         *         },
+         *         "edit": {
+         *           "href": "https://shop.example/v1/orders/1"
+         *         },
+         *         "delete": {
+         *           "href": "https://shop.example/v1/orders/1"
+         *         }
+         *       },
+         *       "_embedded": {}
+         *     }
+         */
+        ArticleHal: {
+            /** Format: int32 */
+            id: number;
+            /** @example How we choose our wood */
+            title: string;
+            /** @example Walnut is dense, dark, and kind to tools. */
+            body: string;
+            author: {
+                /** Format: int32 */
+                id: number;
+                /**
+                 * @description As it was when this was written.
+                 * @example Ada Winter
+                 */
+                name: string;
+            };
+            /**
+             * @example [
+             *       "wood",
+             *       "workshop"
+             *     ]
+             */
+            tags: string[];
+            /** Format: date-time */
+            createdAt: string;
+            /** Format: date-time */
+            updatedAt: string;
+            _links: {
+                self: components["schemas"]["Link"];
+                author?: components["schemas"]["Link"];
+                edit?: components["schemas"]["Link"];
+                delete?: components["schemas"]["Link"];
+            };
+            _embedded: Record<string, never>;
+        };
+        /**
+         * @example {
+         *       "data": [
+         *         {
+         *           "id": 1,
+         *           "title": "How we choose our wood",
+         *           "body": "Walnut is dense, dark, and kind to tools.",
+         *           "author": {
+         *             "id": 1,
+         *             "name": "Ada Winter"
+         *           },
+         *           "tags": [
+         *             "wood",
+         *             "workshop"
+         *           ],
+         *           "createdAt": "2026-01-15T09:30:00.000Z",
+         *           "updatedAt": "2026-01-15T09:30:00.000Z",
+         *           "_links": {
+         *             "self": "https://shop.example/v1/articles/1",
+         *             "author": "https://shop.example/v1/users/1"
+         *           }
+         *         }
+         *       ],
+         *       "meta": {
+         *         "currentPage": 1,
+         *         "perPage": 20,
+         *         "total": 1,
+         *         "lastPage": 1
+         *       },
+         *       "links": {
+         *         "first": "https://shop.example/v1/products",
+         *         "last": "https://shop.example/v1/products",
+         *         "prev": "https://shop.example/v1/products",
+         *         "next": "https://shop.example/v1/products"
+         *       }
+         *     }
+         */
+        ArticleList: {
+            data: components["schemas"]["Article"][];
+            meta: {
+                /** Format: int32 */
+                currentPage: number;
+                /**
+                 * Format: int32
+                 * @example 20
+                 */
+                perPage: number;
+                /**
+                 * Format: int64
+                 * @example 1
+                 */
+                total: number;
+                /** Format: int64 */
+                lastPage: number;
+            } | {
+                /**
+                 * Format: int32
+                 * @example 20
+                 */
+                perPage: number;
+                /** @example mK3v0c5zq1hXbGdsWzEsMjAsMjBd */
+                nextCursor: string | null;
+                /** @example mK3v0c5zq1hXbGdsWzEsMjAsMjBd */
+                prevCursor: string | null;
+                /**
+                 * Format: int64
+                 * @example 1
+                 */
+                total?: number;
+            };
+            links: {
+                /** Format: uri */
+                first: string | null;
+                /** Format: uri */
+                last: string | null;
+                /** Format: uri */
+                prev: string | null;
+                /** Format: uri */
+                next: string | null;
+            };
+        };
+        /**
+         * @example {
+         *       "meta": {
+         *         "currentPage": 1,
+         *         "perPage": 20,
+         *         "total": 1,
+         *         "lastPage": 1
+         *       },
+         *       "_links": {
+         *         "self": {
+         *           "href": "https://shop.example/v1/orders/1"
+         *         },
+         *         "first": {
+         *           "href": "https://shop.example/v1/orders/1"
+         *         },
+         *         "last": {
+         *           "href": "https://shop.example/v1/orders/1"
+         *         },
+         *         "prev": {
+         *           "href": "https://shop.example/v1/orders/1"
+         *         },
+         *         "next": {
+         *           "href": "https://shop.example/v1/orders/1"
+         *         }
+         *       },
+         *       "_embedded": {
+         *         "articles": [
+         *           {
+         *             "id": 1,
+         *             "title": "How we choose our wood",
+         *             "body": "Walnut is dense, dark, and kind to tools.",
+         *             "author": {
+         *               "id": 1,
+         *               "name": "Ada Winter"
+         *             },
+         *             "tags": [
+         *               "wood",
+         *               "workshop"
+         *             ],
+         *             "createdAt": "2026-01-15T09:30:00.000Z",
+         *             "updatedAt": "2026-01-15T09:30:00.000Z",
+         *             "_links": {
+         *               "self": {
+         *                 "href": "https://shop.example/v1/orders/1"
+         *               },
+         *               "author": {
+         *                 "href": "https://shop.example/v1/orders/1"
+         *               },
+         *               "edit": {
+         *                 "href": "https://shop.example/v1/orders/1"
+         *               },
+         *               "delete": {
+         *                 "href": "https://shop.example/v1/orders/1"
+         *               }
+         *             },
+         *             "_embedded": {}
+         *           }
+         *         ]
+         *       }
+         *     }
+         */
+        ArticleListHal: {
+            meta: {
+                /** Format: int32 */
+                currentPage: number;
+                /**
+                 * Format: int32
+                 * @example 20
+                 */
+                perPage: number;
+                /**
+                 * Format: int64
+                 * @example 1
+                 */
+                total: number;
+                /** Format: int64 */
+                lastPage: number;
+            } | {
+                /**
+                 * Format: int32
+                 * @example 20
+                 */
+                perPage: number;
+                /** @example mK3v0c5zq1hXbGdsWzEsMjAsMjBd */
+                nextCursor: string | null;
+                /** @example mK3v0c5zq1hXbGdsWzEsMjAsMjBd */
+                prevCursor: string | null;
+                /**
+                 * Format: int64
+                 * @example 1
+                 */
+                total?: number;
+            };
+            _links: {
+                self: components["schemas"]["Link"];
+                first: components["schemas"]["Link"];
+                last?: components["schemas"]["Link"];
+                prev?: components["schemas"]["Link"];
+                next?: components["schemas"]["Link"];
+            };
+            _embedded: {
+                articles: components["schemas"]["ArticleHal"][];
+            };
+        };
+        /**
+         * @example {
          *       "ids": [
          *         1
          *       ],
@@ -1887,6 +2669,276 @@ export interface components {
         };
         /**
          * @example {
+         *       "id": 1,
+         *       "postId": 1,
+         *       "body": "See you there.",
+         *       "author": {
+         *         "id": 1,
+         *         "name": "Ada Winter"
+         *       },
+         *       "createdAt": "2026-01-15T09:30:00.000Z",
+         *       "updatedAt": "2026-01-15T09:30:00.000Z"
+         *     }
+         */
+        Comment: {
+            /** Format: int32 */
+            id: number;
+            /** Format: int32 */
+            postId: number;
+            /** @example See you there. */
+            body: string;
+            author: {
+                /** Format: int32 */
+                id: number;
+                /**
+                 * @description As it was when this was written.
+                 * @example Ada Winter
+                 */
+                name: string;
+            };
+            /** Format: date-time */
+            createdAt: string;
+            /** Format: date-time */
+            updatedAt: string;
+        };
+        /**
+         * @example {
+         *       "id": 1,
+         *       "postId": 1,
+         *       "body": "See you there.",
+         *       "author": {
+         *         "id": 1,
+         *         "name": "Ada Winter"
+         *       },
+         *       "createdAt": "2026-01-15T09:30:00.000Z",
+         *       "updatedAt": "2026-01-15T09:30:00.000Z",
+         *       "_links": {
+         *         "self": {
+         *           "href": "https://shop.example/v1/orders/1"
+         *         },
+         *         "author": {
+         *           "href": "https://shop.example/v1/orders/1"
+         *         },
+         *         "post": {
+         *           "href": "https://shop.example/v1/orders/1"
+         *         },
+         *         "edit": {
+         *           "href": "https://shop.example/v1/orders/1"
+         *         },
+         *         "delete": {
+         *           "href": "https://shop.example/v1/orders/1"
+         *         }
+         *       },
+         *       "_embedded": {}
+         *     }
+         */
+        CommentHal: {
+            /** Format: int32 */
+            id: number;
+            /** Format: int32 */
+            postId: number;
+            /** @example See you there. */
+            body: string;
+            author: {
+                /** Format: int32 */
+                id: number;
+                /**
+                 * @description As it was when this was written.
+                 * @example Ada Winter
+                 */
+                name: string;
+            };
+            /** Format: date-time */
+            createdAt: string;
+            /** Format: date-time */
+            updatedAt: string;
+            _links: {
+                self: components["schemas"]["Link"];
+                author: components["schemas"]["Link"];
+                post: components["schemas"]["Link"];
+                edit?: components["schemas"]["Link"];
+                delete?: components["schemas"]["Link"];
+            };
+            _embedded: Record<string, never>;
+        };
+        /**
+         * @example {
+         *       "data": [
+         *         {
+         *           "id": 1,
+         *           "postId": 1,
+         *           "body": "See you there.",
+         *           "author": {
+         *             "id": 1,
+         *             "name": "Ada Winter"
+         *           },
+         *           "createdAt": "2026-01-15T09:30:00.000Z",
+         *           "updatedAt": "2026-01-15T09:30:00.000Z"
+         *         }
+         *       ],
+         *       "meta": {
+         *         "currentPage": 1,
+         *         "perPage": 20,
+         *         "total": 1,
+         *         "lastPage": 1
+         *       },
+         *       "links": {
+         *         "first": "https://shop.example/v1/products",
+         *         "last": "https://shop.example/v1/products",
+         *         "prev": "https://shop.example/v1/products",
+         *         "next": "https://shop.example/v1/products"
+         *       }
+         *     }
+         */
+        CommentList: {
+            data: components["schemas"]["Comment"][];
+            meta: {
+                /** Format: int32 */
+                currentPage: number;
+                /**
+                 * Format: int32
+                 * @example 20
+                 */
+                perPage: number;
+                /**
+                 * Format: int64
+                 * @example 1
+                 */
+                total: number;
+                /** Format: int64 */
+                lastPage: number;
+            } | {
+                /**
+                 * Format: int32
+                 * @example 20
+                 */
+                perPage: number;
+                /** @example mK3v0c5zq1hXbGdsWzEsMjAsMjBd */
+                nextCursor: string | null;
+                /** @example mK3v0c5zq1hXbGdsWzEsMjAsMjBd */
+                prevCursor: string | null;
+                /**
+                 * Format: int64
+                 * @example 1
+                 */
+                total?: number;
+            };
+            links: {
+                /** Format: uri */
+                first: string | null;
+                /** Format: uri */
+                last: string | null;
+                /** Format: uri */
+                prev: string | null;
+                /** Format: uri */
+                next: string | null;
+            };
+        };
+        /**
+         * @example {
+         *       "meta": {
+         *         "currentPage": 1,
+         *         "perPage": 20,
+         *         "total": 1,
+         *         "lastPage": 1
+         *       },
+         *       "_links": {
+         *         "self": {
+         *           "href": "https://shop.example/v1/orders/1"
+         *         },
+         *         "first": {
+         *           "href": "https://shop.example/v1/orders/1"
+         *         },
+         *         "last": {
+         *           "href": "https://shop.example/v1/orders/1"
+         *         },
+         *         "prev": {
+         *           "href": "https://shop.example/v1/orders/1"
+         *         },
+         *         "next": {
+         *           "href": "https://shop.example/v1/orders/1"
+         *         }
+         *       },
+         *       "_embedded": {
+         *         "comments": [
+         *           {
+         *             "id": 1,
+         *             "postId": 1,
+         *             "body": "See you there.",
+         *             "author": {
+         *               "id": 1,
+         *               "name": "Ada Winter"
+         *             },
+         *             "createdAt": "2026-01-15T09:30:00.000Z",
+         *             "updatedAt": "2026-01-15T09:30:00.000Z",
+         *             "_links": {
+         *               "self": {
+         *                 "href": "https://shop.example/v1/orders/1"
+         *               },
+         *               "author": {
+         *                 "href": "https://shop.example/v1/orders/1"
+         *               },
+         *               "post": {
+         *                 "href": "https://shop.example/v1/orders/1"
+         *               },
+         *               "edit": {
+         *                 "href": "https://shop.example/v1/orders/1"
+         *               },
+         *               "delete": {
+         *                 "href": "https://shop.example/v1/orders/1"
+         *               }
+         *             },
+         *             "_embedded": {}
+         *           }
+         *         ]
+         *       }
+         *     }
+         */
+        CommentListHal: {
+            meta: {
+                /** Format: int32 */
+                currentPage: number;
+                /**
+                 * Format: int32
+                 * @example 20
+                 */
+                perPage: number;
+                /**
+                 * Format: int64
+                 * @example 1
+                 */
+                total: number;
+                /** Format: int64 */
+                lastPage: number;
+            } | {
+                /**
+                 * Format: int32
+                 * @example 20
+                 */
+                perPage: number;
+                /** @example mK3v0c5zq1hXbGdsWzEsMjAsMjBd */
+                nextCursor: string | null;
+                /** @example mK3v0c5zq1hXbGdsWzEsMjAsMjBd */
+                prevCursor: string | null;
+                /**
+                 * Format: int64
+                 * @example 1
+                 */
+                total?: number;
+            };
+            _links: {
+                self: components["schemas"]["Link"];
+                first: components["schemas"]["Link"];
+                last?: components["schemas"]["Link"];
+                prev?: components["schemas"]["Link"];
+                next?: components["schemas"]["Link"];
+            };
+            _embedded: {
+                comments: components["schemas"]["CommentHal"][];
+            };
+        };
+        /**
+         * @example {
          *       "name": "Price import",
          *       "scopes": [
          *         "products:read"
@@ -1902,6 +2954,25 @@ export interface components {
             scopes: ("products:read" | "products:write" | "reviews:read" | "reviews:write" | "users:read" | "users:write" | "orders:read" | "orders:write" | "invoices:read" | "invoices:write" | "content:read" | "content:write" | "search:read" | "data:read" | "events:read")[];
             /** Format: date-time */
             expiresAt?: string | null;
+        };
+        /**
+         * @example {
+         *       "title": "How we choose our wood",
+         *       "body": "Walnut is dense, dark, and kind to tools."
+         *     }
+         */
+        CreateArticle: {
+            /** @example How we choose our wood */
+            title: string;
+            /** @example Walnut is dense, dark, and kind to tools. */
+            body: string;
+            /**
+             * @example [
+             *       "wood",
+             *       "workshop"
+             *     ]
+             */
+            tags?: string[] | null;
         };
         /**
          * @example {
@@ -2229,6 +3300,474 @@ export interface components {
                 ready: string;
                 /** Format: uri */
                 metrics: string;
+            };
+        };
+        /**
+         * @example {
+         *       "id": 1,
+         *       "number": "INV-000001",
+         *       "status": "issued",
+         *       "orderId": 1,
+         *       "customerId": 1,
+         *       "seller": {
+         *         "name": "Catalog",
+         *         "address": [
+         *           "example text"
+         *         ]
+         *       },
+         *       "customer": {
+         *         "name": "Ada Winter",
+         *         "email": "ada@shop.example"
+         *       },
+         *       "currency": "EUR",
+         *       "items": [
+         *         {
+         *           "id": 1,
+         *           "productId": 1,
+         *           "name": "Walnut desk lamp",
+         *           "sku": "LAMP-0001",
+         *           "quantity": 2,
+         *           "unitPrice": 79.5,
+         *           "total": 159
+         *         }
+         *       ],
+         *       "total": 159,
+         *       "version": 1,
+         *       "issuedAt": "2026-01-15T09:30:00.000Z",
+         *       "sentAt": "2026-01-15T09:30:00.000Z",
+         *       "createdAt": "2026-01-15T09:30:00.000Z",
+         *       "updatedAt": "2026-01-15T09:30:00.000Z",
+         *       "_links": {
+         *         "self": {
+         *           "href": "https://shop.example/v1/orders/1"
+         *         },
+         *         "order": {
+         *           "href": "https://shop.example/v1/orders/1"
+         *         },
+         *         "customer": {
+         *           "href": "https://shop.example/v1/orders/1"
+         *         },
+         *         "send": {
+         *           "href": "https://shop.example/v1/orders/1"
+         *         }
+         *       }
+         *     }
+         */
+        Invoice: {
+            /** Format: int32 */
+            id: number;
+            /**
+             * @description Without gaps, in the order in which invoices were issued.
+             * @example INV-000001
+             */
+            number: string;
+            /** @enum {string} */
+            status: "issued" | "sent";
+            /** Format: int32 */
+            orderId: number;
+            /** Format: int32 */
+            customerId: number;
+            /** @description As it was set when the invoice was issued. */
+            seller: {
+                /** @example Catalog */
+                name: string;
+                /** @description Line by line. */
+                address: string[];
+            };
+            /** @description As it was when the order was placed; this is where the invoice is sent. */
+            customer: {
+                /** @example Ada Winter */
+                name: string;
+                /** Format: email */
+                email: string;
+            };
+            /**
+             * @description ISO 4217.
+             * @example EUR
+             */
+            currency: string;
+            items: components["schemas"]["OrderItem"][];
+            /**
+             * @description The sum of the items, in major units of the currency.
+             * @example 159
+             */
+            total: number;
+            /**
+             * Format: int64
+             * @description One more with each change.
+             */
+            version: number;
+            /** Format: date-time */
+            issuedAt: string;
+            /**
+             * Format: date-time
+             * @description When it last went out by mail.
+             */
+            sentAt: string | null;
+            /** Format: date-time */
+            createdAt: string;
+            /** Format: date-time */
+            updatedAt: string;
+            /** @description order, customer and send stand here only where they are permitted to whoever asks. */
+            _links: {
+                self: components["schemas"]["Link"];
+                order?: components["schemas"]["Link"];
+                customer?: components["schemas"]["Link"];
+                send?: components["schemas"]["Link"];
+            };
+        };
+        /**
+         * @example {
+         *       "id": 1,
+         *       "number": "INV-000001",
+         *       "status": "issued",
+         *       "orderId": 1,
+         *       "customerId": 1,
+         *       "seller": {
+         *         "name": "Catalog",
+         *         "address": [
+         *           "example text"
+         *         ]
+         *       },
+         *       "customer": {
+         *         "name": "Ada Winter",
+         *         "email": "ada@shop.example"
+         *       },
+         *       "currency": "EUR",
+         *       "total": 159,
+         *       "version": 1,
+         *       "issuedAt": "2026-01-15T09:30:00.000Z",
+         *       "sentAt": "2026-01-15T09:30:00.000Z",
+         *       "createdAt": "2026-01-15T09:30:00.000Z",
+         *       "updatedAt": "2026-01-15T09:30:00.000Z",
+         *       "_links": {
+         *         "self": {
+         *           "href": "https://shop.example/v1/orders/1"
+         *         },
+         *         "order": {
+         *           "href": "https://shop.example/v1/orders/1"
+         *         },
+         *         "customer": {
+         *           "href": "https://shop.example/v1/orders/1"
+         *         },
+         *         "send": {
+         *           "href": "https://shop.example/v1/orders/1"
+         *         }
+         *       },
+         *       "_embedded": {
+         *         "items": [
+         *           {
+         *             "id": 1,
+         *             "productId": 1,
+         *             "name": "Walnut desk lamp",
+         *             "sku": "LAMP-0001",
+         *             "quantity": 2,
+         *             "unitPrice": 79.5,
+         *             "total": 159
+         *           }
+         *         ]
+         *       }
+         *     }
+         */
+        InvoiceHal: {
+            /** Format: int32 */
+            id: number;
+            /**
+             * @description Without gaps, in the order in which invoices were issued.
+             * @example INV-000001
+             */
+            number: string;
+            /** @enum {string} */
+            status: "issued" | "sent";
+            /** Format: int32 */
+            orderId: number;
+            /** Format: int32 */
+            customerId: number;
+            /** @description As it was set when the invoice was issued. */
+            seller: {
+                /** @example Catalog */
+                name: string;
+                /** @description Line by line. */
+                address: string[];
+            };
+            /** @description As it was when the order was placed; this is where the invoice is sent. */
+            customer: {
+                /** @example Ada Winter */
+                name: string;
+                /** Format: email */
+                email: string;
+            };
+            /**
+             * @description ISO 4217.
+             * @example EUR
+             */
+            currency: string;
+            /**
+             * @description The sum of the items, in major units of the currency.
+             * @example 159
+             */
+            total: number;
+            /**
+             * Format: int64
+             * @description One more with each change.
+             */
+            version: number;
+            /** Format: date-time */
+            issuedAt: string;
+            /**
+             * Format: date-time
+             * @description When it last went out by mail.
+             */
+            sentAt: string | null;
+            /** Format: date-time */
+            createdAt: string;
+            /** Format: date-time */
+            updatedAt: string;
+            /** @description order, customer and send stand here only where they are permitted to whoever asks. */
+            _links: {
+                self: components["schemas"]["Link"];
+                order?: components["schemas"]["Link"];
+                customer?: components["schemas"]["Link"];
+                send?: components["schemas"]["Link"];
+            };
+            _embedded: {
+                items: components["schemas"]["OrderItem"][];
+            };
+        };
+        /**
+         * @example {
+         *       "meta": {
+         *         "currentPage": 1,
+         *         "perPage": 20,
+         *         "total": 1,
+         *         "lastPage": 1
+         *       },
+         *       "_links": {
+         *         "self": {
+         *           "href": "https://shop.example/v1/orders/1"
+         *         },
+         *         "first": {
+         *           "href": "https://shop.example/v1/orders/1"
+         *         },
+         *         "last": {
+         *           "href": "https://shop.example/v1/orders/1"
+         *         },
+         *         "prev": {
+         *           "href": "https://shop.example/v1/orders/1"
+         *         },
+         *         "next": {
+         *           "href": "https://shop.example/v1/orders/1"
+         *         }
+         *       },
+         *       "_embedded": {
+         *         "invoices": [
+         *           {
+         *             "id": 1,
+         *             "number": "INV-000001",
+         *             "status": "issued",
+         *             "orderId": 1,
+         *             "customerId": 1,
+         *             "seller": {
+         *               "name": "Catalog",
+         *               "address": [
+         *                 "example text"
+         *               ]
+         *             },
+         *             "customer": {
+         *               "name": "Ada Winter",
+         *               "email": "ada@shop.example"
+         *             },
+         *             "currency": "EUR",
+         *             "total": 159,
+         *             "version": 1,
+         *             "issuedAt": "2026-01-15T09:30:00.000Z",
+         *             "sentAt": "2026-01-15T09:30:00.000Z",
+         *             "createdAt": "2026-01-15T09:30:00.000Z",
+         *             "updatedAt": "2026-01-15T09:30:00.000Z",
+         *             "_links": {
+         *               "self": {
+         *                 "href": "https://shop.example/v1/orders/1"
+         *               },
+         *               "order": {
+         *                 "href": "https://shop.example/v1/orders/1"
+         *               },
+         *               "customer": {
+         *                 "href": "https://shop.example/v1/orders/1"
+         *               },
+         *               "send": {
+         *                 "href": "https://shop.example/v1/orders/1"
+         *               }
+         *             },
+         *             "_embedded": {
+         *               "items": [
+         *                 {
+         *                   "id": 1,
+         *                   "productId": 1,
+         *                   "name": "Walnut desk lamp",
+         *                   "sku": "LAMP-0001",
+         *                   "quantity": 2,
+         *                   "unitPrice": 79.5,
+         *                   "total": 159
+         *                 }
+         *               ]
+         *             }
+         *           }
+         *         ]
+         *       }
+         *     }
+         */
+        InvoiceHalList: {
+            meta: {
+                /** Format: int32 */
+                currentPage: number;
+                /**
+                 * Format: int32
+                 * @example 20
+                 */
+                perPage: number;
+                /**
+                 * Format: int64
+                 * @example 1
+                 */
+                total: number;
+                /** Format: int64 */
+                lastPage: number;
+            } | {
+                /**
+                 * Format: int32
+                 * @example 20
+                 */
+                perPage: number;
+                /** @example mK3v0c5zq1hXbGdsWzEsMjAsMjBd */
+                nextCursor: string | null;
+                /** @example mK3v0c5zq1hXbGdsWzEsMjAsMjBd */
+                prevCursor: string | null;
+                /**
+                 * Format: int64
+                 * @example 1
+                 */
+                total?: number;
+            };
+            _links: {
+                self: components["schemas"]["Link"];
+                first: components["schemas"]["Link"];
+                last?: components["schemas"]["Link"];
+                prev?: components["schemas"]["Link"];
+                next?: components["schemas"]["Link"];
+            };
+            _embedded: {
+                invoices: components["schemas"]["InvoiceHal"][];
+            };
+        };
+        /**
+         * @example {
+         *       "data": [
+         *         {
+         *           "id": 1,
+         *           "number": "INV-000001",
+         *           "status": "issued",
+         *           "orderId": 1,
+         *           "customerId": 1,
+         *           "seller": {
+         *             "name": "Catalog",
+         *             "address": [
+         *               "example text"
+         *             ]
+         *           },
+         *           "customer": {
+         *             "name": "Ada Winter",
+         *             "email": "ada@shop.example"
+         *           },
+         *           "currency": "EUR",
+         *           "items": [
+         *             {
+         *               "id": 1,
+         *               "productId": 1,
+         *               "name": "Walnut desk lamp",
+         *               "sku": "LAMP-0001",
+         *               "quantity": 2,
+         *               "unitPrice": 79.5,
+         *               "total": 159
+         *             }
+         *           ],
+         *           "total": 159,
+         *           "version": 1,
+         *           "issuedAt": "2026-01-15T09:30:00.000Z",
+         *           "sentAt": "2026-01-15T09:30:00.000Z",
+         *           "createdAt": "2026-01-15T09:30:00.000Z",
+         *           "updatedAt": "2026-01-15T09:30:00.000Z",
+         *           "_links": {
+         *             "self": {
+         *               "href": "https://shop.example/v1/orders/1"
+         *             },
+         *             "order": {
+         *               "href": "https://shop.example/v1/orders/1"
+         *             },
+         *             "customer": {
+         *               "href": "https://shop.example/v1/orders/1"
+         *             },
+         *             "send": {
+         *               "href": "https://shop.example/v1/orders/1"
+         *             }
+         *           }
+         *         }
+         *       ],
+         *       "meta": {
+         *         "currentPage": 1,
+         *         "perPage": 20,
+         *         "total": 1,
+         *         "lastPage": 1
+         *       },
+         *       "links": {
+         *         "first": "https://shop.example/v1/products",
+         *         "last": "https://shop.example/v1/products",
+         *         "prev": "https://shop.example/v1/products",
+         *         "next": "https://shop.example/v1/products"
+         *       }
+         *     }
+         */
+        InvoiceList: {
+            data: components["schemas"]["Invoice"][];
+            meta: {
+                /** Format: int32 */
+                currentPage: number;
+                /**
+                 * Format: int32
+                 * @example 20
+                 */
+                perPage: number;
+                /**
+                 * Format: int64
+                 * @example 1
+                 */
+                total: number;
+                /** Format: int64 */
+                lastPage: number;
+            } | {
+                /**
+                 * Format: int32
+                 * @example 20
+                 */
+                perPage: number;
+                /** @example mK3v0c5zq1hXbGdsWzEsMjAsMjBd */
+                nextCursor: string | null;
+                /** @example mK3v0c5zq1hXbGdsWzEsMjAsMjBd */
+                prevCursor: string | null;
+                /**
+                 * Format: int64
+                 * @example 1
+                 */
+                total?: number;
+            };
+            links: {
+                /** Format: uri */
+                first: string | null;
+                /** Format: uri */
+                last: string | null;
+                /** Format: uri */
+                prev: string | null;
+                /** Format: uri */
+                next: string | null;
             };
         };
         /**
@@ -3471,12 +5010,50 @@ export interface components {
         };
         /**
          * @example {
+         *       "title": "How we choose our wood"
+         *     }
+         */
+        PatchArticle: {
+            /** @example How we choose our wood */
+            title?: string;
+            /** @example Walnut is dense, dark, and kind to tools. */
+            body?: string;
+            /**
+             * @example [
+             *       "wood",
+             *       "workshop"
+             *     ]
+             */
+            tags?: string[] | null;
+        };
+        /**
+         * @example {
+         *       "body": "See you there."
+         *     }
+         */
+        PatchComment: {
+            /** @example See you there. */
+            body?: string;
+        };
+        /**
+         * @example {
          *       "read": true
          *     }
          */
         PatchNotification: {
             /** @example true */
             read?: boolean;
+        };
+        /**
+         * @example {
+         *       "title": "Open on Sunday"
+         *     }
+         */
+        PatchPost: {
+            /** @example Open on Sunday */
+            title?: string;
+            /** @example From noon to five, with coffee. */
+            body?: string;
         };
         /**
          * @example {
@@ -3497,6 +5074,20 @@ export interface components {
             sku?: string | null;
             category?: string | null;
             tags?: string[] | null;
+        };
+        /**
+         * @example {
+         *       "rating": 5
+         *     }
+         */
+        PatchReview: {
+            /**
+             * Format: int32
+             * @example 5
+             */
+            rating?: number;
+            /** @example Bright, and well made. */
+            body?: string | null;
         };
         /**
          * @example {
@@ -3563,6 +5154,304 @@ export interface components {
             error: string;
         };
         /**
+         * @example {
+         *       "id": 1,
+         *       "title": "Open on Sunday",
+         *       "body": "From noon to five, with coffee.",
+         *       "author": {
+         *         "id": 1,
+         *         "name": "Ada Winter"
+         *       },
+         *       "createdAt": "2026-01-15T09:30:00.000Z",
+         *       "updatedAt": "2026-01-15T09:30:00.000Z",
+         *       "_links": {
+         *         "self": "https://shop.example/v1/posts/1",
+         *         "author": "https://shop.example/v1/users/1",
+         *         "comments": "https://shop.example/v1/posts/1/comments"
+         *       }
+         *     }
+         */
+        Post: {
+            /** Format: int32 */
+            id: number;
+            /** @example Open on Sunday */
+            title: string;
+            /** @example From noon to five, with coffee. */
+            body: string;
+            author: {
+                /** Format: int32 */
+                id: number;
+                /**
+                 * @description As it was when this was written.
+                 * @example Ada Winter
+                 */
+                name: string;
+            };
+            /** Format: date-time */
+            createdAt: string;
+            /** Format: date-time */
+            updatedAt: string;
+            _links: {
+                /**
+                 * Format: uri
+                 * @example https://shop.example/v1/posts/1
+                 */
+                self: string;
+                /**
+                 * Format: uri
+                 * @description Absent once the author has no account any more.
+                 * @example https://shop.example/v1/users/1
+                 */
+                author?: string;
+                /**
+                 * Format: uri
+                 * @example https://shop.example/v1/posts/1/comments
+                 */
+                comments: string;
+            };
+        };
+        /**
+         * @example {
+         *       "id": 1,
+         *       "title": "Open on Sunday",
+         *       "body": "From noon to five, with coffee.",
+         *       "author": {
+         *         "id": 1,
+         *         "name": "Ada Winter"
+         *       },
+         *       "createdAt": "2026-01-15T09:30:00.000Z",
+         *       "updatedAt": "2026-01-15T09:30:00.000Z",
+         *       "_links": {
+         *         "self": {
+         *           "href": "https://shop.example/v1/orders/1"
+         *         },
+         *         "comments": {
+         *           "href": "https://shop.example/v1/orders/1"
+         *         },
+         *         "author": {
+         *           "href": "https://shop.example/v1/orders/1"
+         *         },
+         *         "edit": {
+         *           "href": "https://shop.example/v1/orders/1"
+         *         },
+         *         "delete": {
+         *           "href": "https://shop.example/v1/orders/1"
+         *         }
+         *       },
+         *       "_embedded": {}
+         *     }
+         */
+        PostHal: {
+            /** Format: int32 */
+            id: number;
+            /** @example Open on Sunday */
+            title: string;
+            /** @example From noon to five, with coffee. */
+            body: string;
+            author: {
+                /** Format: int32 */
+                id: number;
+                /**
+                 * @description As it was when this was written.
+                 * @example Ada Winter
+                 */
+                name: string;
+            };
+            /** Format: date-time */
+            createdAt: string;
+            /** Format: date-time */
+            updatedAt: string;
+            _links: {
+                self: components["schemas"]["Link"];
+                comments: components["schemas"]["Link"];
+                author?: components["schemas"]["Link"];
+                edit?: components["schemas"]["Link"];
+                delete?: components["schemas"]["Link"];
+            };
+            _embedded: Record<string, never>;
+        };
+        /**
+         * @example {
+         *       "data": [
+         *         {
+         *           "id": 1,
+         *           "title": "Open on Sunday",
+         *           "body": "From noon to five, with coffee.",
+         *           "author": {
+         *             "id": 1,
+         *             "name": "Ada Winter"
+         *           },
+         *           "createdAt": "2026-01-15T09:30:00.000Z",
+         *           "updatedAt": "2026-01-15T09:30:00.000Z",
+         *           "_links": {
+         *             "self": "https://shop.example/v1/posts/1",
+         *             "author": "https://shop.example/v1/users/1",
+         *             "comments": "https://shop.example/v1/posts/1/comments"
+         *           }
+         *         }
+         *       ],
+         *       "meta": {
+         *         "currentPage": 1,
+         *         "perPage": 20,
+         *         "total": 1,
+         *         "lastPage": 1
+         *       },
+         *       "links": {
+         *         "first": "https://shop.example/v1/products",
+         *         "last": "https://shop.example/v1/products",
+         *         "prev": "https://shop.example/v1/products",
+         *         "next": "https://shop.example/v1/products"
+         *       }
+         *     }
+         */
+        PostList: {
+            data: components["schemas"]["Post"][];
+            meta: {
+                /** Format: int32 */
+                currentPage: number;
+                /**
+                 * Format: int32
+                 * @example 20
+                 */
+                perPage: number;
+                /**
+                 * Format: int64
+                 * @example 1
+                 */
+                total: number;
+                /** Format: int64 */
+                lastPage: number;
+            } | {
+                /**
+                 * Format: int32
+                 * @example 20
+                 */
+                perPage: number;
+                /** @example mK3v0c5zq1hXbGdsWzEsMjAsMjBd */
+                nextCursor: string | null;
+                /** @example mK3v0c5zq1hXbGdsWzEsMjAsMjBd */
+                prevCursor: string | null;
+                /**
+                 * Format: int64
+                 * @example 1
+                 */
+                total?: number;
+            };
+            links: {
+                /** Format: uri */
+                first: string | null;
+                /** Format: uri */
+                last: string | null;
+                /** Format: uri */
+                prev: string | null;
+                /** Format: uri */
+                next: string | null;
+            };
+        };
+        /**
+         * @example {
+         *       "meta": {
+         *         "currentPage": 1,
+         *         "perPage": 20,
+         *         "total": 1,
+         *         "lastPage": 1
+         *       },
+         *       "_links": {
+         *         "self": {
+         *           "href": "https://shop.example/v1/orders/1"
+         *         },
+         *         "first": {
+         *           "href": "https://shop.example/v1/orders/1"
+         *         },
+         *         "last": {
+         *           "href": "https://shop.example/v1/orders/1"
+         *         },
+         *         "prev": {
+         *           "href": "https://shop.example/v1/orders/1"
+         *         },
+         *         "next": {
+         *           "href": "https://shop.example/v1/orders/1"
+         *         }
+         *       },
+         *       "_embedded": {
+         *         "posts": [
+         *           {
+         *             "id": 1,
+         *             "title": "Open on Sunday",
+         *             "body": "From noon to five, with coffee.",
+         *             "author": {
+         *               "id": 1,
+         *               "name": "Ada Winter"
+         *             },
+         *             "createdAt": "2026-01-15T09:30:00.000Z",
+         *             "updatedAt": "2026-01-15T09:30:00.000Z",
+         *             "_links": {
+         *               "self": {
+         *                 "href": "https://shop.example/v1/orders/1"
+         *               },
+         *               "comments": {
+         *                 "href": "https://shop.example/v1/orders/1"
+         *               },
+         *               "author": {
+         *                 "href": "https://shop.example/v1/orders/1"
+         *               },
+         *               "edit": {
+         *                 "href": "https://shop.example/v1/orders/1"
+         *               },
+         *               "delete": {
+         *                 "href": "https://shop.example/v1/orders/1"
+         *               }
+         *             },
+         *             "_embedded": {}
+         *           }
+         *         ]
+         *       }
+         *     }
+         */
+        PostListHal: {
+            meta: {
+                /** Format: int32 */
+                currentPage: number;
+                /**
+                 * Format: int32
+                 * @example 20
+                 */
+                perPage: number;
+                /**
+                 * Format: int64
+                 * @example 1
+                 */
+                total: number;
+                /** Format: int64 */
+                lastPage: number;
+            } | {
+                /**
+                 * Format: int32
+                 * @example 20
+                 */
+                perPage: number;
+                /** @example mK3v0c5zq1hXbGdsWzEsMjAsMjBd */
+                nextCursor: string | null;
+                /** @example mK3v0c5zq1hXbGdsWzEsMjAsMjBd */
+                prevCursor: string | null;
+                /**
+                 * Format: int64
+                 * @example 1
+                 */
+                total?: number;
+            };
+            _links: {
+                self: components["schemas"]["Link"];
+                first: components["schemas"]["Link"];
+                last?: components["schemas"]["Link"];
+                prev?: components["schemas"]["Link"];
+                next?: components["schemas"]["Link"];
+            };
+            _embedded: {
+                posts: components["schemas"]["PostHal"][];
+            };
+        };
+        /**
          * @description What went wrong, as RFC 9457 has it; sent when Accept names application/problem+json.
          * @example {
          *       "type": "about:blank",
@@ -3616,7 +5505,11 @@ export interface components {
          *         "wood"
          *       ],
          *       "createdAt": "2026-01-15T09:30:00.000Z",
-         *       "updatedAt": "2026-01-15T09:30:00.000Z"
+         *       "updatedAt": "2026-01-15T09:30:00.000Z",
+         *       "rating": {
+         *         "average": 4.67,
+         *         "count": 3
+         *       }
          *     }
          */
         Product: {
@@ -3639,6 +5532,84 @@ export interface components {
             createdAt: string;
             /** Format: date-time */
             updatedAt: string;
+            /** @description What its reviews say. Read-only. */
+            rating: {
+                /** @description To two decimals; null without reviews. */
+                average: number | null;
+                /** Format: int64 */
+                count: number;
+            };
+        };
+        /**
+         * @example {
+         *       "id": 1,
+         *       "name": "example text",
+         *       "price": 1,
+         *       "currency": "EUR",
+         *       "status": "active",
+         *       "description": "example text",
+         *       "sku": "example text",
+         *       "category": "example text",
+         *       "tags": [
+         *         "example text"
+         *       ],
+         *       "createdAt": "2026-01-15T09:30:00.000Z",
+         *       "updatedAt": "2026-01-15T09:30:00.000Z",
+         *       "rating": {
+         *         "average": 1,
+         *         "count": 1
+         *       },
+         *       "_links": {
+         *         "self": {
+         *           "href": "https://shop.example/v1/orders/1"
+         *         },
+         *         "reviews": {
+         *           "href": "https://shop.example/v1/orders/1"
+         *         },
+         *         "edit": {
+         *           "href": "https://shop.example/v1/orders/1"
+         *         },
+         *         "delete": {
+         *           "href": "https://shop.example/v1/orders/1"
+         *         }
+         *       },
+         *       "_embedded": {}
+         *     }
+         */
+        ProductHal: {
+            /** Format: int32 */
+            id: number;
+            /** @description Trimmed; not blank. */
+            name: string;
+            /** @description In major units of the currency; returned as sent. */
+            price: number;
+            /** @example EUR */
+            currency: string | null;
+            /** @enum {string} */
+            status: "active" | "archived";
+            description: string | null;
+            /** @description Unique among products. */
+            sku: string | null;
+            category: string | null;
+            tags: string[];
+            /** Format: date-time */
+            createdAt: string;
+            /** Format: date-time */
+            updatedAt: string;
+            /** @description What its reviews say. Read-only. */
+            rating: {
+                /** @description To two decimals; null without reviews. */
+                average: number | null;
+                /** Format: int64 */
+                count: number;
+            };
+            _links: {
+                self: components["schemas"]["Link"];
+                reviews: components["schemas"]["Link"];
+                edit?: components["schemas"]["Link"];
+                delete?: components["schemas"]["Link"];
+            };
+            _embedded: Record<string, never>;
         };
         /**
          * @example {
@@ -3657,7 +5628,11 @@ export interface components {
          *             "wood"
          *           ],
          *           "createdAt": "2026-01-15T09:30:00.000Z",
-         *           "updatedAt": "2026-01-15T09:30:00.000Z"
+         *           "updatedAt": "2026-01-15T09:30:00.000Z",
+         *           "rating": {
+         *             "average": 4.67,
+         *             "count": 3
+         *           }
          *         }
          *       ],
          *       "meta": {
@@ -3720,6 +5695,114 @@ export interface components {
         };
         /**
          * @example {
+         *       "meta": {
+         *         "currentPage": 1,
+         *         "perPage": 20,
+         *         "total": 1,
+         *         "lastPage": 1
+         *       },
+         *       "_links": {
+         *         "self": {
+         *           "href": "https://shop.example/v1/orders/1"
+         *         },
+         *         "first": {
+         *           "href": "https://shop.example/v1/orders/1"
+         *         },
+         *         "last": {
+         *           "href": "https://shop.example/v1/orders/1"
+         *         },
+         *         "prev": {
+         *           "href": "https://shop.example/v1/orders/1"
+         *         },
+         *         "next": {
+         *           "href": "https://shop.example/v1/orders/1"
+         *         }
+         *       },
+         *       "_embedded": {
+         *         "products": [
+         *           {
+         *             "id": 1,
+         *             "name": "example text",
+         *             "price": 1,
+         *             "currency": "EUR",
+         *             "status": "active",
+         *             "description": "example text",
+         *             "sku": "example text",
+         *             "category": "example text",
+         *             "tags": [
+         *               "example text"
+         *             ],
+         *             "createdAt": "2026-01-15T09:30:00.000Z",
+         *             "updatedAt": "2026-01-15T09:30:00.000Z",
+         *             "rating": {
+         *               "average": 1,
+         *               "count": 1
+         *             },
+         *             "_links": {
+         *               "self": {
+         *                 "href": "https://shop.example/v1/orders/1"
+         *               },
+         *               "reviews": {
+         *                 "href": "https://shop.example/v1/orders/1"
+         *               },
+         *               "edit": {
+         *                 "href": "https://shop.example/v1/orders/1"
+         *               },
+         *               "delete": {
+         *                 "href": "https://shop.example/v1/orders/1"
+         *               }
+         *             },
+         *             "_embedded": {}
+         *           }
+         *         ]
+         *       }
+         *     }
+         */
+        ProductListHal: {
+            meta: {
+                /** Format: int32 */
+                currentPage: number;
+                /**
+                 * Format: int32
+                 * @example 20
+                 */
+                perPage: number;
+                /**
+                 * Format: int64
+                 * @example 1
+                 */
+                total: number;
+                /** Format: int64 */
+                lastPage: number;
+            } | {
+                /**
+                 * Format: int32
+                 * @example 20
+                 */
+                perPage: number;
+                /** @example mK3v0c5zq1hXbGdsWzEsMjAsMjBd */
+                nextCursor: string | null;
+                /** @example mK3v0c5zq1hXbGdsWzEsMjAsMjBd */
+                prevCursor: string | null;
+                /**
+                 * Format: int64
+                 * @example 1
+                 */
+                total?: number;
+            };
+            _links: {
+                self: components["schemas"]["Link"];
+                first: components["schemas"]["Link"];
+                last?: components["schemas"]["Link"];
+                prev?: components["schemas"]["Link"];
+                next?: components["schemas"]["Link"];
+            };
+            _embedded: {
+                products: components["schemas"]["ProductHal"][];
+            };
+        };
+        /**
+         * @example {
          *       "status": "queued"
          *     }
          */
@@ -3753,11 +5836,24 @@ export interface components {
         };
         /**
          * @example {
+         *       "title": "How we choose our wood",
+         *       "body": "Walnut is dense, dark, and kind to tools."
+         *     }
+         */
+        ReplaceArticle: components["schemas"]["CreateArticle"];
+        /**
+         * @example {
          *       "name": "example text",
          *       "price": 1
          *     }
          */
         ReplaceProduct: components["schemas"]["CreateProduct"];
+        /**
+         * @example {
+         *       "rating": 5
+         *     }
+         */
+        ReplaceReview: components["schemas"]["CreateReview"];
         /**
          * @example {
          *       "title": "Order more lamps"
@@ -3812,7 +5908,10 @@ export interface components {
             author: {
                 /** Format: int32 */
                 id: number;
-                /** @example Ada Winter */
+                /**
+                 * @description As it was when this was written.
+                 * @example Ada Winter
+                 */
                 name: string;
             };
             /**
@@ -3826,6 +5925,72 @@ export interface components {
             createdAt: string;
             /** Format: date-time */
             updatedAt: string;
+        };
+        /**
+         * @example {
+         *       "id": 1,
+         *       "productId": 1,
+         *       "author": {
+         *         "id": 1,
+         *         "name": "Ada Winter"
+         *       },
+         *       "rating": 5,
+         *       "body": "Bright, and well made.",
+         *       "createdAt": "2026-01-15T09:30:00.000Z",
+         *       "updatedAt": "2026-01-15T09:30:00.000Z",
+         *       "_links": {
+         *         "self": {
+         *           "href": "https://shop.example/v1/orders/1"
+         *         },
+         *         "author": {
+         *           "href": "https://shop.example/v1/orders/1"
+         *         },
+         *         "product": {
+         *           "href": "https://shop.example/v1/orders/1"
+         *         },
+         *         "edit": {
+         *           "href": "https://shop.example/v1/orders/1"
+         *         },
+         *         "delete": {
+         *           "href": "https://shop.example/v1/orders/1"
+         *         }
+         *       },
+         *       "_embedded": {}
+         *     }
+         */
+        ReviewHal: {
+            /** Format: int32 */
+            id: number;
+            /** Format: int32 */
+            productId: number;
+            author: {
+                /** Format: int32 */
+                id: number;
+                /**
+                 * @description As it was when this was written.
+                 * @example Ada Winter
+                 */
+                name: string;
+            };
+            /**
+             * Format: int32
+             * @example 5
+             */
+            rating: number;
+            /** @example Bright, and well made. */
+            body: string | null;
+            /** Format: date-time */
+            createdAt: string;
+            /** Format: date-time */
+            updatedAt: string;
+            _links: {
+                self: components["schemas"]["Link"];
+                author: components["schemas"]["Link"];
+                product: components["schemas"]["Link"];
+                edit?: components["schemas"]["Link"];
+                delete?: components["schemas"]["Link"];
+            };
+            _embedded: Record<string, never>;
         };
         /**
          * @example {
@@ -3899,6 +6064,110 @@ export interface components {
                 prev: string | null;
                 /** Format: uri */
                 next: string | null;
+            };
+        };
+        /**
+         * @example {
+         *       "meta": {
+         *         "currentPage": 1,
+         *         "perPage": 20,
+         *         "total": 1,
+         *         "lastPage": 1
+         *       },
+         *       "_links": {
+         *         "self": {
+         *           "href": "https://shop.example/v1/orders/1"
+         *         },
+         *         "first": {
+         *           "href": "https://shop.example/v1/orders/1"
+         *         },
+         *         "last": {
+         *           "href": "https://shop.example/v1/orders/1"
+         *         },
+         *         "prev": {
+         *           "href": "https://shop.example/v1/orders/1"
+         *         },
+         *         "next": {
+         *           "href": "https://shop.example/v1/orders/1"
+         *         }
+         *       },
+         *       "_embedded": {
+         *         "reviews": [
+         *           {
+         *             "id": 1,
+         *             "productId": 1,
+         *             "author": {
+         *               "id": 1,
+         *               "name": "Ada Winter"
+         *             },
+         *             "rating": 5,
+         *             "body": "Bright, and well made.",
+         *             "createdAt": "2026-01-15T09:30:00.000Z",
+         *             "updatedAt": "2026-01-15T09:30:00.000Z",
+         *             "_links": {
+         *               "self": {
+         *                 "href": "https://shop.example/v1/orders/1"
+         *               },
+         *               "author": {
+         *                 "href": "https://shop.example/v1/orders/1"
+         *               },
+         *               "product": {
+         *                 "href": "https://shop.example/v1/orders/1"
+         *               },
+         *               "edit": {
+         *                 "href": "https://shop.example/v1/orders/1"
+         *               },
+         *               "delete": {
+         *                 "href": "https://shop.example/v1/orders/1"
+         *               }
+         *             },
+         *             "_embedded": {}
+         *           }
+         *         ]
+         *       }
+         *     }
+         */
+        ReviewListHal: {
+            meta: {
+                /** Format: int32 */
+                currentPage: number;
+                /**
+                 * Format: int32
+                 * @example 20
+                 */
+                perPage: number;
+                /**
+                 * Format: int64
+                 * @example 1
+                 */
+                total: number;
+                /** Format: int64 */
+                lastPage: number;
+            } | {
+                /**
+                 * Format: int32
+                 * @example 20
+                 */
+                perPage: number;
+                /** @example mK3v0c5zq1hXbGdsWzEsMjAsMjBd */
+                nextCursor: string | null;
+                /** @example mK3v0c5zq1hXbGdsWzEsMjAsMjBd */
+                prevCursor: string | null;
+                /**
+                 * Format: int64
+                 * @example 1
+                 */
+                total?: number;
+            };
+            _links: {
+                self: components["schemas"]["Link"];
+                first: components["schemas"]["Link"];
+                last?: components["schemas"]["Link"];
+                prev?: components["schemas"]["Link"];
+                next?: components["schemas"]["Link"];
+            };
+            _embedded: {
+                reviews: components["schemas"]["ReviewHal"][];
             };
         };
         /**
@@ -4331,6 +6600,27 @@ export interface components {
             source: string;
             /** @description Whether this is the last known observation because no newer one can be had. */
             stale: boolean;
+        };
+        /**
+         * @example {
+         *       "body": "See you there."
+         *     }
+         */
+        WriteComment: {
+            /** @example See you there. */
+            body: string;
+        };
+        /**
+         * @example {
+         *       "title": "Open on Sunday",
+         *       "body": "From noon to five, with coffee."
+         *     }
+         */
+        WritePost: {
+            /** @example Open on Sunday */
+            title: string;
+            /** @example From noon to five, with coffee. */
+            body: string;
         };
     };
     responses: {
@@ -8119,7 +10409,11 @@ export interface operations {
                      *             "wood"
                      *           ],
                      *           "createdAt": "2026-01-15T09:30:00.000Z",
-                     *           "updatedAt": "2026-01-15T09:30:00.000Z"
+                     *           "updatedAt": "2026-01-15T09:30:00.000Z",
+                     *           "rating": {
+                     *             "average": 4.67,
+                     *             "count": 3
+                     *           }
                      *         }
                      *       ],
                      *       "meta": {
@@ -8154,7 +10448,11 @@ export interface operations {
                      *             "wood"
                      *           ],
                      *           "createdAt": "2026-01-15T09:30:00.000Z",
-                     *           "updatedAt": "2026-01-15T09:30:00.000Z"
+                     *           "updatedAt": "2026-01-15T09:30:00.000Z",
+                     *           "rating": {
+                     *             "average": 4.67,
+                     *             "count": 3
+                     *           }
                      *         }
                      *       ],
                      *       "meta": {
@@ -8172,6 +10470,72 @@ export interface operations {
                      *     }
                      */
                     "application/vnd.catalog.v1+json": components["schemas"]["ProductList"];
+                    /**
+                     * @example {
+                     *       "meta": {
+                     *         "currentPage": 1,
+                     *         "perPage": 20,
+                     *         "total": 1,
+                     *         "lastPage": 1
+                     *       },
+                     *       "_links": {
+                     *         "self": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "first": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "last": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "prev": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "next": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         }
+                     *       },
+                     *       "_embedded": {
+                     *         "products": [
+                     *           {
+                     *             "id": 1,
+                     *             "name": "example text",
+                     *             "price": 1,
+                     *             "currency": "EUR",
+                     *             "status": "active",
+                     *             "description": "example text",
+                     *             "sku": "example text",
+                     *             "category": "example text",
+                     *             "tags": [
+                     *               "example text"
+                     *             ],
+                     *             "createdAt": "2026-01-15T09:30:00.000Z",
+                     *             "updatedAt": "2026-01-15T09:30:00.000Z",
+                     *             "rating": {
+                     *               "average": 1,
+                     *               "count": 1
+                     *             },
+                     *             "_links": {
+                     *               "self": {
+                     *                 "href": "https://shop.example/v1/orders/1"
+                     *               },
+                     *               "reviews": {
+                     *                 "href": "https://shop.example/v1/orders/1"
+                     *               },
+                     *               "edit": {
+                     *                 "href": "https://shop.example/v1/orders/1"
+                     *               },
+                     *               "delete": {
+                     *                 "href": "https://shop.example/v1/orders/1"
+                     *               }
+                     *             },
+                     *             "_embedded": {}
+                     *           }
+                     *         ]
+                     *       }
+                     *     }
+                     */
+                    "application/hal+json": components["schemas"]["ProductListHal"];
                 };
             };
             304: components["responses"]["NotModified"];
@@ -8268,7 +10632,11 @@ export interface operations {
                      *         "wood"
                      *       ],
                      *       "createdAt": "2026-01-15T09:30:00.000Z",
-                     *       "updatedAt": "2026-01-15T09:30:00.000Z"
+                     *       "updatedAt": "2026-01-15T09:30:00.000Z",
+                     *       "rating": {
+                     *         "average": 4.67,
+                     *         "count": 3
+                     *       }
                      *     }
                      */
                     "application/json": components["schemas"]["Product"];
@@ -8287,10 +10655,51 @@ export interface operations {
                      *         "wood"
                      *       ],
                      *       "createdAt": "2026-01-15T09:30:00.000Z",
-                     *       "updatedAt": "2026-01-15T09:30:00.000Z"
+                     *       "updatedAt": "2026-01-15T09:30:00.000Z",
+                     *       "rating": {
+                     *         "average": 4.67,
+                     *         "count": 3
+                     *       }
                      *     }
                      */
                     "application/vnd.catalog.v1+json": components["schemas"]["Product"];
+                    /**
+                     * @example {
+                     *       "id": 1,
+                     *       "name": "example text",
+                     *       "price": 1,
+                     *       "currency": "EUR",
+                     *       "status": "active",
+                     *       "description": "example text",
+                     *       "sku": "example text",
+                     *       "category": "example text",
+                     *       "tags": [
+                     *         "example text"
+                     *       ],
+                     *       "createdAt": "2026-01-15T09:30:00.000Z",
+                     *       "updatedAt": "2026-01-15T09:30:00.000Z",
+                     *       "rating": {
+                     *         "average": 1,
+                     *         "count": 1
+                     *       },
+                     *       "_links": {
+                     *         "self": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "reviews": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "edit": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "delete": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         }
+                     *       },
+                     *       "_embedded": {}
+                     *     }
+                     */
+                    "application/hal+json": components["schemas"]["ProductHal"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -8602,7 +11011,11 @@ export interface operations {
                      *         "wood"
                      *       ],
                      *       "createdAt": "2026-01-15T09:30:00.000Z",
-                     *       "updatedAt": "2026-01-15T09:30:00.000Z"
+                     *       "updatedAt": "2026-01-15T09:30:00.000Z",
+                     *       "rating": {
+                     *         "average": 4.67,
+                     *         "count": 3
+                     *       }
                      *     }
                      */
                     "application/json": components["schemas"]["Product"];
@@ -8621,10 +11034,51 @@ export interface operations {
                      *         "wood"
                      *       ],
                      *       "createdAt": "2026-01-15T09:30:00.000Z",
-                     *       "updatedAt": "2026-01-15T09:30:00.000Z"
+                     *       "updatedAt": "2026-01-15T09:30:00.000Z",
+                     *       "rating": {
+                     *         "average": 4.67,
+                     *         "count": 3
+                     *       }
                      *     }
                      */
                     "application/vnd.catalog.v1+json": components["schemas"]["Product"];
+                    /**
+                     * @example {
+                     *       "id": 1,
+                     *       "name": "example text",
+                     *       "price": 1,
+                     *       "currency": "EUR",
+                     *       "status": "active",
+                     *       "description": "example text",
+                     *       "sku": "example text",
+                     *       "category": "example text",
+                     *       "tags": [
+                     *         "example text"
+                     *       ],
+                     *       "createdAt": "2026-01-15T09:30:00.000Z",
+                     *       "updatedAt": "2026-01-15T09:30:00.000Z",
+                     *       "rating": {
+                     *         "average": 1,
+                     *         "count": 1
+                     *       },
+                     *       "_links": {
+                     *         "self": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "reviews": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "edit": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "delete": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         }
+                     *       },
+                     *       "_embedded": {}
+                     *     }
+                     */
+                    "application/hal+json": components["schemas"]["ProductHal"];
                 };
             };
             304: components["responses"]["NotModified"];
@@ -8731,7 +11185,11 @@ export interface operations {
                      *         "wood"
                      *       ],
                      *       "createdAt": "2026-01-15T09:30:00.000Z",
-                     *       "updatedAt": "2026-01-15T09:30:00.000Z"
+                     *       "updatedAt": "2026-01-15T09:30:00.000Z",
+                     *       "rating": {
+                     *         "average": 4.67,
+                     *         "count": 3
+                     *       }
                      *     }
                      */
                     "application/json": components["schemas"]["Product"];
@@ -8750,10 +11208,51 @@ export interface operations {
                      *         "wood"
                      *       ],
                      *       "createdAt": "2026-01-15T09:30:00.000Z",
-                     *       "updatedAt": "2026-01-15T09:30:00.000Z"
+                     *       "updatedAt": "2026-01-15T09:30:00.000Z",
+                     *       "rating": {
+                     *         "average": 4.67,
+                     *         "count": 3
+                     *       }
                      *     }
                      */
                     "application/vnd.catalog.v1+json": components["schemas"]["Product"];
+                    /**
+                     * @example {
+                     *       "id": 1,
+                     *       "name": "example text",
+                     *       "price": 1,
+                     *       "currency": "EUR",
+                     *       "status": "active",
+                     *       "description": "example text",
+                     *       "sku": "example text",
+                     *       "category": "example text",
+                     *       "tags": [
+                     *         "example text"
+                     *       ],
+                     *       "createdAt": "2026-01-15T09:30:00.000Z",
+                     *       "updatedAt": "2026-01-15T09:30:00.000Z",
+                     *       "rating": {
+                     *         "average": 1,
+                     *         "count": 1
+                     *       },
+                     *       "_links": {
+                     *         "self": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "reviews": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "edit": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "delete": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         }
+                     *       },
+                     *       "_embedded": {}
+                     *     }
+                     */
+                    "application/hal+json": components["schemas"]["ProductHal"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -9031,7 +11530,11 @@ export interface operations {
                      *         "wood"
                      *       ],
                      *       "createdAt": "2026-01-15T09:30:00.000Z",
-                     *       "updatedAt": "2026-01-15T09:30:00.000Z"
+                     *       "updatedAt": "2026-01-15T09:30:00.000Z",
+                     *       "rating": {
+                     *         "average": 4.67,
+                     *         "count": 3
+                     *       }
                      *     }
                      */
                     "application/json": components["schemas"]["Product"];
@@ -9050,10 +11553,51 @@ export interface operations {
                      *         "wood"
                      *       ],
                      *       "createdAt": "2026-01-15T09:30:00.000Z",
-                     *       "updatedAt": "2026-01-15T09:30:00.000Z"
+                     *       "updatedAt": "2026-01-15T09:30:00.000Z",
+                     *       "rating": {
+                     *         "average": 4.67,
+                     *         "count": 3
+                     *       }
                      *     }
                      */
                     "application/vnd.catalog.v1+json": components["schemas"]["Product"];
+                    /**
+                     * @example {
+                     *       "id": 1,
+                     *       "name": "example text",
+                     *       "price": 1,
+                     *       "currency": "EUR",
+                     *       "status": "active",
+                     *       "description": "example text",
+                     *       "sku": "example text",
+                     *       "category": "example text",
+                     *       "tags": [
+                     *         "example text"
+                     *       ],
+                     *       "createdAt": "2026-01-15T09:30:00.000Z",
+                     *       "updatedAt": "2026-01-15T09:30:00.000Z",
+                     *       "rating": {
+                     *         "average": 1,
+                     *         "count": 1
+                     *       },
+                     *       "_links": {
+                     *         "self": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "reviews": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "edit": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "delete": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         }
+                     *       },
+                     *       "_embedded": {}
+                     *     }
+                     */
+                    "application/hal+json": components["schemas"]["ProductHal"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -12012,6 +14556,904 @@ export interface operations {
             500: components["responses"]["InternalServerError"];
         };
     };
+    listInvoices: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Only invoices of this user; others than staff see their own in any case.
+                 * @example 1
+                 */
+                customerId?: number;
+                /**
+                 * @description Only the invoice of this order.
+                 * @example 1
+                 */
+                orderId?: number;
+                /**
+                 * @description What to sort by; ties are broken by id. Default: id.
+                 * @example id
+                 */
+                sort?: "id" | "number" | "createdAt" | "created_at";
+                /**
+                 * @description Direction of the sort; default asc.
+                 * @example asc
+                 */
+                order?: "asc" | "desc";
+                /**
+                 * @description Page number, from 1. Not together with cursor or limit.
+                 * @example 1
+                 */
+                page?: number;
+                /**
+                 * @description Items per page.
+                 * @example 20
+                 */
+                perPage?: number;
+                /**
+                 * @description Items per cursor page; default 20. Starts cursor paging.
+                 * @example 20
+                 */
+                limit?: number;
+                /**
+                 * @description Where to go on: nextCursor or prevCursor of another page of the same list.
+                 * @example mK3v0c5zq1hXbGdsWzEsMjAsMjBd
+                 */
+                cursor?: string;
+                /**
+                 * @description With cursor paging: also give the exact total.
+                 * @example exact
+                 */
+                count?: "exact";
+            };
+            header?: {
+                /**
+                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @example checkout-4711
+                 */
+                "X-Request-ID"?: components["parameters"]["XRequestId"];
+                /**
+                 * @description Entity tags the client has: when one is current the answer is 304 and costs no quota.
+                 * @example "0f343b0931126a20f133d67c2b018a3b"
+                 */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+                /**
+                 * @description When nothing has changed since, the answer is 304. If-None-Match takes precedence.
+                 * @example Thu, 15 Jan 2026 09:30:00 GMT
+                 */
+                "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page of invoices. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    Vary: components["headers"]["Vary"];
+                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
+                    "Server-Timing": components["headers"]["Server-Timing"];
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    "Access-Control-Allow-Credentials": components["headers"]["Access-Control-Allow-Credentials"];
+                    "Access-Control-Expose-Headers": components["headers"]["Access-Control-Expose-Headers"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    "Content-Encoding": components["headers"]["Content-Encoding"];
+                    ETag: components["headers"]["ETag"];
+                    "Last-Modified": components["headers"]["Last-Modified"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "id": 1,
+                     *           "number": "INV-000001",
+                     *           "status": "issued",
+                     *           "orderId": 1,
+                     *           "customerId": 1,
+                     *           "seller": {
+                     *             "name": "Catalog",
+                     *             "address": [
+                     *               "example text"
+                     *             ]
+                     *           },
+                     *           "customer": {
+                     *             "name": "Ada Winter",
+                     *             "email": "ada@shop.example"
+                     *           },
+                     *           "currency": "EUR",
+                     *           "items": [
+                     *             {
+                     *               "id": 1,
+                     *               "productId": 1,
+                     *               "name": "Walnut desk lamp",
+                     *               "sku": "LAMP-0001",
+                     *               "quantity": 2,
+                     *               "unitPrice": 79.5,
+                     *               "total": 159
+                     *             }
+                     *           ],
+                     *           "total": 159,
+                     *           "version": 1,
+                     *           "issuedAt": "2026-01-15T09:30:00.000Z",
+                     *           "sentAt": "2026-01-15T09:30:00.000Z",
+                     *           "createdAt": "2026-01-15T09:30:00.000Z",
+                     *           "updatedAt": "2026-01-15T09:30:00.000Z",
+                     *           "_links": {
+                     *             "self": {
+                     *               "href": "https://shop.example/v1/orders/1"
+                     *             },
+                     *             "order": {
+                     *               "href": "https://shop.example/v1/orders/1"
+                     *             },
+                     *             "customer": {
+                     *               "href": "https://shop.example/v1/orders/1"
+                     *             },
+                     *             "send": {
+                     *               "href": "https://shop.example/v1/orders/1"
+                     *             }
+                     *           }
+                     *         }
+                     *       ],
+                     *       "meta": {
+                     *         "currentPage": 1,
+                     *         "perPage": 20,
+                     *         "total": 1,
+                     *         "lastPage": 1
+                     *       },
+                     *       "links": {
+                     *         "first": "https://shop.example/v1/products",
+                     *         "last": "https://shop.example/v1/products",
+                     *         "prev": "https://shop.example/v1/products",
+                     *         "next": "https://shop.example/v1/products"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["InvoiceList"];
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "id": 1,
+                     *           "number": "INV-000001",
+                     *           "status": "issued",
+                     *           "orderId": 1,
+                     *           "customerId": 1,
+                     *           "seller": {
+                     *             "name": "Catalog",
+                     *             "address": [
+                     *               "example text"
+                     *             ]
+                     *           },
+                     *           "customer": {
+                     *             "name": "Ada Winter",
+                     *             "email": "ada@shop.example"
+                     *           },
+                     *           "currency": "EUR",
+                     *           "items": [
+                     *             {
+                     *               "id": 1,
+                     *               "productId": 1,
+                     *               "name": "Walnut desk lamp",
+                     *               "sku": "LAMP-0001",
+                     *               "quantity": 2,
+                     *               "unitPrice": 79.5,
+                     *               "total": 159
+                     *             }
+                     *           ],
+                     *           "total": 159,
+                     *           "version": 1,
+                     *           "issuedAt": "2026-01-15T09:30:00.000Z",
+                     *           "sentAt": "2026-01-15T09:30:00.000Z",
+                     *           "createdAt": "2026-01-15T09:30:00.000Z",
+                     *           "updatedAt": "2026-01-15T09:30:00.000Z",
+                     *           "_links": {
+                     *             "self": {
+                     *               "href": "https://shop.example/v1/orders/1"
+                     *             },
+                     *             "order": {
+                     *               "href": "https://shop.example/v1/orders/1"
+                     *             },
+                     *             "customer": {
+                     *               "href": "https://shop.example/v1/orders/1"
+                     *             },
+                     *             "send": {
+                     *               "href": "https://shop.example/v1/orders/1"
+                     *             }
+                     *           }
+                     *         }
+                     *       ],
+                     *       "meta": {
+                     *         "currentPage": 1,
+                     *         "perPage": 20,
+                     *         "total": 1,
+                     *         "lastPage": 1
+                     *       },
+                     *       "links": {
+                     *         "first": "https://shop.example/v1/products",
+                     *         "last": "https://shop.example/v1/products",
+                     *         "prev": "https://shop.example/v1/products",
+                     *         "next": "https://shop.example/v1/products"
+                     *       }
+                     *     }
+                     */
+                    "application/vnd.catalog.v1+json": components["schemas"]["InvoiceList"];
+                    /**
+                     * @example {
+                     *       "meta": {
+                     *         "currentPage": 1,
+                     *         "perPage": 20,
+                     *         "total": 1,
+                     *         "lastPage": 1
+                     *       },
+                     *       "_links": {
+                     *         "self": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "first": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "last": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "prev": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "next": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         }
+                     *       },
+                     *       "_embedded": {
+                     *         "invoices": [
+                     *           {
+                     *             "id": 1,
+                     *             "number": "INV-000001",
+                     *             "status": "issued",
+                     *             "orderId": 1,
+                     *             "customerId": 1,
+                     *             "seller": {
+                     *               "name": "Catalog",
+                     *               "address": [
+                     *                 "example text"
+                     *               ]
+                     *             },
+                     *             "customer": {
+                     *               "name": "Ada Winter",
+                     *               "email": "ada@shop.example"
+                     *             },
+                     *             "currency": "EUR",
+                     *             "total": 159,
+                     *             "version": 1,
+                     *             "issuedAt": "2026-01-15T09:30:00.000Z",
+                     *             "sentAt": "2026-01-15T09:30:00.000Z",
+                     *             "createdAt": "2026-01-15T09:30:00.000Z",
+                     *             "updatedAt": "2026-01-15T09:30:00.000Z",
+                     *             "_links": {
+                     *               "self": {
+                     *                 "href": "https://shop.example/v1/orders/1"
+                     *               },
+                     *               "order": {
+                     *                 "href": "https://shop.example/v1/orders/1"
+                     *               },
+                     *               "customer": {
+                     *                 "href": "https://shop.example/v1/orders/1"
+                     *               },
+                     *               "send": {
+                     *                 "href": "https://shop.example/v1/orders/1"
+                     *               }
+                     *             },
+                     *             "_embedded": {
+                     *               "items": [
+                     *                 {
+                     *                   "id": 1,
+                     *                   "productId": 1,
+                     *                   "name": "Walnut desk lamp",
+                     *                   "sku": "LAMP-0001",
+                     *                   "quantity": 2,
+                     *                   "unitPrice": 79.5,
+                     *                   "total": 159
+                     *                 }
+                     *               ]
+                     *             }
+                     *           }
+                     *         ]
+                     *       }
+                     *     }
+                     */
+                    "application/hal+json": components["schemas"]["InvoiceHalList"];
+                };
+            };
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            412: components["responses"]["PreconditionFailed"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    listInvoicesOptions: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @example checkout-4711
+                 */
+                "X-Request-ID"?: components["parameters"]["XRequestId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            204: components["responses"]["Preflight"];
+            500: components["responses"]["InternalServerError"];
+        };
+    };
+    listInvoicesHead: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Only invoices of this user; others than staff see their own in any case.
+                 * @example 1
+                 */
+                customerId?: number;
+                /**
+                 * @description Only the invoice of this order.
+                 * @example 1
+                 */
+                orderId?: number;
+                /**
+                 * @description What to sort by; ties are broken by id. Default: id.
+                 * @example id
+                 */
+                sort?: "id" | "number" | "createdAt" | "created_at";
+                /**
+                 * @description Direction of the sort; default asc.
+                 * @example asc
+                 */
+                order?: "asc" | "desc";
+                /**
+                 * @description Page number, from 1. Not together with cursor or limit.
+                 * @example 1
+                 */
+                page?: number;
+                /**
+                 * @description Items per page.
+                 * @example 20
+                 */
+                perPage?: number;
+                /**
+                 * @description Items per cursor page; default 20. Starts cursor paging.
+                 * @example 20
+                 */
+                limit?: number;
+                /**
+                 * @description Where to go on: nextCursor or prevCursor of another page of the same list.
+                 * @example mK3v0c5zq1hXbGdsWzEsMjAsMjBd
+                 */
+                cursor?: string;
+                /**
+                 * @description With cursor paging: also give the exact total.
+                 * @example exact
+                 */
+                count?: "exact";
+            };
+            header?: {
+                /**
+                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @example checkout-4711
+                 */
+                "X-Request-ID"?: components["parameters"]["XRequestId"];
+                /**
+                 * @description Entity tags the client has: when one is current the answer is 304 and costs no quota.
+                 * @example "0f343b0931126a20f133d67c2b018a3b"
+                 */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+                /**
+                 * @description When nothing has changed since, the answer is 304. If-None-Match takes precedence.
+                 * @example Thu, 15 Jan 2026 09:30:00 GMT
+                 */
+                "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page of invoices. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    Vary: components["headers"]["Vary"];
+                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
+                    "Server-Timing": components["headers"]["Server-Timing"];
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    "Access-Control-Allow-Credentials": components["headers"]["Access-Control-Allow-Credentials"];
+                    "Access-Control-Expose-Headers": components["headers"]["Access-Control-Expose-Headers"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    "Content-Encoding": components["headers"]["Content-Encoding"];
+                    ETag: components["headers"]["ETag"];
+                    "Last-Modified": components["headers"]["Last-Modified"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            412: components["responses"]["PreconditionFailed"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getInvoice: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @example checkout-4711
+                 */
+                "X-Request-ID"?: components["parameters"]["XRequestId"];
+                /**
+                 * @description Entity tags the client has: when one is current the answer is 304 and costs no quota.
+                 * @example "0f343b0931126a20f133d67c2b018a3b"
+                 */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+                /**
+                 * @description When nothing has changed since, the answer is 304. If-None-Match takes precedence.
+                 * @example Thu, 15 Jan 2026 09:30:00 GMT
+                 */
+                "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
+            };
+            path: {
+                /**
+                 * @description The id of the resource.
+                 * @example 1
+                 */
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The invoice. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    Vary: components["headers"]["Vary"];
+                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
+                    "Server-Timing": components["headers"]["Server-Timing"];
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    "Access-Control-Allow-Credentials": components["headers"]["Access-Control-Allow-Credentials"];
+                    "Access-Control-Expose-Headers": components["headers"]["Access-Control-Expose-Headers"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    "Content-Encoding": components["headers"]["Content-Encoding"];
+                    ETag: components["headers"]["ETag"];
+                    "Last-Modified": components["headers"]["Last-Modified"];
+                    /**
+                     * @description With application/pdf: the name to save it under.
+                     * @example example
+                     */
+                    "Content-Disposition"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": 1,
+                     *       "number": "INV-000001",
+                     *       "status": "issued",
+                     *       "orderId": 1,
+                     *       "customerId": 1,
+                     *       "seller": {
+                     *         "name": "Catalog",
+                     *         "address": [
+                     *           "example text"
+                     *         ]
+                     *       },
+                     *       "customer": {
+                     *         "name": "Ada Winter",
+                     *         "email": "ada@shop.example"
+                     *       },
+                     *       "currency": "EUR",
+                     *       "items": [
+                     *         {
+                     *           "id": 1,
+                     *           "productId": 1,
+                     *           "name": "Walnut desk lamp",
+                     *           "sku": "LAMP-0001",
+                     *           "quantity": 2,
+                     *           "unitPrice": 79.5,
+                     *           "total": 159
+                     *         }
+                     *       ],
+                     *       "total": 159,
+                     *       "version": 1,
+                     *       "issuedAt": "2026-01-15T09:30:00.000Z",
+                     *       "sentAt": "2026-01-15T09:30:00.000Z",
+                     *       "createdAt": "2026-01-15T09:30:00.000Z",
+                     *       "updatedAt": "2026-01-15T09:30:00.000Z",
+                     *       "_links": {
+                     *         "self": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "order": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "customer": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "send": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         }
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Invoice"];
+                    /**
+                     * @example {
+                     *       "id": 1,
+                     *       "number": "INV-000001",
+                     *       "status": "issued",
+                     *       "orderId": 1,
+                     *       "customerId": 1,
+                     *       "seller": {
+                     *         "name": "Catalog",
+                     *         "address": [
+                     *           "example text"
+                     *         ]
+                     *       },
+                     *       "customer": {
+                     *         "name": "Ada Winter",
+                     *         "email": "ada@shop.example"
+                     *       },
+                     *       "currency": "EUR",
+                     *       "items": [
+                     *         {
+                     *           "id": 1,
+                     *           "productId": 1,
+                     *           "name": "Walnut desk lamp",
+                     *           "sku": "LAMP-0001",
+                     *           "quantity": 2,
+                     *           "unitPrice": 79.5,
+                     *           "total": 159
+                     *         }
+                     *       ],
+                     *       "total": 159,
+                     *       "version": 1,
+                     *       "issuedAt": "2026-01-15T09:30:00.000Z",
+                     *       "sentAt": "2026-01-15T09:30:00.000Z",
+                     *       "createdAt": "2026-01-15T09:30:00.000Z",
+                     *       "updatedAt": "2026-01-15T09:30:00.000Z",
+                     *       "_links": {
+                     *         "self": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "order": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "customer": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "send": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         }
+                     *       }
+                     *     }
+                     */
+                    "application/vnd.catalog.v1+json": components["schemas"]["Invoice"];
+                    /**
+                     * @example {
+                     *       "id": 1,
+                     *       "number": "INV-000001",
+                     *       "status": "issued",
+                     *       "orderId": 1,
+                     *       "customerId": 1,
+                     *       "seller": {
+                     *         "name": "Catalog",
+                     *         "address": [
+                     *           "example text"
+                     *         ]
+                     *       },
+                     *       "customer": {
+                     *         "name": "Ada Winter",
+                     *         "email": "ada@shop.example"
+                     *       },
+                     *       "currency": "EUR",
+                     *       "total": 159,
+                     *       "version": 1,
+                     *       "issuedAt": "2026-01-15T09:30:00.000Z",
+                     *       "sentAt": "2026-01-15T09:30:00.000Z",
+                     *       "createdAt": "2026-01-15T09:30:00.000Z",
+                     *       "updatedAt": "2026-01-15T09:30:00.000Z",
+                     *       "_links": {
+                     *         "self": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "order": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "customer": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "send": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         }
+                     *       },
+                     *       "_embedded": {
+                     *         "items": [
+                     *           {
+                     *             "id": 1,
+                     *             "productId": 1,
+                     *             "name": "Walnut desk lamp",
+                     *             "sku": "LAMP-0001",
+                     *             "quantity": 2,
+                     *             "unitPrice": 79.5,
+                     *             "total": 159
+                     *           }
+                     *         ]
+                     *       }
+                     *     }
+                     */
+                    "application/hal+json": components["schemas"]["InvoiceHal"];
+                    /** @example … */
+                    "application/pdf": unknown;
+                };
+            };
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            412: components["responses"]["PreconditionFailed"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getInvoiceOptions: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @example checkout-4711
+                 */
+                "X-Request-ID"?: components["parameters"]["XRequestId"];
+            };
+            path: {
+                /**
+                 * @description The id of the resource.
+                 * @example 1
+                 */
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            204: components["responses"]["Preflight"];
+            500: components["responses"]["InternalServerError"];
+        };
+    };
+    getInvoiceHead: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @example checkout-4711
+                 */
+                "X-Request-ID"?: components["parameters"]["XRequestId"];
+                /**
+                 * @description Entity tags the client has: when one is current the answer is 304 and costs no quota.
+                 * @example "0f343b0931126a20f133d67c2b018a3b"
+                 */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+                /**
+                 * @description When nothing has changed since, the answer is 304. If-None-Match takes precedence.
+                 * @example Thu, 15 Jan 2026 09:30:00 GMT
+                 */
+                "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
+            };
+            path: {
+                /**
+                 * @description The id of the resource.
+                 * @example 1
+                 */
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The invoice. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    Vary: components["headers"]["Vary"];
+                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
+                    "Server-Timing": components["headers"]["Server-Timing"];
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    "Access-Control-Allow-Credentials": components["headers"]["Access-Control-Allow-Credentials"];
+                    "Access-Control-Expose-Headers": components["headers"]["Access-Control-Expose-Headers"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    "Content-Encoding": components["headers"]["Content-Encoding"];
+                    ETag: components["headers"]["ETag"];
+                    "Last-Modified": components["headers"]["Last-Modified"];
+                    /**
+                     * @description With application/pdf: the name to save it under.
+                     * @example example
+                     */
+                    "Content-Disposition"?: string;
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            412: components["responses"]["PreconditionFailed"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    sendInvoice: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @example checkout-4711
+                 */
+                "X-Request-ID"?: components["parameters"]["XRequestId"];
+                /**
+                 * @description Makes it safe to send the request again: for 24 hours the same key and body get the stored answer.
+                 * @example 6c0b0c2e-order-17
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /**
+                 * @description The id of the resource.
+                 * @example 1
+                 */
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The mail is queued. */
+            202: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    Vary: components["headers"]["Vary"];
+                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
+                    "Server-Timing": components["headers"]["Server-Timing"];
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    "Access-Control-Allow-Credentials": components["headers"]["Access-Control-Allow-Credentials"];
+                    "Access-Control-Expose-Headers": components["headers"]["Access-Control-Expose-Headers"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    "Content-Encoding": components["headers"]["Content-Encoding"];
+                    ETag: components["headers"]["ETag"];
+                    "Last-Modified": components["headers"]["Last-Modified"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "queued"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Queued"];
+                    /**
+                     * @example {
+                     *       "status": "queued"
+                     *     }
+                     */
+                    "application/vnd.catalog.v1+json": components["schemas"]["Queued"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+            507: components["responses"]["InsufficientStorage"];
+        };
+    };
+    sendInvoiceOptions: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @example checkout-4711
+                 */
+                "X-Request-ID"?: components["parameters"]["XRequestId"];
+            };
+            path: {
+                /**
+                 * @description The id of the resource.
+                 * @example 1
+                 */
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            204: components["responses"]["Preflight"];
+            500: components["responses"]["InternalServerError"];
+        };
+    };
     listReviews: {
         parameters: {
             query?: {
@@ -12167,6 +15609,68 @@ export interface operations {
                      *     }
                      */
                     "application/vnd.catalog.v1+json": components["schemas"]["ReviewList"];
+                    /**
+                     * @example {
+                     *       "meta": {
+                     *         "currentPage": 1,
+                     *         "perPage": 20,
+                     *         "total": 1,
+                     *         "lastPage": 1
+                     *       },
+                     *       "_links": {
+                     *         "self": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "first": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "last": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "prev": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "next": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         }
+                     *       },
+                     *       "_embedded": {
+                     *         "reviews": [
+                     *           {
+                     *             "id": 1,
+                     *             "productId": 1,
+                     *             "author": {
+                     *               "id": 1,
+                     *               "name": "Ada Winter"
+                     *             },
+                     *             "rating": 5,
+                     *             "body": "Bright, and well made.",
+                     *             "createdAt": "2026-01-15T09:30:00.000Z",
+                     *             "updatedAt": "2026-01-15T09:30:00.000Z",
+                     *             "_links": {
+                     *               "self": {
+                     *                 "href": "https://shop.example/v1/orders/1"
+                     *               },
+                     *               "author": {
+                     *                 "href": "https://shop.example/v1/orders/1"
+                     *               },
+                     *               "product": {
+                     *                 "href": "https://shop.example/v1/orders/1"
+                     *               },
+                     *               "edit": {
+                     *                 "href": "https://shop.example/v1/orders/1"
+                     *               },
+                     *               "delete": {
+                     *                 "href": "https://shop.example/v1/orders/1"
+                     *               }
+                     *             },
+                     *             "_embedded": {}
+                     *           }
+                     *         ]
+                     *       }
+                     *     }
+                     */
+                    "application/hal+json": components["schemas"]["ReviewListHal"];
                 };
             };
             304: components["responses"]["NotModified"];
@@ -12276,6 +15780,39 @@ export interface operations {
                      *     }
                      */
                     "application/vnd.catalog.v1+json": components["schemas"]["Review"];
+                    /**
+                     * @example {
+                     *       "id": 1,
+                     *       "productId": 1,
+                     *       "author": {
+                     *         "id": 1,
+                     *         "name": "Ada Winter"
+                     *       },
+                     *       "rating": 5,
+                     *       "body": "Bright, and well made.",
+                     *       "createdAt": "2026-01-15T09:30:00.000Z",
+                     *       "updatedAt": "2026-01-15T09:30:00.000Z",
+                     *       "_links": {
+                     *         "self": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "author": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "product": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "edit": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "delete": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         }
+                     *       },
+                     *       "_embedded": {}
+                     *     }
+                     */
+                    "application/hal+json": components["schemas"]["ReviewHal"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -12424,6 +15961,378 @@ export interface operations {
             503: components["responses"]["ServiceUnavailable"];
         };
     };
+    listAllReviews: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Only reviews of the product with this id.
+                 * @example 1
+                 */
+                productId?: number;
+                /**
+                 * @description Only reviews by the user with this id.
+                 * @example 1
+                 */
+                author?: number;
+                /**
+                 * @description Only reviews with this rating.
+                 * @example 5
+                 */
+                rating?: number;
+                /**
+                 * @description What to sort by; ties are broken by id. Default: id.
+                 * @example id
+                 */
+                sort?: "id" | "rating" | "createdAt";
+                /**
+                 * @description Direction of the sort; default asc.
+                 * @example asc
+                 */
+                order?: "asc" | "desc";
+                /**
+                 * @description Page number, from 1. Not together with cursor or limit.
+                 * @example 1
+                 */
+                page?: number;
+                /**
+                 * @description Items per page.
+                 * @example 20
+                 */
+                perPage?: number;
+                /**
+                 * @description Items per cursor page; default 20. Starts cursor paging.
+                 * @example 20
+                 */
+                limit?: number;
+                /**
+                 * @description Where to go on: nextCursor or prevCursor of another page of the same list.
+                 * @example mK3v0c5zq1hXbGdsWzEsMjAsMjBd
+                 */
+                cursor?: string;
+                /**
+                 * @description With cursor paging: also give the exact total.
+                 * @example exact
+                 */
+                count?: "exact";
+            };
+            header?: {
+                /**
+                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @example checkout-4711
+                 */
+                "X-Request-ID"?: components["parameters"]["XRequestId"];
+                /**
+                 * @description Entity tags the client has: when one is current the answer is 304 and costs no quota.
+                 * @example "0f343b0931126a20f133d67c2b018a3b"
+                 */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+                /**
+                 * @description When nothing has changed since, the answer is 304. If-None-Match takes precedence.
+                 * @example Thu, 15 Jan 2026 09:30:00 GMT
+                 */
+                "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page of reviews. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    Vary: components["headers"]["Vary"];
+                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
+                    "Server-Timing": components["headers"]["Server-Timing"];
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    "Access-Control-Allow-Credentials": components["headers"]["Access-Control-Allow-Credentials"];
+                    "Access-Control-Expose-Headers": components["headers"]["Access-Control-Expose-Headers"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    "Content-Encoding": components["headers"]["Content-Encoding"];
+                    ETag: components["headers"]["ETag"];
+                    "Last-Modified": components["headers"]["Last-Modified"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "id": 1,
+                     *           "productId": 1,
+                     *           "author": {
+                     *             "id": 1,
+                     *             "name": "Ada Winter"
+                     *           },
+                     *           "rating": 5,
+                     *           "body": "Bright, and well made.",
+                     *           "createdAt": "2026-01-15T09:30:00.000Z",
+                     *           "updatedAt": "2026-01-15T09:30:00.000Z"
+                     *         }
+                     *       ],
+                     *       "meta": {
+                     *         "currentPage": 1,
+                     *         "perPage": 20,
+                     *         "total": 1,
+                     *         "lastPage": 1
+                     *       },
+                     *       "links": {
+                     *         "first": "https://shop.example/v1/products",
+                     *         "last": "https://shop.example/v1/products",
+                     *         "prev": "https://shop.example/v1/products",
+                     *         "next": "https://shop.example/v1/products"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ReviewList"];
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "id": 1,
+                     *           "productId": 1,
+                     *           "author": {
+                     *             "id": 1,
+                     *             "name": "Ada Winter"
+                     *           },
+                     *           "rating": 5,
+                     *           "body": "Bright, and well made.",
+                     *           "createdAt": "2026-01-15T09:30:00.000Z",
+                     *           "updatedAt": "2026-01-15T09:30:00.000Z"
+                     *         }
+                     *       ],
+                     *       "meta": {
+                     *         "currentPage": 1,
+                     *         "perPage": 20,
+                     *         "total": 1,
+                     *         "lastPage": 1
+                     *       },
+                     *       "links": {
+                     *         "first": "https://shop.example/v1/products",
+                     *         "last": "https://shop.example/v1/products",
+                     *         "prev": "https://shop.example/v1/products",
+                     *         "next": "https://shop.example/v1/products"
+                     *       }
+                     *     }
+                     */
+                    "application/vnd.catalog.v1+json": components["schemas"]["ReviewList"];
+                    /**
+                     * @example {
+                     *       "meta": {
+                     *         "currentPage": 1,
+                     *         "perPage": 20,
+                     *         "total": 1,
+                     *         "lastPage": 1
+                     *       },
+                     *       "_links": {
+                     *         "self": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "first": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "last": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "prev": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "next": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         }
+                     *       },
+                     *       "_embedded": {
+                     *         "reviews": [
+                     *           {
+                     *             "id": 1,
+                     *             "productId": 1,
+                     *             "author": {
+                     *               "id": 1,
+                     *               "name": "Ada Winter"
+                     *             },
+                     *             "rating": 5,
+                     *             "body": "Bright, and well made.",
+                     *             "createdAt": "2026-01-15T09:30:00.000Z",
+                     *             "updatedAt": "2026-01-15T09:30:00.000Z",
+                     *             "_links": {
+                     *               "self": {
+                     *                 "href": "https://shop.example/v1/orders/1"
+                     *               },
+                     *               "author": {
+                     *                 "href": "https://shop.example/v1/orders/1"
+                     *               },
+                     *               "product": {
+                     *                 "href": "https://shop.example/v1/orders/1"
+                     *               },
+                     *               "edit": {
+                     *                 "href": "https://shop.example/v1/orders/1"
+                     *               },
+                     *               "delete": {
+                     *                 "href": "https://shop.example/v1/orders/1"
+                     *               }
+                     *             },
+                     *             "_embedded": {}
+                     *           }
+                     *         ]
+                     *       }
+                     *     }
+                     */
+                    "application/hal+json": components["schemas"]["ReviewListHal"];
+                };
+            };
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            412: components["responses"]["PreconditionFailed"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    listAllReviewsOptions: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @example checkout-4711
+                 */
+                "X-Request-ID"?: components["parameters"]["XRequestId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            204: components["responses"]["Preflight"];
+            500: components["responses"]["InternalServerError"];
+        };
+    };
+    listAllReviewsHead: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Only reviews of the product with this id.
+                 * @example 1
+                 */
+                productId?: number;
+                /**
+                 * @description Only reviews by the user with this id.
+                 * @example 1
+                 */
+                author?: number;
+                /**
+                 * @description Only reviews with this rating.
+                 * @example 5
+                 */
+                rating?: number;
+                /**
+                 * @description What to sort by; ties are broken by id. Default: id.
+                 * @example id
+                 */
+                sort?: "id" | "rating" | "createdAt";
+                /**
+                 * @description Direction of the sort; default asc.
+                 * @example asc
+                 */
+                order?: "asc" | "desc";
+                /**
+                 * @description Page number, from 1. Not together with cursor or limit.
+                 * @example 1
+                 */
+                page?: number;
+                /**
+                 * @description Items per page.
+                 * @example 20
+                 */
+                perPage?: number;
+                /**
+                 * @description Items per cursor page; default 20. Starts cursor paging.
+                 * @example 20
+                 */
+                limit?: number;
+                /**
+                 * @description Where to go on: nextCursor or prevCursor of another page of the same list.
+                 * @example mK3v0c5zq1hXbGdsWzEsMjAsMjBd
+                 */
+                cursor?: string;
+                /**
+                 * @description With cursor paging: also give the exact total.
+                 * @example exact
+                 */
+                count?: "exact";
+            };
+            header?: {
+                /**
+                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @example checkout-4711
+                 */
+                "X-Request-ID"?: components["parameters"]["XRequestId"];
+                /**
+                 * @description Entity tags the client has: when one is current the answer is 304 and costs no quota.
+                 * @example "0f343b0931126a20f133d67c2b018a3b"
+                 */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+                /**
+                 * @description When nothing has changed since, the answer is 304. If-None-Match takes precedence.
+                 * @example Thu, 15 Jan 2026 09:30:00 GMT
+                 */
+                "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page of reviews. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    Vary: components["headers"]["Vary"];
+                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
+                    "Server-Timing": components["headers"]["Server-Timing"];
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    "Access-Control-Allow-Credentials": components["headers"]["Access-Control-Allow-Credentials"];
+                    "Access-Control-Expose-Headers": components["headers"]["Access-Control-Expose-Headers"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    "Content-Encoding": components["headers"]["Content-Encoding"];
+                    ETag: components["headers"]["ETag"];
+                    "Last-Modified": components["headers"]["Last-Modified"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            412: components["responses"]["PreconditionFailed"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
     getReview: {
         parameters: {
             query?: never;
@@ -12511,6 +16420,39 @@ export interface operations {
                      *     }
                      */
                     "application/vnd.catalog.v1+json": components["schemas"]["Review"];
+                    /**
+                     * @example {
+                     *       "id": 1,
+                     *       "productId": 1,
+                     *       "author": {
+                     *         "id": 1,
+                     *         "name": "Ada Winter"
+                     *       },
+                     *       "rating": 5,
+                     *       "body": "Bright, and well made.",
+                     *       "createdAt": "2026-01-15T09:30:00.000Z",
+                     *       "updatedAt": "2026-01-15T09:30:00.000Z",
+                     *       "_links": {
+                     *         "self": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "author": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "product": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "edit": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "delete": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         }
+                     *       },
+                     *       "_embedded": {}
+                     *     }
+                     */
+                    "application/hal+json": components["schemas"]["ReviewHal"];
                 };
             };
             304: components["responses"]["NotModified"];
@@ -12523,6 +16465,220 @@ export interface operations {
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    replaceReview: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @example checkout-4711
+                 */
+                "X-Request-ID"?: components["parameters"]["XRequestId"];
+                /**
+                 * @description The ETag of the representation the change is meant for; when it is not current, 412.
+                 * @example "0f343b0931126a20f133d67c2b018a3b"
+                 */
+                "If-Match"?: components["parameters"]["IfMatch"];
+                /**
+                 * @description When the resource has changed since, 412. If-Match takes precedence.
+                 * @example Thu, 15 Jan 2026 09:30:00 GMT
+                 */
+                "If-Unmodified-Since"?: components["parameters"]["IfUnmodifiedSince"];
+            };
+            path: {
+                /**
+                 * @description The id of the resource.
+                 * @example 1
+                 */
+                id: number;
+            };
+            cookie?: never;
+        };
+        /** @description The body. */
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "rating": 5,
+                 *       "body": "Bright, and well made."
+                 *     }
+                 */
+                "application/json": components["schemas"]["ReplaceReview"];
+            };
+        };
+        responses: {
+            /** @description The review as it is now. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    Vary: components["headers"]["Vary"];
+                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
+                    "Server-Timing": components["headers"]["Server-Timing"];
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    "Access-Control-Allow-Credentials": components["headers"]["Access-Control-Allow-Credentials"];
+                    "Access-Control-Expose-Headers": components["headers"]["Access-Control-Expose-Headers"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    "Content-Encoding": components["headers"]["Content-Encoding"];
+                    ETag: components["headers"]["ETag"];
+                    "Last-Modified": components["headers"]["Last-Modified"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": 1,
+                     *       "productId": 1,
+                     *       "author": {
+                     *         "id": 1,
+                     *         "name": "Ada Winter"
+                     *       },
+                     *       "rating": 5,
+                     *       "body": "Bright, and well made.",
+                     *       "createdAt": "2026-01-15T09:30:00.000Z",
+                     *       "updatedAt": "2026-01-15T09:30:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Review"];
+                    /**
+                     * @example {
+                     *       "id": 1,
+                     *       "productId": 1,
+                     *       "author": {
+                     *         "id": 1,
+                     *         "name": "Ada Winter"
+                     *       },
+                     *       "rating": 5,
+                     *       "body": "Bright, and well made.",
+                     *       "createdAt": "2026-01-15T09:30:00.000Z",
+                     *       "updatedAt": "2026-01-15T09:30:00.000Z"
+                     *     }
+                     */
+                    "application/vnd.catalog.v1+json": components["schemas"]["Review"];
+                    /**
+                     * @example {
+                     *       "id": 1,
+                     *       "productId": 1,
+                     *       "author": {
+                     *         "id": 1,
+                     *         "name": "Ada Winter"
+                     *       },
+                     *       "rating": 5,
+                     *       "body": "Bright, and well made.",
+                     *       "createdAt": "2026-01-15T09:30:00.000Z",
+                     *       "updatedAt": "2026-01-15T09:30:00.000Z",
+                     *       "_links": {
+                     *         "self": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "author": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "product": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "edit": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "delete": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         }
+                     *       },
+                     *       "_embedded": {}
+                     *     }
+                     */
+                    "application/hal+json": components["schemas"]["ReviewHal"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+            507: components["responses"]["InsufficientStorage"];
+        };
+    };
+    deleteReview: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @example checkout-4711
+                 */
+                "X-Request-ID"?: components["parameters"]["XRequestId"];
+                /**
+                 * @description The ETag of the representation the change is meant for; when it is not current, 412.
+                 * @example "0f343b0931126a20f133d67c2b018a3b"
+                 */
+                "If-Match"?: components["parameters"]["IfMatch"];
+                /**
+                 * @description When the resource has changed since, 412. If-Match takes precedence.
+                 * @example Thu, 15 Jan 2026 09:30:00 GMT
+                 */
+                "If-Unmodified-Since"?: components["parameters"]["IfUnmodifiedSince"];
+            };
+            path: {
+                /**
+                 * @description The id of the resource.
+                 * @example 1
+                 */
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The review is gone. */
+            204: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    Vary: components["headers"]["Vary"];
+                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
+                    "Server-Timing": components["headers"]["Server-Timing"];
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    "Access-Control-Allow-Credentials": components["headers"]["Access-Control-Allow-Credentials"];
+                    "Access-Control-Expose-Headers": components["headers"]["Access-Control-Expose-Headers"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            412: components["responses"]["PreconditionFailed"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+            507: components["responses"]["InsufficientStorage"];
         };
     };
     getReviewOptions: {
@@ -12618,6 +16774,3584 @@ export interface operations {
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    patchReview: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @example checkout-4711
+                 */
+                "X-Request-ID"?: components["parameters"]["XRequestId"];
+                /**
+                 * @description The ETag of the representation the change is meant for; when it is not current, 412.
+                 * @example "0f343b0931126a20f133d67c2b018a3b"
+                 */
+                "If-Match"?: components["parameters"]["IfMatch"];
+                /**
+                 * @description When the resource has changed since, 412. If-Match takes precedence.
+                 * @example Thu, 15 Jan 2026 09:30:00 GMT
+                 */
+                "If-Unmodified-Since"?: components["parameters"]["IfUnmodifiedSince"];
+            };
+            path: {
+                /**
+                 * @description The id of the resource.
+                 * @example 1
+                 */
+                id: number;
+            };
+            cookie?: never;
+        };
+        /** @description The body. */
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "rating": 4
+                 *     }
+                 */
+                "application/json": components["schemas"]["PatchReview"];
+                /**
+                 * @example {
+                 *       "rating": 4
+                 *     }
+                 */
+                "application/merge-patch+json": components["schemas"]["PatchReview"];
+                /**
+                 * @example [
+                 *       {
+                 *         "op": "replace",
+                 *         "path": "/rating",
+                 *         "value": 4
+                 *       }
+                 *     ]
+                 */
+                "application/json-patch+json": components["schemas"]["JsonPatch"];
+            };
+        };
+        responses: {
+            /** @description The review as it is now. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    Vary: components["headers"]["Vary"];
+                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
+                    "Server-Timing": components["headers"]["Server-Timing"];
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    "Access-Control-Allow-Credentials": components["headers"]["Access-Control-Allow-Credentials"];
+                    "Access-Control-Expose-Headers": components["headers"]["Access-Control-Expose-Headers"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    "Content-Encoding": components["headers"]["Content-Encoding"];
+                    ETag: components["headers"]["ETag"];
+                    "Last-Modified": components["headers"]["Last-Modified"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": 1,
+                     *       "productId": 1,
+                     *       "author": {
+                     *         "id": 1,
+                     *         "name": "Ada Winter"
+                     *       },
+                     *       "rating": 5,
+                     *       "body": "Bright, and well made.",
+                     *       "createdAt": "2026-01-15T09:30:00.000Z",
+                     *       "updatedAt": "2026-01-15T09:30:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Review"];
+                    /**
+                     * @example {
+                     *       "id": 1,
+                     *       "productId": 1,
+                     *       "author": {
+                     *         "id": 1,
+                     *         "name": "Ada Winter"
+                     *       },
+                     *       "rating": 5,
+                     *       "body": "Bright, and well made.",
+                     *       "createdAt": "2026-01-15T09:30:00.000Z",
+                     *       "updatedAt": "2026-01-15T09:30:00.000Z"
+                     *     }
+                     */
+                    "application/vnd.catalog.v1+json": components["schemas"]["Review"];
+                    /**
+                     * @example {
+                     *       "id": 1,
+                     *       "productId": 1,
+                     *       "author": {
+                     *         "id": 1,
+                     *         "name": "Ada Winter"
+                     *       },
+                     *       "rating": 5,
+                     *       "body": "Bright, and well made.",
+                     *       "createdAt": "2026-01-15T09:30:00.000Z",
+                     *       "updatedAt": "2026-01-15T09:30:00.000Z",
+                     *       "_links": {
+                     *         "self": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "author": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "product": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "edit": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "delete": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         }
+                     *       },
+                     *       "_embedded": {}
+                     *     }
+                     */
+                    "application/hal+json": components["schemas"]["ReviewHal"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+            507: components["responses"]["InsufficientStorage"];
+        };
+    };
+    listArticles: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Only articles by the user with this id.
+                 * @example 1
+                 */
+                author?: number;
+                /**
+                 * @description Only articles with this tag.
+                 * @example wood
+                 */
+                tag?: string;
+                /**
+                 * @description What to sort by; ties are broken by id. Default: id.
+                 * @example id
+                 */
+                sort?: "id" | "title" | "createdAt";
+                /**
+                 * @description Direction of the sort; default asc.
+                 * @example asc
+                 */
+                order?: "asc" | "desc";
+                /**
+                 * @description Page number, from 1. Not together with cursor or limit.
+                 * @example 1
+                 */
+                page?: number;
+                /**
+                 * @description Items per page.
+                 * @example 20
+                 */
+                perPage?: number;
+                /**
+                 * @description Items per cursor page; default 20. Starts cursor paging.
+                 * @example 20
+                 */
+                limit?: number;
+                /**
+                 * @description Where to go on: nextCursor or prevCursor of another page of the same list.
+                 * @example mK3v0c5zq1hXbGdsWzEsMjAsMjBd
+                 */
+                cursor?: string;
+                /**
+                 * @description With cursor paging: also give the exact total.
+                 * @example exact
+                 */
+                count?: "exact";
+            };
+            header?: {
+                /**
+                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @example checkout-4711
+                 */
+                "X-Request-ID"?: components["parameters"]["XRequestId"];
+                /**
+                 * @description Entity tags the client has: when one is current the answer is 304 and costs no quota.
+                 * @example "0f343b0931126a20f133d67c2b018a3b"
+                 */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+                /**
+                 * @description When nothing has changed since, the answer is 304. If-None-Match takes precedence.
+                 * @example Thu, 15 Jan 2026 09:30:00 GMT
+                 */
+                "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page of articles. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    Vary: components["headers"]["Vary"];
+                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
+                    "Server-Timing": components["headers"]["Server-Timing"];
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    "Access-Control-Allow-Credentials": components["headers"]["Access-Control-Allow-Credentials"];
+                    "Access-Control-Expose-Headers": components["headers"]["Access-Control-Expose-Headers"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    "Content-Encoding": components["headers"]["Content-Encoding"];
+                    ETag: components["headers"]["ETag"];
+                    "Last-Modified": components["headers"]["Last-Modified"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "id": 1,
+                     *           "title": "How we choose our wood",
+                     *           "body": "Walnut is dense, dark, and kind to tools.",
+                     *           "author": {
+                     *             "id": 1,
+                     *             "name": "Ada Winter"
+                     *           },
+                     *           "tags": [
+                     *             "wood",
+                     *             "workshop"
+                     *           ],
+                     *           "createdAt": "2026-01-15T09:30:00.000Z",
+                     *           "updatedAt": "2026-01-15T09:30:00.000Z",
+                     *           "_links": {
+                     *             "self": "https://shop.example/v1/articles/1",
+                     *             "author": "https://shop.example/v1/users/1"
+                     *           }
+                     *         }
+                     *       ],
+                     *       "meta": {
+                     *         "currentPage": 1,
+                     *         "perPage": 20,
+                     *         "total": 1,
+                     *         "lastPage": 1
+                     *       },
+                     *       "links": {
+                     *         "first": "https://shop.example/v1/products",
+                     *         "last": "https://shop.example/v1/products",
+                     *         "prev": "https://shop.example/v1/products",
+                     *         "next": "https://shop.example/v1/products"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ArticleList"];
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "id": 1,
+                     *           "title": "How we choose our wood",
+                     *           "body": "Walnut is dense, dark, and kind to tools.",
+                     *           "author": {
+                     *             "id": 1,
+                     *             "name": "Ada Winter"
+                     *           },
+                     *           "tags": [
+                     *             "wood",
+                     *             "workshop"
+                     *           ],
+                     *           "createdAt": "2026-01-15T09:30:00.000Z",
+                     *           "updatedAt": "2026-01-15T09:30:00.000Z",
+                     *           "_links": {
+                     *             "self": "https://shop.example/v1/articles/1",
+                     *             "author": "https://shop.example/v1/users/1"
+                     *           }
+                     *         }
+                     *       ],
+                     *       "meta": {
+                     *         "currentPage": 1,
+                     *         "perPage": 20,
+                     *         "total": 1,
+                     *         "lastPage": 1
+                     *       },
+                     *       "links": {
+                     *         "first": "https://shop.example/v1/products",
+                     *         "last": "https://shop.example/v1/products",
+                     *         "prev": "https://shop.example/v1/products",
+                     *         "next": "https://shop.example/v1/products"
+                     *       }
+                     *     }
+                     */
+                    "application/vnd.catalog.v1+json": components["schemas"]["ArticleList"];
+                    /**
+                     * @example {
+                     *       "meta": {
+                     *         "currentPage": 1,
+                     *         "perPage": 20,
+                     *         "total": 1,
+                     *         "lastPage": 1
+                     *       },
+                     *       "_links": {
+                     *         "self": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "first": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "last": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "prev": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "next": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         }
+                     *       },
+                     *       "_embedded": {
+                     *         "articles": [
+                     *           {
+                     *             "id": 1,
+                     *             "title": "How we choose our wood",
+                     *             "body": "Walnut is dense, dark, and kind to tools.",
+                     *             "author": {
+                     *               "id": 1,
+                     *               "name": "Ada Winter"
+                     *             },
+                     *             "tags": [
+                     *               "wood",
+                     *               "workshop"
+                     *             ],
+                     *             "createdAt": "2026-01-15T09:30:00.000Z",
+                     *             "updatedAt": "2026-01-15T09:30:00.000Z",
+                     *             "_links": {
+                     *               "self": {
+                     *                 "href": "https://shop.example/v1/orders/1"
+                     *               },
+                     *               "author": {
+                     *                 "href": "https://shop.example/v1/orders/1"
+                     *               },
+                     *               "edit": {
+                     *                 "href": "https://shop.example/v1/orders/1"
+                     *               },
+                     *               "delete": {
+                     *                 "href": "https://shop.example/v1/orders/1"
+                     *               }
+                     *             },
+                     *             "_embedded": {}
+                     *           }
+                     *         ]
+                     *       }
+                     *     }
+                     */
+                    "application/hal+json": components["schemas"]["ArticleListHal"];
+                };
+            };
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            412: components["responses"]["PreconditionFailed"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    createArticle: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @example checkout-4711
+                 */
+                "X-Request-ID"?: components["parameters"]["XRequestId"];
+                /**
+                 * @description Makes it safe to send the request again: for 24 hours the same key and body get the stored answer.
+                 * @example 6c0b0c2e-order-17
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /** @description The body. */
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "title": "How we choose our wood",
+                 *       "body": "Walnut is dense, dark, and kind to tools.",
+                 *       "tags": [
+                 *         "wood",
+                 *         "workshop"
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["CreateArticle"];
+            };
+        };
+        responses: {
+            /** @description The article was created. */
+            201: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    Vary: components["headers"]["Vary"];
+                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
+                    "Server-Timing": components["headers"]["Server-Timing"];
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    "Access-Control-Allow-Credentials": components["headers"]["Access-Control-Allow-Credentials"];
+                    "Access-Control-Expose-Headers": components["headers"]["Access-Control-Expose-Headers"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    "Content-Encoding": components["headers"]["Content-Encoding"];
+                    ETag: components["headers"]["ETag"];
+                    "Last-Modified": components["headers"]["Last-Modified"];
+                    Location: components["headers"]["Location"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": 1,
+                     *       "title": "How we choose our wood",
+                     *       "body": "Walnut is dense, dark, and kind to tools.",
+                     *       "author": {
+                     *         "id": 1,
+                     *         "name": "Ada Winter"
+                     *       },
+                     *       "tags": [
+                     *         "wood",
+                     *         "workshop"
+                     *       ],
+                     *       "createdAt": "2026-01-15T09:30:00.000Z",
+                     *       "updatedAt": "2026-01-15T09:30:00.000Z",
+                     *       "_links": {
+                     *         "self": "https://shop.example/v1/articles/1",
+                     *         "author": "https://shop.example/v1/users/1"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Article"];
+                    /**
+                     * @example {
+                     *       "id": 1,
+                     *       "title": "How we choose our wood",
+                     *       "body": "Walnut is dense, dark, and kind to tools.",
+                     *       "author": {
+                     *         "id": 1,
+                     *         "name": "Ada Winter"
+                     *       },
+                     *       "tags": [
+                     *         "wood",
+                     *         "workshop"
+                     *       ],
+                     *       "createdAt": "2026-01-15T09:30:00.000Z",
+                     *       "updatedAt": "2026-01-15T09:30:00.000Z",
+                     *       "_links": {
+                     *         "self": "https://shop.example/v1/articles/1",
+                     *         "author": "https://shop.example/v1/users/1"
+                     *       }
+                     *     }
+                     */
+                    "application/vnd.catalog.v1+json": components["schemas"]["Article"];
+                    /**
+                     * @example {
+                     *       "id": 1,
+                     *       "title": "How we choose our wood",
+                     *       "body": "Walnut is dense, dark, and kind to tools.",
+                     *       "author": {
+                     *         "id": 1,
+                     *         "name": "Ada Winter"
+                     *       },
+                     *       "tags": [
+                     *         "wood",
+                     *         "workshop"
+                     *       ],
+                     *       "createdAt": "2026-01-15T09:30:00.000Z",
+                     *       "updatedAt": "2026-01-15T09:30:00.000Z",
+                     *       "_links": {
+                     *         "self": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "author": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "edit": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "delete": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         }
+                     *       },
+                     *       "_embedded": {}
+                     *     }
+                     */
+                    "application/hal+json": components["schemas"]["ArticleHal"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+            507: components["responses"]["InsufficientStorage"];
+        };
+    };
+    listArticlesOptions: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @example checkout-4711
+                 */
+                "X-Request-ID"?: components["parameters"]["XRequestId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            204: components["responses"]["Preflight"];
+            500: components["responses"]["InternalServerError"];
+        };
+    };
+    listArticlesHead: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Only articles by the user with this id.
+                 * @example 1
+                 */
+                author?: number;
+                /**
+                 * @description Only articles with this tag.
+                 * @example wood
+                 */
+                tag?: string;
+                /**
+                 * @description What to sort by; ties are broken by id. Default: id.
+                 * @example id
+                 */
+                sort?: "id" | "title" | "createdAt";
+                /**
+                 * @description Direction of the sort; default asc.
+                 * @example asc
+                 */
+                order?: "asc" | "desc";
+                /**
+                 * @description Page number, from 1. Not together with cursor or limit.
+                 * @example 1
+                 */
+                page?: number;
+                /**
+                 * @description Items per page.
+                 * @example 20
+                 */
+                perPage?: number;
+                /**
+                 * @description Items per cursor page; default 20. Starts cursor paging.
+                 * @example 20
+                 */
+                limit?: number;
+                /**
+                 * @description Where to go on: nextCursor or prevCursor of another page of the same list.
+                 * @example mK3v0c5zq1hXbGdsWzEsMjAsMjBd
+                 */
+                cursor?: string;
+                /**
+                 * @description With cursor paging: also give the exact total.
+                 * @example exact
+                 */
+                count?: "exact";
+            };
+            header?: {
+                /**
+                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @example checkout-4711
+                 */
+                "X-Request-ID"?: components["parameters"]["XRequestId"];
+                /**
+                 * @description Entity tags the client has: when one is current the answer is 304 and costs no quota.
+                 * @example "0f343b0931126a20f133d67c2b018a3b"
+                 */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+                /**
+                 * @description When nothing has changed since, the answer is 304. If-None-Match takes precedence.
+                 * @example Thu, 15 Jan 2026 09:30:00 GMT
+                 */
+                "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page of articles. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    Vary: components["headers"]["Vary"];
+                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
+                    "Server-Timing": components["headers"]["Server-Timing"];
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    "Access-Control-Allow-Credentials": components["headers"]["Access-Control-Allow-Credentials"];
+                    "Access-Control-Expose-Headers": components["headers"]["Access-Control-Expose-Headers"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    "Content-Encoding": components["headers"]["Content-Encoding"];
+                    ETag: components["headers"]["ETag"];
+                    "Last-Modified": components["headers"]["Last-Modified"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            412: components["responses"]["PreconditionFailed"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getArticle: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @example checkout-4711
+                 */
+                "X-Request-ID"?: components["parameters"]["XRequestId"];
+                /**
+                 * @description Entity tags the client has: when one is current the answer is 304 and costs no quota.
+                 * @example "0f343b0931126a20f133d67c2b018a3b"
+                 */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+                /**
+                 * @description When nothing has changed since, the answer is 304. If-None-Match takes precedence.
+                 * @example Thu, 15 Jan 2026 09:30:00 GMT
+                 */
+                "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
+            };
+            path: {
+                /**
+                 * @description The id of the resource.
+                 * @example 1
+                 */
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The article. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    Vary: components["headers"]["Vary"];
+                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
+                    "Server-Timing": components["headers"]["Server-Timing"];
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    "Access-Control-Allow-Credentials": components["headers"]["Access-Control-Allow-Credentials"];
+                    "Access-Control-Expose-Headers": components["headers"]["Access-Control-Expose-Headers"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    "Content-Encoding": components["headers"]["Content-Encoding"];
+                    ETag: components["headers"]["ETag"];
+                    "Last-Modified": components["headers"]["Last-Modified"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": 1,
+                     *       "title": "How we choose our wood",
+                     *       "body": "Walnut is dense, dark, and kind to tools.",
+                     *       "author": {
+                     *         "id": 1,
+                     *         "name": "Ada Winter"
+                     *       },
+                     *       "tags": [
+                     *         "wood",
+                     *         "workshop"
+                     *       ],
+                     *       "createdAt": "2026-01-15T09:30:00.000Z",
+                     *       "updatedAt": "2026-01-15T09:30:00.000Z",
+                     *       "_links": {
+                     *         "self": "https://shop.example/v1/articles/1",
+                     *         "author": "https://shop.example/v1/users/1"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Article"];
+                    /**
+                     * @example {
+                     *       "id": 1,
+                     *       "title": "How we choose our wood",
+                     *       "body": "Walnut is dense, dark, and kind to tools.",
+                     *       "author": {
+                     *         "id": 1,
+                     *         "name": "Ada Winter"
+                     *       },
+                     *       "tags": [
+                     *         "wood",
+                     *         "workshop"
+                     *       ],
+                     *       "createdAt": "2026-01-15T09:30:00.000Z",
+                     *       "updatedAt": "2026-01-15T09:30:00.000Z",
+                     *       "_links": {
+                     *         "self": "https://shop.example/v1/articles/1",
+                     *         "author": "https://shop.example/v1/users/1"
+                     *       }
+                     *     }
+                     */
+                    "application/vnd.catalog.v1+json": components["schemas"]["Article"];
+                    /**
+                     * @example {
+                     *       "id": 1,
+                     *       "title": "How we choose our wood",
+                     *       "body": "Walnut is dense, dark, and kind to tools.",
+                     *       "author": {
+                     *         "id": 1,
+                     *         "name": "Ada Winter"
+                     *       },
+                     *       "tags": [
+                     *         "wood",
+                     *         "workshop"
+                     *       ],
+                     *       "createdAt": "2026-01-15T09:30:00.000Z",
+                     *       "updatedAt": "2026-01-15T09:30:00.000Z",
+                     *       "_links": {
+                     *         "self": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "author": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "edit": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "delete": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         }
+                     *       },
+                     *       "_embedded": {}
+                     *     }
+                     */
+                    "application/hal+json": components["schemas"]["ArticleHal"];
+                };
+            };
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            412: components["responses"]["PreconditionFailed"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    replaceArticle: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @example checkout-4711
+                 */
+                "X-Request-ID"?: components["parameters"]["XRequestId"];
+                /**
+                 * @description The ETag of the representation the change is meant for; when it is not current, 412.
+                 * @example "0f343b0931126a20f133d67c2b018a3b"
+                 */
+                "If-Match"?: components["parameters"]["IfMatch"];
+                /**
+                 * @description When the resource has changed since, 412. If-Match takes precedence.
+                 * @example Thu, 15 Jan 2026 09:30:00 GMT
+                 */
+                "If-Unmodified-Since"?: components["parameters"]["IfUnmodifiedSince"];
+            };
+            path: {
+                /**
+                 * @description The id of the resource.
+                 * @example 1
+                 */
+                id: number;
+            };
+            cookie?: never;
+        };
+        /** @description The body. */
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "title": "How we choose our wood",
+                 *       "body": "Walnut is dense, dark, and kind to tools.",
+                 *       "tags": [
+                 *         "wood",
+                 *         "workshop"
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["ReplaceArticle"];
+            };
+        };
+        responses: {
+            /** @description The article as it is now. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    Vary: components["headers"]["Vary"];
+                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
+                    "Server-Timing": components["headers"]["Server-Timing"];
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    "Access-Control-Allow-Credentials": components["headers"]["Access-Control-Allow-Credentials"];
+                    "Access-Control-Expose-Headers": components["headers"]["Access-Control-Expose-Headers"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    "Content-Encoding": components["headers"]["Content-Encoding"];
+                    ETag: components["headers"]["ETag"];
+                    "Last-Modified": components["headers"]["Last-Modified"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": 1,
+                     *       "title": "How we choose our wood",
+                     *       "body": "Walnut is dense, dark, and kind to tools.",
+                     *       "author": {
+                     *         "id": 1,
+                     *         "name": "Ada Winter"
+                     *       },
+                     *       "tags": [
+                     *         "wood",
+                     *         "workshop"
+                     *       ],
+                     *       "createdAt": "2026-01-15T09:30:00.000Z",
+                     *       "updatedAt": "2026-01-15T09:30:00.000Z",
+                     *       "_links": {
+                     *         "self": "https://shop.example/v1/articles/1",
+                     *         "author": "https://shop.example/v1/users/1"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Article"];
+                    /**
+                     * @example {
+                     *       "id": 1,
+                     *       "title": "How we choose our wood",
+                     *       "body": "Walnut is dense, dark, and kind to tools.",
+                     *       "author": {
+                     *         "id": 1,
+                     *         "name": "Ada Winter"
+                     *       },
+                     *       "tags": [
+                     *         "wood",
+                     *         "workshop"
+                     *       ],
+                     *       "createdAt": "2026-01-15T09:30:00.000Z",
+                     *       "updatedAt": "2026-01-15T09:30:00.000Z",
+                     *       "_links": {
+                     *         "self": "https://shop.example/v1/articles/1",
+                     *         "author": "https://shop.example/v1/users/1"
+                     *       }
+                     *     }
+                     */
+                    "application/vnd.catalog.v1+json": components["schemas"]["Article"];
+                    /**
+                     * @example {
+                     *       "id": 1,
+                     *       "title": "How we choose our wood",
+                     *       "body": "Walnut is dense, dark, and kind to tools.",
+                     *       "author": {
+                     *         "id": 1,
+                     *         "name": "Ada Winter"
+                     *       },
+                     *       "tags": [
+                     *         "wood",
+                     *         "workshop"
+                     *       ],
+                     *       "createdAt": "2026-01-15T09:30:00.000Z",
+                     *       "updatedAt": "2026-01-15T09:30:00.000Z",
+                     *       "_links": {
+                     *         "self": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "author": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "edit": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "delete": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         }
+                     *       },
+                     *       "_embedded": {}
+                     *     }
+                     */
+                    "application/hal+json": components["schemas"]["ArticleHal"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+            507: components["responses"]["InsufficientStorage"];
+        };
+    };
+    deleteArticle: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @example checkout-4711
+                 */
+                "X-Request-ID"?: components["parameters"]["XRequestId"];
+                /**
+                 * @description The ETag of the representation the change is meant for; when it is not current, 412.
+                 * @example "0f343b0931126a20f133d67c2b018a3b"
+                 */
+                "If-Match"?: components["parameters"]["IfMatch"];
+                /**
+                 * @description When the resource has changed since, 412. If-Match takes precedence.
+                 * @example Thu, 15 Jan 2026 09:30:00 GMT
+                 */
+                "If-Unmodified-Since"?: components["parameters"]["IfUnmodifiedSince"];
+            };
+            path: {
+                /**
+                 * @description The id of the resource.
+                 * @example 1
+                 */
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The article is gone. */
+            204: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    Vary: components["headers"]["Vary"];
+                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
+                    "Server-Timing": components["headers"]["Server-Timing"];
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    "Access-Control-Allow-Credentials": components["headers"]["Access-Control-Allow-Credentials"];
+                    "Access-Control-Expose-Headers": components["headers"]["Access-Control-Expose-Headers"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            412: components["responses"]["PreconditionFailed"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+            507: components["responses"]["InsufficientStorage"];
+        };
+    };
+    getArticleOptions: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @example checkout-4711
+                 */
+                "X-Request-ID"?: components["parameters"]["XRequestId"];
+            };
+            path: {
+                /**
+                 * @description The id of the resource.
+                 * @example 1
+                 */
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            204: components["responses"]["Preflight"];
+            500: components["responses"]["InternalServerError"];
+        };
+    };
+    getArticleHead: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @example checkout-4711
+                 */
+                "X-Request-ID"?: components["parameters"]["XRequestId"];
+                /**
+                 * @description Entity tags the client has: when one is current the answer is 304 and costs no quota.
+                 * @example "0f343b0931126a20f133d67c2b018a3b"
+                 */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+                /**
+                 * @description When nothing has changed since, the answer is 304. If-None-Match takes precedence.
+                 * @example Thu, 15 Jan 2026 09:30:00 GMT
+                 */
+                "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
+            };
+            path: {
+                /**
+                 * @description The id of the resource.
+                 * @example 1
+                 */
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The article. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    Vary: components["headers"]["Vary"];
+                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
+                    "Server-Timing": components["headers"]["Server-Timing"];
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    "Access-Control-Allow-Credentials": components["headers"]["Access-Control-Allow-Credentials"];
+                    "Access-Control-Expose-Headers": components["headers"]["Access-Control-Expose-Headers"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    "Content-Encoding": components["headers"]["Content-Encoding"];
+                    ETag: components["headers"]["ETag"];
+                    "Last-Modified": components["headers"]["Last-Modified"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            412: components["responses"]["PreconditionFailed"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    patchArticle: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @example checkout-4711
+                 */
+                "X-Request-ID"?: components["parameters"]["XRequestId"];
+                /**
+                 * @description The ETag of the representation the change is meant for; when it is not current, 412.
+                 * @example "0f343b0931126a20f133d67c2b018a3b"
+                 */
+                "If-Match"?: components["parameters"]["IfMatch"];
+                /**
+                 * @description When the resource has changed since, 412. If-Match takes precedence.
+                 * @example Thu, 15 Jan 2026 09:30:00 GMT
+                 */
+                "If-Unmodified-Since"?: components["parameters"]["IfUnmodifiedSince"];
+            };
+            path: {
+                /**
+                 * @description The id of the resource.
+                 * @example 1
+                 */
+                id: number;
+            };
+            cookie?: never;
+        };
+        /** @description The body. */
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "title": "How we choose and dry our wood"
+                 *     }
+                 */
+                "application/json": components["schemas"]["PatchArticle"];
+                /**
+                 * @example {
+                 *       "title": "How we choose and dry our wood"
+                 *     }
+                 */
+                "application/merge-patch+json": components["schemas"]["PatchArticle"];
+                /**
+                 * @example [
+                 *       {
+                 *         "op": "replace",
+                 *         "path": "/title",
+                 *         "value": "How we choose and dry our wood"
+                 *       }
+                 *     ]
+                 */
+                "application/json-patch+json": components["schemas"]["JsonPatch"];
+            };
+        };
+        responses: {
+            /** @description The article as it is now. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    Vary: components["headers"]["Vary"];
+                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
+                    "Server-Timing": components["headers"]["Server-Timing"];
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    "Access-Control-Allow-Credentials": components["headers"]["Access-Control-Allow-Credentials"];
+                    "Access-Control-Expose-Headers": components["headers"]["Access-Control-Expose-Headers"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    "Content-Encoding": components["headers"]["Content-Encoding"];
+                    ETag: components["headers"]["ETag"];
+                    "Last-Modified": components["headers"]["Last-Modified"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": 1,
+                     *       "title": "How we choose our wood",
+                     *       "body": "Walnut is dense, dark, and kind to tools.",
+                     *       "author": {
+                     *         "id": 1,
+                     *         "name": "Ada Winter"
+                     *       },
+                     *       "tags": [
+                     *         "wood",
+                     *         "workshop"
+                     *       ],
+                     *       "createdAt": "2026-01-15T09:30:00.000Z",
+                     *       "updatedAt": "2026-01-15T09:30:00.000Z",
+                     *       "_links": {
+                     *         "self": "https://shop.example/v1/articles/1",
+                     *         "author": "https://shop.example/v1/users/1"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Article"];
+                    /**
+                     * @example {
+                     *       "id": 1,
+                     *       "title": "How we choose our wood",
+                     *       "body": "Walnut is dense, dark, and kind to tools.",
+                     *       "author": {
+                     *         "id": 1,
+                     *         "name": "Ada Winter"
+                     *       },
+                     *       "tags": [
+                     *         "wood",
+                     *         "workshop"
+                     *       ],
+                     *       "createdAt": "2026-01-15T09:30:00.000Z",
+                     *       "updatedAt": "2026-01-15T09:30:00.000Z",
+                     *       "_links": {
+                     *         "self": "https://shop.example/v1/articles/1",
+                     *         "author": "https://shop.example/v1/users/1"
+                     *       }
+                     *     }
+                     */
+                    "application/vnd.catalog.v1+json": components["schemas"]["Article"];
+                    /**
+                     * @example {
+                     *       "id": 1,
+                     *       "title": "How we choose our wood",
+                     *       "body": "Walnut is dense, dark, and kind to tools.",
+                     *       "author": {
+                     *         "id": 1,
+                     *         "name": "Ada Winter"
+                     *       },
+                     *       "tags": [
+                     *         "wood",
+                     *         "workshop"
+                     *       ],
+                     *       "createdAt": "2026-01-15T09:30:00.000Z",
+                     *       "updatedAt": "2026-01-15T09:30:00.000Z",
+                     *       "_links": {
+                     *         "self": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "author": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "edit": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "delete": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         }
+                     *       },
+                     *       "_embedded": {}
+                     *     }
+                     */
+                    "application/hal+json": components["schemas"]["ArticleHal"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+            507: components["responses"]["InsufficientStorage"];
+        };
+    };
+    listPosts: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Only posts by the user with this id.
+                 * @example 1
+                 */
+                author?: number;
+                /**
+                 * @description What to sort by; ties are broken by id. Default: id.
+                 * @example id
+                 */
+                sort?: "id" | "title" | "createdAt";
+                /**
+                 * @description Direction of the sort; default asc.
+                 * @example asc
+                 */
+                order?: "asc" | "desc";
+                /**
+                 * @description Page number, from 1. Not together with cursor or limit.
+                 * @example 1
+                 */
+                page?: number;
+                /**
+                 * @description Items per page.
+                 * @example 20
+                 */
+                perPage?: number;
+                /**
+                 * @description Items per cursor page; default 20. Starts cursor paging.
+                 * @example 20
+                 */
+                limit?: number;
+                /**
+                 * @description Where to go on: nextCursor or prevCursor of another page of the same list.
+                 * @example mK3v0c5zq1hXbGdsWzEsMjAsMjBd
+                 */
+                cursor?: string;
+                /**
+                 * @description With cursor paging: also give the exact total.
+                 * @example exact
+                 */
+                count?: "exact";
+            };
+            header?: {
+                /**
+                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @example checkout-4711
+                 */
+                "X-Request-ID"?: components["parameters"]["XRequestId"];
+                /**
+                 * @description Entity tags the client has: when one is current the answer is 304 and costs no quota.
+                 * @example "0f343b0931126a20f133d67c2b018a3b"
+                 */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+                /**
+                 * @description When nothing has changed since, the answer is 304. If-None-Match takes precedence.
+                 * @example Thu, 15 Jan 2026 09:30:00 GMT
+                 */
+                "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page of posts. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    Vary: components["headers"]["Vary"];
+                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
+                    "Server-Timing": components["headers"]["Server-Timing"];
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    "Access-Control-Allow-Credentials": components["headers"]["Access-Control-Allow-Credentials"];
+                    "Access-Control-Expose-Headers": components["headers"]["Access-Control-Expose-Headers"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    "Content-Encoding": components["headers"]["Content-Encoding"];
+                    ETag: components["headers"]["ETag"];
+                    "Last-Modified": components["headers"]["Last-Modified"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "id": 1,
+                     *           "title": "Open on Sunday",
+                     *           "body": "From noon to five, with coffee.",
+                     *           "author": {
+                     *             "id": 1,
+                     *             "name": "Ada Winter"
+                     *           },
+                     *           "createdAt": "2026-01-15T09:30:00.000Z",
+                     *           "updatedAt": "2026-01-15T09:30:00.000Z",
+                     *           "_links": {
+                     *             "self": "https://shop.example/v1/posts/1",
+                     *             "author": "https://shop.example/v1/users/1",
+                     *             "comments": "https://shop.example/v1/posts/1/comments"
+                     *           }
+                     *         }
+                     *       ],
+                     *       "meta": {
+                     *         "currentPage": 1,
+                     *         "perPage": 20,
+                     *         "total": 1,
+                     *         "lastPage": 1
+                     *       },
+                     *       "links": {
+                     *         "first": "https://shop.example/v1/products",
+                     *         "last": "https://shop.example/v1/products",
+                     *         "prev": "https://shop.example/v1/products",
+                     *         "next": "https://shop.example/v1/products"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["PostList"];
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "id": 1,
+                     *           "title": "Open on Sunday",
+                     *           "body": "From noon to five, with coffee.",
+                     *           "author": {
+                     *             "id": 1,
+                     *             "name": "Ada Winter"
+                     *           },
+                     *           "createdAt": "2026-01-15T09:30:00.000Z",
+                     *           "updatedAt": "2026-01-15T09:30:00.000Z",
+                     *           "_links": {
+                     *             "self": "https://shop.example/v1/posts/1",
+                     *             "author": "https://shop.example/v1/users/1",
+                     *             "comments": "https://shop.example/v1/posts/1/comments"
+                     *           }
+                     *         }
+                     *       ],
+                     *       "meta": {
+                     *         "currentPage": 1,
+                     *         "perPage": 20,
+                     *         "total": 1,
+                     *         "lastPage": 1
+                     *       },
+                     *       "links": {
+                     *         "first": "https://shop.example/v1/products",
+                     *         "last": "https://shop.example/v1/products",
+                     *         "prev": "https://shop.example/v1/products",
+                     *         "next": "https://shop.example/v1/products"
+                     *       }
+                     *     }
+                     */
+                    "application/vnd.catalog.v1+json": components["schemas"]["PostList"];
+                    /**
+                     * @example {
+                     *       "meta": {
+                     *         "currentPage": 1,
+                     *         "perPage": 20,
+                     *         "total": 1,
+                     *         "lastPage": 1
+                     *       },
+                     *       "_links": {
+                     *         "self": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "first": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "last": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "prev": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "next": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         }
+                     *       },
+                     *       "_embedded": {
+                     *         "posts": [
+                     *           {
+                     *             "id": 1,
+                     *             "title": "Open on Sunday",
+                     *             "body": "From noon to five, with coffee.",
+                     *             "author": {
+                     *               "id": 1,
+                     *               "name": "Ada Winter"
+                     *             },
+                     *             "createdAt": "2026-01-15T09:30:00.000Z",
+                     *             "updatedAt": "2026-01-15T09:30:00.000Z",
+                     *             "_links": {
+                     *               "self": {
+                     *                 "href": "https://shop.example/v1/orders/1"
+                     *               },
+                     *               "comments": {
+                     *                 "href": "https://shop.example/v1/orders/1"
+                     *               },
+                     *               "author": {
+                     *                 "href": "https://shop.example/v1/orders/1"
+                     *               },
+                     *               "edit": {
+                     *                 "href": "https://shop.example/v1/orders/1"
+                     *               },
+                     *               "delete": {
+                     *                 "href": "https://shop.example/v1/orders/1"
+                     *               }
+                     *             },
+                     *             "_embedded": {}
+                     *           }
+                     *         ]
+                     *       }
+                     *     }
+                     */
+                    "application/hal+json": components["schemas"]["PostListHal"];
+                };
+            };
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            412: components["responses"]["PreconditionFailed"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    createPost: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @example checkout-4711
+                 */
+                "X-Request-ID"?: components["parameters"]["XRequestId"];
+                /**
+                 * @description Makes it safe to send the request again: for 24 hours the same key and body get the stored answer.
+                 * @example 6c0b0c2e-order-17
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /** @description The body. */
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "title": "Open on Sunday",
+                 *       "body": "From noon to five, with coffee."
+                 *     }
+                 */
+                "application/json": components["schemas"]["WritePost"];
+            };
+        };
+        responses: {
+            /** @description The post was created. */
+            201: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    Vary: components["headers"]["Vary"];
+                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
+                    "Server-Timing": components["headers"]["Server-Timing"];
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    "Access-Control-Allow-Credentials": components["headers"]["Access-Control-Allow-Credentials"];
+                    "Access-Control-Expose-Headers": components["headers"]["Access-Control-Expose-Headers"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    "Content-Encoding": components["headers"]["Content-Encoding"];
+                    ETag: components["headers"]["ETag"];
+                    "Last-Modified": components["headers"]["Last-Modified"];
+                    Location: components["headers"]["Location"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": 1,
+                     *       "title": "Open on Sunday",
+                     *       "body": "From noon to five, with coffee.",
+                     *       "author": {
+                     *         "id": 1,
+                     *         "name": "Ada Winter"
+                     *       },
+                     *       "createdAt": "2026-01-15T09:30:00.000Z",
+                     *       "updatedAt": "2026-01-15T09:30:00.000Z",
+                     *       "_links": {
+                     *         "self": "https://shop.example/v1/posts/1",
+                     *         "author": "https://shop.example/v1/users/1",
+                     *         "comments": "https://shop.example/v1/posts/1/comments"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Post"];
+                    /**
+                     * @example {
+                     *       "id": 1,
+                     *       "title": "Open on Sunday",
+                     *       "body": "From noon to five, with coffee.",
+                     *       "author": {
+                     *         "id": 1,
+                     *         "name": "Ada Winter"
+                     *       },
+                     *       "createdAt": "2026-01-15T09:30:00.000Z",
+                     *       "updatedAt": "2026-01-15T09:30:00.000Z",
+                     *       "_links": {
+                     *         "self": "https://shop.example/v1/posts/1",
+                     *         "author": "https://shop.example/v1/users/1",
+                     *         "comments": "https://shop.example/v1/posts/1/comments"
+                     *       }
+                     *     }
+                     */
+                    "application/vnd.catalog.v1+json": components["schemas"]["Post"];
+                    /**
+                     * @example {
+                     *       "id": 1,
+                     *       "title": "Open on Sunday",
+                     *       "body": "From noon to five, with coffee.",
+                     *       "author": {
+                     *         "id": 1,
+                     *         "name": "Ada Winter"
+                     *       },
+                     *       "createdAt": "2026-01-15T09:30:00.000Z",
+                     *       "updatedAt": "2026-01-15T09:30:00.000Z",
+                     *       "_links": {
+                     *         "self": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "comments": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "author": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "edit": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "delete": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         }
+                     *       },
+                     *       "_embedded": {}
+                     *     }
+                     */
+                    "application/hal+json": components["schemas"]["PostHal"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+            507: components["responses"]["InsufficientStorage"];
+        };
+    };
+    listPostsOptions: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @example checkout-4711
+                 */
+                "X-Request-ID"?: components["parameters"]["XRequestId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            204: components["responses"]["Preflight"];
+            500: components["responses"]["InternalServerError"];
+        };
+    };
+    listPostsHead: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Only posts by the user with this id.
+                 * @example 1
+                 */
+                author?: number;
+                /**
+                 * @description What to sort by; ties are broken by id. Default: id.
+                 * @example id
+                 */
+                sort?: "id" | "title" | "createdAt";
+                /**
+                 * @description Direction of the sort; default asc.
+                 * @example asc
+                 */
+                order?: "asc" | "desc";
+                /**
+                 * @description Page number, from 1. Not together with cursor or limit.
+                 * @example 1
+                 */
+                page?: number;
+                /**
+                 * @description Items per page.
+                 * @example 20
+                 */
+                perPage?: number;
+                /**
+                 * @description Items per cursor page; default 20. Starts cursor paging.
+                 * @example 20
+                 */
+                limit?: number;
+                /**
+                 * @description Where to go on: nextCursor or prevCursor of another page of the same list.
+                 * @example mK3v0c5zq1hXbGdsWzEsMjAsMjBd
+                 */
+                cursor?: string;
+                /**
+                 * @description With cursor paging: also give the exact total.
+                 * @example exact
+                 */
+                count?: "exact";
+            };
+            header?: {
+                /**
+                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @example checkout-4711
+                 */
+                "X-Request-ID"?: components["parameters"]["XRequestId"];
+                /**
+                 * @description Entity tags the client has: when one is current the answer is 304 and costs no quota.
+                 * @example "0f343b0931126a20f133d67c2b018a3b"
+                 */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+                /**
+                 * @description When nothing has changed since, the answer is 304. If-None-Match takes precedence.
+                 * @example Thu, 15 Jan 2026 09:30:00 GMT
+                 */
+                "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page of posts. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    Vary: components["headers"]["Vary"];
+                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
+                    "Server-Timing": components["headers"]["Server-Timing"];
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    "Access-Control-Allow-Credentials": components["headers"]["Access-Control-Allow-Credentials"];
+                    "Access-Control-Expose-Headers": components["headers"]["Access-Control-Expose-Headers"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    "Content-Encoding": components["headers"]["Content-Encoding"];
+                    ETag: components["headers"]["ETag"];
+                    "Last-Modified": components["headers"]["Last-Modified"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            412: components["responses"]["PreconditionFailed"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getPost: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @example checkout-4711
+                 */
+                "X-Request-ID"?: components["parameters"]["XRequestId"];
+                /**
+                 * @description Entity tags the client has: when one is current the answer is 304 and costs no quota.
+                 * @example "0f343b0931126a20f133d67c2b018a3b"
+                 */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+                /**
+                 * @description When nothing has changed since, the answer is 304. If-None-Match takes precedence.
+                 * @example Thu, 15 Jan 2026 09:30:00 GMT
+                 */
+                "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
+            };
+            path: {
+                /**
+                 * @description The id of the resource.
+                 * @example 1
+                 */
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The post. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    Vary: components["headers"]["Vary"];
+                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
+                    "Server-Timing": components["headers"]["Server-Timing"];
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    "Access-Control-Allow-Credentials": components["headers"]["Access-Control-Allow-Credentials"];
+                    "Access-Control-Expose-Headers": components["headers"]["Access-Control-Expose-Headers"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    "Content-Encoding": components["headers"]["Content-Encoding"];
+                    ETag: components["headers"]["ETag"];
+                    "Last-Modified": components["headers"]["Last-Modified"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": 1,
+                     *       "title": "Open on Sunday",
+                     *       "body": "From noon to five, with coffee.",
+                     *       "author": {
+                     *         "id": 1,
+                     *         "name": "Ada Winter"
+                     *       },
+                     *       "createdAt": "2026-01-15T09:30:00.000Z",
+                     *       "updatedAt": "2026-01-15T09:30:00.000Z",
+                     *       "_links": {
+                     *         "self": "https://shop.example/v1/posts/1",
+                     *         "author": "https://shop.example/v1/users/1",
+                     *         "comments": "https://shop.example/v1/posts/1/comments"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Post"];
+                    /**
+                     * @example {
+                     *       "id": 1,
+                     *       "title": "Open on Sunday",
+                     *       "body": "From noon to five, with coffee.",
+                     *       "author": {
+                     *         "id": 1,
+                     *         "name": "Ada Winter"
+                     *       },
+                     *       "createdAt": "2026-01-15T09:30:00.000Z",
+                     *       "updatedAt": "2026-01-15T09:30:00.000Z",
+                     *       "_links": {
+                     *         "self": "https://shop.example/v1/posts/1",
+                     *         "author": "https://shop.example/v1/users/1",
+                     *         "comments": "https://shop.example/v1/posts/1/comments"
+                     *       }
+                     *     }
+                     */
+                    "application/vnd.catalog.v1+json": components["schemas"]["Post"];
+                    /**
+                     * @example {
+                     *       "id": 1,
+                     *       "title": "Open on Sunday",
+                     *       "body": "From noon to five, with coffee.",
+                     *       "author": {
+                     *         "id": 1,
+                     *         "name": "Ada Winter"
+                     *       },
+                     *       "createdAt": "2026-01-15T09:30:00.000Z",
+                     *       "updatedAt": "2026-01-15T09:30:00.000Z",
+                     *       "_links": {
+                     *         "self": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "comments": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "author": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "edit": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "delete": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         }
+                     *       },
+                     *       "_embedded": {}
+                     *     }
+                     */
+                    "application/hal+json": components["schemas"]["PostHal"];
+                };
+            };
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            412: components["responses"]["PreconditionFailed"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    replacePost: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @example checkout-4711
+                 */
+                "X-Request-ID"?: components["parameters"]["XRequestId"];
+                /**
+                 * @description The ETag of the representation the change is meant for; when it is not current, 412.
+                 * @example "0f343b0931126a20f133d67c2b018a3b"
+                 */
+                "If-Match"?: components["parameters"]["IfMatch"];
+                /**
+                 * @description When the resource has changed since, 412. If-Match takes precedence.
+                 * @example Thu, 15 Jan 2026 09:30:00 GMT
+                 */
+                "If-Unmodified-Since"?: components["parameters"]["IfUnmodifiedSince"];
+            };
+            path: {
+                /**
+                 * @description The id of the resource.
+                 * @example 1
+                 */
+                id: number;
+            };
+            cookie?: never;
+        };
+        /** @description The body. */
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "title": "Open on Sunday",
+                 *       "body": "From noon to five, with coffee."
+                 *     }
+                 */
+                "application/json": components["schemas"]["WritePost"];
+            };
+        };
+        responses: {
+            /** @description The post as it is now. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    Vary: components["headers"]["Vary"];
+                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
+                    "Server-Timing": components["headers"]["Server-Timing"];
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    "Access-Control-Allow-Credentials": components["headers"]["Access-Control-Allow-Credentials"];
+                    "Access-Control-Expose-Headers": components["headers"]["Access-Control-Expose-Headers"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    "Content-Encoding": components["headers"]["Content-Encoding"];
+                    ETag: components["headers"]["ETag"];
+                    "Last-Modified": components["headers"]["Last-Modified"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": 1,
+                     *       "title": "Open on Sunday",
+                     *       "body": "From noon to five, with coffee.",
+                     *       "author": {
+                     *         "id": 1,
+                     *         "name": "Ada Winter"
+                     *       },
+                     *       "createdAt": "2026-01-15T09:30:00.000Z",
+                     *       "updatedAt": "2026-01-15T09:30:00.000Z",
+                     *       "_links": {
+                     *         "self": "https://shop.example/v1/posts/1",
+                     *         "author": "https://shop.example/v1/users/1",
+                     *         "comments": "https://shop.example/v1/posts/1/comments"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Post"];
+                    /**
+                     * @example {
+                     *       "id": 1,
+                     *       "title": "Open on Sunday",
+                     *       "body": "From noon to five, with coffee.",
+                     *       "author": {
+                     *         "id": 1,
+                     *         "name": "Ada Winter"
+                     *       },
+                     *       "createdAt": "2026-01-15T09:30:00.000Z",
+                     *       "updatedAt": "2026-01-15T09:30:00.000Z",
+                     *       "_links": {
+                     *         "self": "https://shop.example/v1/posts/1",
+                     *         "author": "https://shop.example/v1/users/1",
+                     *         "comments": "https://shop.example/v1/posts/1/comments"
+                     *       }
+                     *     }
+                     */
+                    "application/vnd.catalog.v1+json": components["schemas"]["Post"];
+                    /**
+                     * @example {
+                     *       "id": 1,
+                     *       "title": "Open on Sunday",
+                     *       "body": "From noon to five, with coffee.",
+                     *       "author": {
+                     *         "id": 1,
+                     *         "name": "Ada Winter"
+                     *       },
+                     *       "createdAt": "2026-01-15T09:30:00.000Z",
+                     *       "updatedAt": "2026-01-15T09:30:00.000Z",
+                     *       "_links": {
+                     *         "self": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "comments": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "author": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "edit": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "delete": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         }
+                     *       },
+                     *       "_embedded": {}
+                     *     }
+                     */
+                    "application/hal+json": components["schemas"]["PostHal"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+            507: components["responses"]["InsufficientStorage"];
+        };
+    };
+    deletePost: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @example checkout-4711
+                 */
+                "X-Request-ID"?: components["parameters"]["XRequestId"];
+                /**
+                 * @description The ETag of the representation the change is meant for; when it is not current, 412.
+                 * @example "0f343b0931126a20f133d67c2b018a3b"
+                 */
+                "If-Match"?: components["parameters"]["IfMatch"];
+                /**
+                 * @description When the resource has changed since, 412. If-Match takes precedence.
+                 * @example Thu, 15 Jan 2026 09:30:00 GMT
+                 */
+                "If-Unmodified-Since"?: components["parameters"]["IfUnmodifiedSince"];
+            };
+            path: {
+                /**
+                 * @description The id of the resource.
+                 * @example 1
+                 */
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The post is gone. */
+            204: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    Vary: components["headers"]["Vary"];
+                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
+                    "Server-Timing": components["headers"]["Server-Timing"];
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    "Access-Control-Allow-Credentials": components["headers"]["Access-Control-Allow-Credentials"];
+                    "Access-Control-Expose-Headers": components["headers"]["Access-Control-Expose-Headers"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            412: components["responses"]["PreconditionFailed"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+            507: components["responses"]["InsufficientStorage"];
+        };
+    };
+    getPostOptions: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @example checkout-4711
+                 */
+                "X-Request-ID"?: components["parameters"]["XRequestId"];
+            };
+            path: {
+                /**
+                 * @description The id of the resource.
+                 * @example 1
+                 */
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            204: components["responses"]["Preflight"];
+            500: components["responses"]["InternalServerError"];
+        };
+    };
+    getPostHead: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @example checkout-4711
+                 */
+                "X-Request-ID"?: components["parameters"]["XRequestId"];
+                /**
+                 * @description Entity tags the client has: when one is current the answer is 304 and costs no quota.
+                 * @example "0f343b0931126a20f133d67c2b018a3b"
+                 */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+                /**
+                 * @description When nothing has changed since, the answer is 304. If-None-Match takes precedence.
+                 * @example Thu, 15 Jan 2026 09:30:00 GMT
+                 */
+                "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
+            };
+            path: {
+                /**
+                 * @description The id of the resource.
+                 * @example 1
+                 */
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The post. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    Vary: components["headers"]["Vary"];
+                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
+                    "Server-Timing": components["headers"]["Server-Timing"];
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    "Access-Control-Allow-Credentials": components["headers"]["Access-Control-Allow-Credentials"];
+                    "Access-Control-Expose-Headers": components["headers"]["Access-Control-Expose-Headers"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    "Content-Encoding": components["headers"]["Content-Encoding"];
+                    ETag: components["headers"]["ETag"];
+                    "Last-Modified": components["headers"]["Last-Modified"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            412: components["responses"]["PreconditionFailed"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    patchPost: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @example checkout-4711
+                 */
+                "X-Request-ID"?: components["parameters"]["XRequestId"];
+                /**
+                 * @description The ETag of the representation the change is meant for; when it is not current, 412.
+                 * @example "0f343b0931126a20f133d67c2b018a3b"
+                 */
+                "If-Match"?: components["parameters"]["IfMatch"];
+                /**
+                 * @description When the resource has changed since, 412. If-Match takes precedence.
+                 * @example Thu, 15 Jan 2026 09:30:00 GMT
+                 */
+                "If-Unmodified-Since"?: components["parameters"]["IfUnmodifiedSince"];
+            };
+            path: {
+                /**
+                 * @description The id of the resource.
+                 * @example 1
+                 */
+                id: number;
+            };
+            cookie?: never;
+        };
+        /** @description The body. */
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "title": "Open on Sunday and Monday"
+                 *     }
+                 */
+                "application/json": components["schemas"]["PatchPost"];
+                /**
+                 * @example {
+                 *       "title": "Open on Sunday and Monday"
+                 *     }
+                 */
+                "application/merge-patch+json": components["schemas"]["PatchPost"];
+                /**
+                 * @example [
+                 *       {
+                 *         "op": "replace",
+                 *         "path": "/title",
+                 *         "value": "Open on Sunday and Monday"
+                 *       }
+                 *     ]
+                 */
+                "application/json-patch+json": components["schemas"]["JsonPatch"];
+            };
+        };
+        responses: {
+            /** @description The post as it is now. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    Vary: components["headers"]["Vary"];
+                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
+                    "Server-Timing": components["headers"]["Server-Timing"];
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    "Access-Control-Allow-Credentials": components["headers"]["Access-Control-Allow-Credentials"];
+                    "Access-Control-Expose-Headers": components["headers"]["Access-Control-Expose-Headers"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    "Content-Encoding": components["headers"]["Content-Encoding"];
+                    ETag: components["headers"]["ETag"];
+                    "Last-Modified": components["headers"]["Last-Modified"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": 1,
+                     *       "title": "Open on Sunday",
+                     *       "body": "From noon to five, with coffee.",
+                     *       "author": {
+                     *         "id": 1,
+                     *         "name": "Ada Winter"
+                     *       },
+                     *       "createdAt": "2026-01-15T09:30:00.000Z",
+                     *       "updatedAt": "2026-01-15T09:30:00.000Z",
+                     *       "_links": {
+                     *         "self": "https://shop.example/v1/posts/1",
+                     *         "author": "https://shop.example/v1/users/1",
+                     *         "comments": "https://shop.example/v1/posts/1/comments"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Post"];
+                    /**
+                     * @example {
+                     *       "id": 1,
+                     *       "title": "Open on Sunday",
+                     *       "body": "From noon to five, with coffee.",
+                     *       "author": {
+                     *         "id": 1,
+                     *         "name": "Ada Winter"
+                     *       },
+                     *       "createdAt": "2026-01-15T09:30:00.000Z",
+                     *       "updatedAt": "2026-01-15T09:30:00.000Z",
+                     *       "_links": {
+                     *         "self": "https://shop.example/v1/posts/1",
+                     *         "author": "https://shop.example/v1/users/1",
+                     *         "comments": "https://shop.example/v1/posts/1/comments"
+                     *       }
+                     *     }
+                     */
+                    "application/vnd.catalog.v1+json": components["schemas"]["Post"];
+                    /**
+                     * @example {
+                     *       "id": 1,
+                     *       "title": "Open on Sunday",
+                     *       "body": "From noon to five, with coffee.",
+                     *       "author": {
+                     *         "id": 1,
+                     *         "name": "Ada Winter"
+                     *       },
+                     *       "createdAt": "2026-01-15T09:30:00.000Z",
+                     *       "updatedAt": "2026-01-15T09:30:00.000Z",
+                     *       "_links": {
+                     *         "self": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "comments": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "author": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "edit": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "delete": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         }
+                     *       },
+                     *       "_embedded": {}
+                     *     }
+                     */
+                    "application/hal+json": components["schemas"]["PostHal"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+            507: components["responses"]["InsufficientStorage"];
+        };
+    };
+    listComments: {
+        parameters: {
+            query?: {
+                /**
+                 * @description What to sort by; ties are broken by id. Default: id.
+                 * @example id
+                 */
+                sort?: "id" | "createdAt";
+                /**
+                 * @description Direction of the sort; default asc.
+                 * @example asc
+                 */
+                order?: "asc" | "desc";
+                /**
+                 * @description Page number, from 1. Not together with cursor or limit.
+                 * @example 1
+                 */
+                page?: number;
+                /**
+                 * @description Items per page.
+                 * @example 20
+                 */
+                perPage?: number;
+                /**
+                 * @description Items per cursor page; default 20. Starts cursor paging.
+                 * @example 20
+                 */
+                limit?: number;
+                /**
+                 * @description Where to go on: nextCursor or prevCursor of another page of the same list.
+                 * @example mK3v0c5zq1hXbGdsWzEsMjAsMjBd
+                 */
+                cursor?: string;
+                /**
+                 * @description With cursor paging: also give the exact total.
+                 * @example exact
+                 */
+                count?: "exact";
+            };
+            header?: {
+                /**
+                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @example checkout-4711
+                 */
+                "X-Request-ID"?: components["parameters"]["XRequestId"];
+                /**
+                 * @description Entity tags the client has: when one is current the answer is 304 and costs no quota.
+                 * @example "0f343b0931126a20f133d67c2b018a3b"
+                 */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+                /**
+                 * @description When nothing has changed since, the answer is 304. If-None-Match takes precedence.
+                 * @example Thu, 15 Jan 2026 09:30:00 GMT
+                 */
+                "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
+            };
+            path: {
+                /**
+                 * @description The id of the resource.
+                 * @example 1
+                 */
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page of comments. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    Vary: components["headers"]["Vary"];
+                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
+                    "Server-Timing": components["headers"]["Server-Timing"];
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    "Access-Control-Allow-Credentials": components["headers"]["Access-Control-Allow-Credentials"];
+                    "Access-Control-Expose-Headers": components["headers"]["Access-Control-Expose-Headers"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    "Content-Encoding": components["headers"]["Content-Encoding"];
+                    ETag: components["headers"]["ETag"];
+                    "Last-Modified": components["headers"]["Last-Modified"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "id": 1,
+                     *           "postId": 1,
+                     *           "body": "See you there.",
+                     *           "author": {
+                     *             "id": 1,
+                     *             "name": "Ada Winter"
+                     *           },
+                     *           "createdAt": "2026-01-15T09:30:00.000Z",
+                     *           "updatedAt": "2026-01-15T09:30:00.000Z"
+                     *         }
+                     *       ],
+                     *       "meta": {
+                     *         "currentPage": 1,
+                     *         "perPage": 20,
+                     *         "total": 1,
+                     *         "lastPage": 1
+                     *       },
+                     *       "links": {
+                     *         "first": "https://shop.example/v1/products",
+                     *         "last": "https://shop.example/v1/products",
+                     *         "prev": "https://shop.example/v1/products",
+                     *         "next": "https://shop.example/v1/products"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["CommentList"];
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "id": 1,
+                     *           "postId": 1,
+                     *           "body": "See you there.",
+                     *           "author": {
+                     *             "id": 1,
+                     *             "name": "Ada Winter"
+                     *           },
+                     *           "createdAt": "2026-01-15T09:30:00.000Z",
+                     *           "updatedAt": "2026-01-15T09:30:00.000Z"
+                     *         }
+                     *       ],
+                     *       "meta": {
+                     *         "currentPage": 1,
+                     *         "perPage": 20,
+                     *         "total": 1,
+                     *         "lastPage": 1
+                     *       },
+                     *       "links": {
+                     *         "first": "https://shop.example/v1/products",
+                     *         "last": "https://shop.example/v1/products",
+                     *         "prev": "https://shop.example/v1/products",
+                     *         "next": "https://shop.example/v1/products"
+                     *       }
+                     *     }
+                     */
+                    "application/vnd.catalog.v1+json": components["schemas"]["CommentList"];
+                    /**
+                     * @example {
+                     *       "meta": {
+                     *         "currentPage": 1,
+                     *         "perPage": 20,
+                     *         "total": 1,
+                     *         "lastPage": 1
+                     *       },
+                     *       "_links": {
+                     *         "self": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "first": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "last": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "prev": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "next": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         }
+                     *       },
+                     *       "_embedded": {
+                     *         "comments": [
+                     *           {
+                     *             "id": 1,
+                     *             "postId": 1,
+                     *             "body": "See you there.",
+                     *             "author": {
+                     *               "id": 1,
+                     *               "name": "Ada Winter"
+                     *             },
+                     *             "createdAt": "2026-01-15T09:30:00.000Z",
+                     *             "updatedAt": "2026-01-15T09:30:00.000Z",
+                     *             "_links": {
+                     *               "self": {
+                     *                 "href": "https://shop.example/v1/orders/1"
+                     *               },
+                     *               "author": {
+                     *                 "href": "https://shop.example/v1/orders/1"
+                     *               },
+                     *               "post": {
+                     *                 "href": "https://shop.example/v1/orders/1"
+                     *               },
+                     *               "edit": {
+                     *                 "href": "https://shop.example/v1/orders/1"
+                     *               },
+                     *               "delete": {
+                     *                 "href": "https://shop.example/v1/orders/1"
+                     *               }
+                     *             },
+                     *             "_embedded": {}
+                     *           }
+                     *         ]
+                     *       }
+                     *     }
+                     */
+                    "application/hal+json": components["schemas"]["CommentListHal"];
+                };
+            };
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            412: components["responses"]["PreconditionFailed"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    createComment: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @example checkout-4711
+                 */
+                "X-Request-ID"?: components["parameters"]["XRequestId"];
+                /**
+                 * @description Makes it safe to send the request again: for 24 hours the same key and body get the stored answer.
+                 * @example 6c0b0c2e-order-17
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /**
+                 * @description The id of the resource.
+                 * @example 1
+                 */
+                id: number;
+            };
+            cookie?: never;
+        };
+        /** @description The body. */
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "body": "See you there."
+                 *     }
+                 */
+                "application/json": components["schemas"]["WriteComment"];
+            };
+        };
+        responses: {
+            /** @description The comment was created. */
+            201: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    Vary: components["headers"]["Vary"];
+                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
+                    "Server-Timing": components["headers"]["Server-Timing"];
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    "Access-Control-Allow-Credentials": components["headers"]["Access-Control-Allow-Credentials"];
+                    "Access-Control-Expose-Headers": components["headers"]["Access-Control-Expose-Headers"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    "Content-Encoding": components["headers"]["Content-Encoding"];
+                    ETag: components["headers"]["ETag"];
+                    "Last-Modified": components["headers"]["Last-Modified"];
+                    Location: components["headers"]["Location"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": 1,
+                     *       "postId": 1,
+                     *       "body": "See you there.",
+                     *       "author": {
+                     *         "id": 1,
+                     *         "name": "Ada Winter"
+                     *       },
+                     *       "createdAt": "2026-01-15T09:30:00.000Z",
+                     *       "updatedAt": "2026-01-15T09:30:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Comment"];
+                    /**
+                     * @example {
+                     *       "id": 1,
+                     *       "postId": 1,
+                     *       "body": "See you there.",
+                     *       "author": {
+                     *         "id": 1,
+                     *         "name": "Ada Winter"
+                     *       },
+                     *       "createdAt": "2026-01-15T09:30:00.000Z",
+                     *       "updatedAt": "2026-01-15T09:30:00.000Z"
+                     *     }
+                     */
+                    "application/vnd.catalog.v1+json": components["schemas"]["Comment"];
+                    /**
+                     * @example {
+                     *       "id": 1,
+                     *       "postId": 1,
+                     *       "body": "See you there.",
+                     *       "author": {
+                     *         "id": 1,
+                     *         "name": "Ada Winter"
+                     *       },
+                     *       "createdAt": "2026-01-15T09:30:00.000Z",
+                     *       "updatedAt": "2026-01-15T09:30:00.000Z",
+                     *       "_links": {
+                     *         "self": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "author": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "post": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "edit": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "delete": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         }
+                     *       },
+                     *       "_embedded": {}
+                     *     }
+                     */
+                    "application/hal+json": components["schemas"]["CommentHal"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+            507: components["responses"]["InsufficientStorage"];
+        };
+    };
+    listCommentsOptions: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @example checkout-4711
+                 */
+                "X-Request-ID"?: components["parameters"]["XRequestId"];
+            };
+            path: {
+                /**
+                 * @description The id of the resource.
+                 * @example 1
+                 */
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            204: components["responses"]["Preflight"];
+            500: components["responses"]["InternalServerError"];
+        };
+    };
+    listCommentsHead: {
+        parameters: {
+            query?: {
+                /**
+                 * @description What to sort by; ties are broken by id. Default: id.
+                 * @example id
+                 */
+                sort?: "id" | "createdAt";
+                /**
+                 * @description Direction of the sort; default asc.
+                 * @example asc
+                 */
+                order?: "asc" | "desc";
+                /**
+                 * @description Page number, from 1. Not together with cursor or limit.
+                 * @example 1
+                 */
+                page?: number;
+                /**
+                 * @description Items per page.
+                 * @example 20
+                 */
+                perPage?: number;
+                /**
+                 * @description Items per cursor page; default 20. Starts cursor paging.
+                 * @example 20
+                 */
+                limit?: number;
+                /**
+                 * @description Where to go on: nextCursor or prevCursor of another page of the same list.
+                 * @example mK3v0c5zq1hXbGdsWzEsMjAsMjBd
+                 */
+                cursor?: string;
+                /**
+                 * @description With cursor paging: also give the exact total.
+                 * @example exact
+                 */
+                count?: "exact";
+            };
+            header?: {
+                /**
+                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @example checkout-4711
+                 */
+                "X-Request-ID"?: components["parameters"]["XRequestId"];
+                /**
+                 * @description Entity tags the client has: when one is current the answer is 304 and costs no quota.
+                 * @example "0f343b0931126a20f133d67c2b018a3b"
+                 */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+                /**
+                 * @description When nothing has changed since, the answer is 304. If-None-Match takes precedence.
+                 * @example Thu, 15 Jan 2026 09:30:00 GMT
+                 */
+                "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
+            };
+            path: {
+                /**
+                 * @description The id of the resource.
+                 * @example 1
+                 */
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page of comments. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    Vary: components["headers"]["Vary"];
+                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
+                    "Server-Timing": components["headers"]["Server-Timing"];
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    "Access-Control-Allow-Credentials": components["headers"]["Access-Control-Allow-Credentials"];
+                    "Access-Control-Expose-Headers": components["headers"]["Access-Control-Expose-Headers"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    "Content-Encoding": components["headers"]["Content-Encoding"];
+                    ETag: components["headers"]["ETag"];
+                    "Last-Modified": components["headers"]["Last-Modified"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            412: components["responses"]["PreconditionFailed"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getComment: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @example checkout-4711
+                 */
+                "X-Request-ID"?: components["parameters"]["XRequestId"];
+                /**
+                 * @description Entity tags the client has: when one is current the answer is 304 and costs no quota.
+                 * @example "0f343b0931126a20f133d67c2b018a3b"
+                 */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+                /**
+                 * @description When nothing has changed since, the answer is 304. If-None-Match takes precedence.
+                 * @example Thu, 15 Jan 2026 09:30:00 GMT
+                 */
+                "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
+            };
+            path: {
+                /**
+                 * @description The id of the resource.
+                 * @example 1
+                 */
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The comment. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    Vary: components["headers"]["Vary"];
+                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
+                    "Server-Timing": components["headers"]["Server-Timing"];
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    "Access-Control-Allow-Credentials": components["headers"]["Access-Control-Allow-Credentials"];
+                    "Access-Control-Expose-Headers": components["headers"]["Access-Control-Expose-Headers"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    "Content-Encoding": components["headers"]["Content-Encoding"];
+                    ETag: components["headers"]["ETag"];
+                    "Last-Modified": components["headers"]["Last-Modified"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": 1,
+                     *       "postId": 1,
+                     *       "body": "See you there.",
+                     *       "author": {
+                     *         "id": 1,
+                     *         "name": "Ada Winter"
+                     *       },
+                     *       "createdAt": "2026-01-15T09:30:00.000Z",
+                     *       "updatedAt": "2026-01-15T09:30:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Comment"];
+                    /**
+                     * @example {
+                     *       "id": 1,
+                     *       "postId": 1,
+                     *       "body": "See you there.",
+                     *       "author": {
+                     *         "id": 1,
+                     *         "name": "Ada Winter"
+                     *       },
+                     *       "createdAt": "2026-01-15T09:30:00.000Z",
+                     *       "updatedAt": "2026-01-15T09:30:00.000Z"
+                     *     }
+                     */
+                    "application/vnd.catalog.v1+json": components["schemas"]["Comment"];
+                    /**
+                     * @example {
+                     *       "id": 1,
+                     *       "postId": 1,
+                     *       "body": "See you there.",
+                     *       "author": {
+                     *         "id": 1,
+                     *         "name": "Ada Winter"
+                     *       },
+                     *       "createdAt": "2026-01-15T09:30:00.000Z",
+                     *       "updatedAt": "2026-01-15T09:30:00.000Z",
+                     *       "_links": {
+                     *         "self": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "author": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "post": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "edit": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "delete": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         }
+                     *       },
+                     *       "_embedded": {}
+                     *     }
+                     */
+                    "application/hal+json": components["schemas"]["CommentHal"];
+                };
+            };
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            412: components["responses"]["PreconditionFailed"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    replaceComment: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @example checkout-4711
+                 */
+                "X-Request-ID"?: components["parameters"]["XRequestId"];
+                /**
+                 * @description The ETag of the representation the change is meant for; when it is not current, 412.
+                 * @example "0f343b0931126a20f133d67c2b018a3b"
+                 */
+                "If-Match"?: components["parameters"]["IfMatch"];
+                /**
+                 * @description When the resource has changed since, 412. If-Match takes precedence.
+                 * @example Thu, 15 Jan 2026 09:30:00 GMT
+                 */
+                "If-Unmodified-Since"?: components["parameters"]["IfUnmodifiedSince"];
+            };
+            path: {
+                /**
+                 * @description The id of the resource.
+                 * @example 1
+                 */
+                id: number;
+            };
+            cookie?: never;
+        };
+        /** @description The body. */
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "body": "See you there."
+                 *     }
+                 */
+                "application/json": components["schemas"]["WriteComment"];
+            };
+        };
+        responses: {
+            /** @description The comment as it is now. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    Vary: components["headers"]["Vary"];
+                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
+                    "Server-Timing": components["headers"]["Server-Timing"];
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    "Access-Control-Allow-Credentials": components["headers"]["Access-Control-Allow-Credentials"];
+                    "Access-Control-Expose-Headers": components["headers"]["Access-Control-Expose-Headers"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    "Content-Encoding": components["headers"]["Content-Encoding"];
+                    ETag: components["headers"]["ETag"];
+                    "Last-Modified": components["headers"]["Last-Modified"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": 1,
+                     *       "postId": 1,
+                     *       "body": "See you there.",
+                     *       "author": {
+                     *         "id": 1,
+                     *         "name": "Ada Winter"
+                     *       },
+                     *       "createdAt": "2026-01-15T09:30:00.000Z",
+                     *       "updatedAt": "2026-01-15T09:30:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Comment"];
+                    /**
+                     * @example {
+                     *       "id": 1,
+                     *       "postId": 1,
+                     *       "body": "See you there.",
+                     *       "author": {
+                     *         "id": 1,
+                     *         "name": "Ada Winter"
+                     *       },
+                     *       "createdAt": "2026-01-15T09:30:00.000Z",
+                     *       "updatedAt": "2026-01-15T09:30:00.000Z"
+                     *     }
+                     */
+                    "application/vnd.catalog.v1+json": components["schemas"]["Comment"];
+                    /**
+                     * @example {
+                     *       "id": 1,
+                     *       "postId": 1,
+                     *       "body": "See you there.",
+                     *       "author": {
+                     *         "id": 1,
+                     *         "name": "Ada Winter"
+                     *       },
+                     *       "createdAt": "2026-01-15T09:30:00.000Z",
+                     *       "updatedAt": "2026-01-15T09:30:00.000Z",
+                     *       "_links": {
+                     *         "self": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "author": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "post": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "edit": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "delete": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         }
+                     *       },
+                     *       "_embedded": {}
+                     *     }
+                     */
+                    "application/hal+json": components["schemas"]["CommentHal"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+            507: components["responses"]["InsufficientStorage"];
+        };
+    };
+    deleteComment: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @example checkout-4711
+                 */
+                "X-Request-ID"?: components["parameters"]["XRequestId"];
+                /**
+                 * @description The ETag of the representation the change is meant for; when it is not current, 412.
+                 * @example "0f343b0931126a20f133d67c2b018a3b"
+                 */
+                "If-Match"?: components["parameters"]["IfMatch"];
+                /**
+                 * @description When the resource has changed since, 412. If-Match takes precedence.
+                 * @example Thu, 15 Jan 2026 09:30:00 GMT
+                 */
+                "If-Unmodified-Since"?: components["parameters"]["IfUnmodifiedSince"];
+            };
+            path: {
+                /**
+                 * @description The id of the resource.
+                 * @example 1
+                 */
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The comment is gone. */
+            204: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    Vary: components["headers"]["Vary"];
+                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
+                    "Server-Timing": components["headers"]["Server-Timing"];
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    "Access-Control-Allow-Credentials": components["headers"]["Access-Control-Allow-Credentials"];
+                    "Access-Control-Expose-Headers": components["headers"]["Access-Control-Expose-Headers"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            412: components["responses"]["PreconditionFailed"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+            507: components["responses"]["InsufficientStorage"];
+        };
+    };
+    getCommentOptions: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @example checkout-4711
+                 */
+                "X-Request-ID"?: components["parameters"]["XRequestId"];
+            };
+            path: {
+                /**
+                 * @description The id of the resource.
+                 * @example 1
+                 */
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            204: components["responses"]["Preflight"];
+            500: components["responses"]["InternalServerError"];
+        };
+    };
+    getCommentHead: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @example checkout-4711
+                 */
+                "X-Request-ID"?: components["parameters"]["XRequestId"];
+                /**
+                 * @description Entity tags the client has: when one is current the answer is 304 and costs no quota.
+                 * @example "0f343b0931126a20f133d67c2b018a3b"
+                 */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+                /**
+                 * @description When nothing has changed since, the answer is 304. If-None-Match takes precedence.
+                 * @example Thu, 15 Jan 2026 09:30:00 GMT
+                 */
+                "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
+            };
+            path: {
+                /**
+                 * @description The id of the resource.
+                 * @example 1
+                 */
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The comment. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    Vary: components["headers"]["Vary"];
+                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
+                    "Server-Timing": components["headers"]["Server-Timing"];
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    "Access-Control-Allow-Credentials": components["headers"]["Access-Control-Allow-Credentials"];
+                    "Access-Control-Expose-Headers": components["headers"]["Access-Control-Expose-Headers"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    "Content-Encoding": components["headers"]["Content-Encoding"];
+                    ETag: components["headers"]["ETag"];
+                    "Last-Modified": components["headers"]["Last-Modified"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            412: components["responses"]["PreconditionFailed"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    patchComment: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @example checkout-4711
+                 */
+                "X-Request-ID"?: components["parameters"]["XRequestId"];
+                /**
+                 * @description The ETag of the representation the change is meant for; when it is not current, 412.
+                 * @example "0f343b0931126a20f133d67c2b018a3b"
+                 */
+                "If-Match"?: components["parameters"]["IfMatch"];
+                /**
+                 * @description When the resource has changed since, 412. If-Match takes precedence.
+                 * @example Thu, 15 Jan 2026 09:30:00 GMT
+                 */
+                "If-Unmodified-Since"?: components["parameters"]["IfUnmodifiedSince"];
+            };
+            path: {
+                /**
+                 * @description The id of the resource.
+                 * @example 1
+                 */
+                id: number;
+            };
+            cookie?: never;
+        };
+        /** @description The body. */
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "body": "See you there at noon."
+                 *     }
+                 */
+                "application/json": components["schemas"]["PatchComment"];
+                /**
+                 * @example {
+                 *       "body": "See you there at noon."
+                 *     }
+                 */
+                "application/merge-patch+json": components["schemas"]["PatchComment"];
+                /**
+                 * @example [
+                 *       {
+                 *         "op": "replace",
+                 *         "path": "/body",
+                 *         "value": "See you there at noon."
+                 *       }
+                 *     ]
+                 */
+                "application/json-patch+json": components["schemas"]["JsonPatch"];
+            };
+        };
+        responses: {
+            /** @description The comment as it is now. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    Vary: components["headers"]["Vary"];
+                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
+                    "Server-Timing": components["headers"]["Server-Timing"];
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    "Access-Control-Allow-Credentials": components["headers"]["Access-Control-Allow-Credentials"];
+                    "Access-Control-Expose-Headers": components["headers"]["Access-Control-Expose-Headers"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    "Content-Encoding": components["headers"]["Content-Encoding"];
+                    ETag: components["headers"]["ETag"];
+                    "Last-Modified": components["headers"]["Last-Modified"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": 1,
+                     *       "postId": 1,
+                     *       "body": "See you there.",
+                     *       "author": {
+                     *         "id": 1,
+                     *         "name": "Ada Winter"
+                     *       },
+                     *       "createdAt": "2026-01-15T09:30:00.000Z",
+                     *       "updatedAt": "2026-01-15T09:30:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Comment"];
+                    /**
+                     * @example {
+                     *       "id": 1,
+                     *       "postId": 1,
+                     *       "body": "See you there.",
+                     *       "author": {
+                     *         "id": 1,
+                     *         "name": "Ada Winter"
+                     *       },
+                     *       "createdAt": "2026-01-15T09:30:00.000Z",
+                     *       "updatedAt": "2026-01-15T09:30:00.000Z"
+                     *     }
+                     */
+                    "application/vnd.catalog.v1+json": components["schemas"]["Comment"];
+                    /**
+                     * @example {
+                     *       "id": 1,
+                     *       "postId": 1,
+                     *       "body": "See you there.",
+                     *       "author": {
+                     *         "id": 1,
+                     *         "name": "Ada Winter"
+                     *       },
+                     *       "createdAt": "2026-01-15T09:30:00.000Z",
+                     *       "updatedAt": "2026-01-15T09:30:00.000Z",
+                     *       "_links": {
+                     *         "self": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "author": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "post": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "edit": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         },
+                     *         "delete": {
+                     *           "href": "https://shop.example/v1/orders/1"
+                     *         }
+                     *       },
+                     *       "_embedded": {}
+                     *     }
+                     */
+                    "application/hal+json": components["schemas"]["CommentHal"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+            507: components["responses"]["InsufficientStorage"];
         };
     };
     listTodos: {

@@ -9,12 +9,12 @@ import type { Config } from './config.ts';
 import { type Authenticator, admit, type Caller, identify } from './http/access.ts';
 import { compressor } from './http/compress.ts';
 import { cors as corsFor } from './http/cors.ts';
-import { type Endpoint, hasBody, offersHal } from './http/endpoint.ts';
+import { type Endpoint, hasBody, offeredBy } from './http/endpoint.ts';
 import { HttpError } from './http/errors.ts';
 import { Exchange, type Surroundings } from './http/exchange.ts';
 import { type Idempotency, idempotencyKeyOf } from './http/idempotency.ts';
 import type { Version } from './http/lifecycle.ts';
-import { bodyType, halJson, json, negotiation, vendorType } from './http/negotiate.ts';
+import { bodyType, json, negotiation, vendorType } from './http/negotiate.ts';
 import { type Quota, type QuotaState, usedUp } from './http/rate-limit.ts';
 import type { Reply } from './http/reply.ts';
 import * as requests from './http/request.ts';
@@ -34,7 +34,7 @@ export interface AppOptions {
   readonly observer: Observer;
   readonly version: Version;
   /** Told of every transaction of a request that has been committed. */
-  readonly committed: () => void;
+  readonly committed: (session: Transaction) => void;
   /** Below the version's prefix. */
   readonly resources: readonly Endpoint[];
   /** Beside it: /health and its kin. */
@@ -59,8 +59,10 @@ export function createApp(options: AppOptions): App {
   const cors = corsFor(config.CORS_ORIGINS);
   const respond = responder({ clock: options.clock, cors, quota, negotiate, compressor: compressor() });
   const versionTypes = [json, vendorType(version.name)];
-  const halTypes = [...versionTypes, halJson];
-  const hypermedia = new Set(options.resources.filter(offersHal));
+  const all = [...routesOf(options.resources, version), ...routesOf(options.operations, undefined)];
+  const offeredTypes = new Map(
+    all.flatMap(({ endpoints }) => [...endpoints.values()]).map(one => [one, offeredBy(one, versionTypes)]),
+  );
 
   // The stages below wait only where there is something to wait for: most requests pass without a pause.
 
@@ -98,7 +100,7 @@ export function createApp(options: AppOptions): App {
   function admitted(exchange: Exchange, params: Params): Reply | Promise<Reply> {
     const { request, method } = exchange;
     const endpoint = pick(exchange.route, method);
-    const offered = endpoint.produces ?? (hypermedia.has(endpoint) ? halTypes : versionTypes);
+    const offered = offeredTypes.get(endpoint) ?? versionTypes;
     const { mediaType, problem } = negotiate.mediaType(request.headers.get('accept'), offered);
     exchange.problem = problem;
     if (mediaType === undefined) {
@@ -134,8 +136,12 @@ export function createApp(options: AppOptions): App {
 
   /** The one transaction of a request; a repeated POST gets the answer that the first one has stored. */
   async function write(exchange: Exchange, work: (session: Transaction) => Promise<Reply>): Promise<Reply> {
-    const reply = await transaction(exchange, work);
-    options.committed();
+    let used: Transaction | undefined;
+    const reply = await transaction(exchange, session => {
+      used = session;
+      return work(session);
+    });
+    if (used !== undefined) options.committed(used);
     return reply;
   }
 
@@ -195,7 +201,6 @@ export function createApp(options: AppOptions): App {
   };
 
   const routes: Record<string, Handler> = {};
-  const all = [...routesOf(options.resources, version), ...routesOf(options.operations, undefined)];
   for (const route of all) {
     routes[bunPattern(route.path)] = (request, server) =>
       serve(route, request.params, request, surroundingsOf(server));

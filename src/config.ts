@@ -17,10 +17,36 @@ const httpUrl = z.url({ protocol: /^https?$/ }).transform(text => text.replace(/
 const secret = z
   .string()
   .min(32, 'needs at least 32 characters (HS256 asks for 256 bits, RFC 7518 section 3.2)');
+const smtpUrl = z
+  .url({ protocol: /^smtps?$/, abort: true })
+  .refine(
+    text =>
+      /^smtps?:\/\/([^@/?#]*@)?[^@/?#:[\]]+(:\d+)?\/?$|^smtps?:\/\/([^@/?#]*@)?\[[\da-f:.]+\](:\d+)?\/?$/i.test(
+        text,
+      ),
+    {
+      error: 'names a server, and nothing after its port',
+      abort: true,
+    },
+  )
+  .refine(text => !/%(?![\da-f]{2})/i.test(text), 'needs % written as %25');
+const longestSellerLine = 100;
+const seller = z.string().transform((text, context): Seller => {
+  const [name = '', ...address] = text.split('|').map(line => line.trim());
+  if (name === '' || address.length > 8 || [name, ...address].some(line => line.length > longestSellerLine))
+    context.addIssue(`must be a name and up to 8 lines of ${longestSellerLine} characters, separated by |`);
+  return { name, address };
+});
 const moment = z.iso
   .date()
   .or(z.iso.datetime({ offset: true }))
   .transform(text => Date.parse(text));
+
+/** Who issues invoices: a name and the lines of an address. */
+export interface Seller {
+  readonly name: string;
+  readonly address: readonly string[];
+}
 
 /** Every setting with its rule, default and the line that `--help` prints. */
 export const settings = {
@@ -82,12 +108,23 @@ export const settings = {
     help: 'debug, info, warn, error or silent (info)',
   },
   SMTP_URL: {
-    schema: z.url({ protocol: /^smtps?$/ }).optional(),
-    help: 'smtp://user:password@host:port, or smtps://; unset: mail becomes files in DATA_DIR/outbox',
+    schema: smtpUrl.optional(),
+    help: 'smtp://user:password@host:port, or smtps://; its certificate is verified (NODE_EXTRA_CA_CERTS names others to trust); unset: mail becomes files in DATA_DIR/outbox',
   },
   MAIL_FROM: {
-    schema: z.string().min(3).max(320).default('Catalog <catalog@localhost>'),
+    schema: z
+      .string()
+      .max(320)
+      .regex(
+        /^([^<>\r\n]*<[^\s<>@]+@[^\s<>@]+>|[^\s<>@]+@[^\s<>@]+)$/,
+        'must be an address or "Name <address>"',
+      )
+      .default('Catalog <catalog@localhost>'),
     help: 'sender of all mail (Catalog <catalog@localhost>)',
+  },
+  INVOICE_SELLER: {
+    schema: seller.default({ name: 'Catalog', address: [] }),
+    help: 'who issues invoices: name and address lines, separated by | (Catalog)',
   },
   PASSWORD_RESET_URL: {
     schema: httpUrl.optional(),

@@ -129,8 +129,8 @@ export function startService({ config, clock, log, database }: ServiceOptions): 
     idempotency,
     observer,
     version,
-    committed() {
-      if (queue.takeAdded()) dispatcher.wake();
+    committed(session) {
+      if (queue.hasAdded(session)) dispatcher.wake();
     },
     authenticator: resources.authenticator,
     resources: resources.endpoints,
@@ -166,7 +166,7 @@ export function startService({ config, clock, log, database }: ServiceOptions): 
         log.warn('stop: requests in flight did not finish in time', { pending: server.pendingRequests });
       }
       await server.stop(true);
-      await dispatcher.stop();
+      await dispatcher.stop(Math.max(0, deadline - performance.now()));
       mailer.close();
     },
   };

@@ -21,9 +21,9 @@ Writes all products, ordered by id, as they are at one moment; the service may b
   --status STATUS      only products of this status: active or archived
   --category CATEGORY  only products of this category
 
-catalog import reads both formats; id, createdAt and updatedAt are for other readers, import leaves them out.
-NDJSON keeps everything. In CSV an empty cell stands for no value, so an empty description comes back as none,
-and a product without currency gets the default one.
+catalog import reads both formats; id, createdAt, updatedAt and rating are for other readers, import leaves
+them out. NDJSON has everything, CSV all but the rating. In CSV an empty cell stands for no value, so an empty
+description comes back as none, and a product without currency gets the default one.
 
 Exit status: 0 done; 1 the export failed, and no file was written.`;
 

@@ -15,9 +15,10 @@ export type Consumer = { readonly queue: string } & (
       deliver(session: Transaction, payload: string): Promise<void>;
     }
   | {
-      /** Speaks to the world outside, and must be done with it well within the claim: see `claimMs`. */
+      /** Speaks to the world outside. */
       readonly kind: 'external';
-      deliver(payload: string): Promise<void>;
+      /** @param signal aborts before the claim ends, or when the service stops: drop the connection then */
+      deliver(payload: string, signal: AbortSignal): Promise<void>;
       /** Runs in the transaction that removes the delivery once it has been made: exactly once. */
       delivered?(session: Transaction, payload: string): Promise<void>;
     }
@@ -31,8 +32,8 @@ export interface Dispatcher {
   wake(): void;
   /** Resolves when nothing is left that is due. */
   settle(): Promise<void>;
-  /** Finishes what is under way and takes up nothing more. */
-  stop(): Promise<void>;
+  /** Finishes what is under way and takes up nothing more; what takes longer than this is aborted and stays queued. */
+  stop(graceMs?: number): Promise<void>;
   /** What this process has done, for each queue. */
   numbers(): Iterable<QueueNumbers>;
 }
@@ -55,10 +56,12 @@ export interface DispatcherOptions {
 
 /** How long a replica has an external delivery to itself: after this it is taken for dead. */
 export const claimMs = 30_000;
+/** What one attempt may take: it must be over before another replica begins its own. */
+const attemptMs = 20_000;
 const defaultPollMs = 1000;
 const longestPauseMs = 60 * 60 * 1000;
-/** About half a day. */
-export const attemptsLimit = 24;
+/** About five days, as long as mail is to be tried (RFC 5321 §4.5.4.1). */
+export const attemptsLimit = 130;
 /** External deliveries under way at once in a queue: one slow receiver does not hold up all others. */
 const lanes = 4;
 
@@ -76,6 +79,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   let running: Promise<void> | undefined;
   let again = false;
   const unreached = new Set<string>();
+  const underWay = new Set<AbortController>();
 
   /** The next delivery; none once told to stop, even when that came while it was looked for. */
   async function take(session: Session, queue: string): Promise<Claimed | undefined> {
@@ -117,7 +121,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     });
     if (claimed === undefined) return false;
     try {
-      await consumer.deliver(claimed.payload);
+      await withinTime(signal => consumer.deliver(claimed.payload, signal));
     } catch (error) {
       await postpone(consumer.queue, claimed, error);
       return true;
@@ -128,6 +132,22 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
       if (await stored.remove(session, claimed)) await consumer.delivered?.(session, claimed.payload);
     });
     return true;
+  }
+
+  async function withinTime(attempt: (signal: AbortSignal) => Promise<void>): Promise<void> {
+    const controller = new AbortController();
+    const timer = setTimeout(() => controller.abort(new Error('the attempt took too long')), attemptMs);
+    underWay.add(controller);
+    try {
+      await attempt(controller.signal);
+    } finally {
+      clearTimeout(timer);
+      underWay.delete(controller);
+    }
+  }
+
+  function abortAll(): void {
+    for (const controller of underWay) controller.abort(new Error('the service stops'));
   }
 
   async function postpone(queue: string, claimed: Claimed, error: unknown): Promise<void> {
@@ -204,10 +224,12 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   return {
     wake: () => void run(),
     settle: run,
-    async stop() {
+    async stop(graceMs = attemptMs) {
       stopped = true;
       clearInterval(poll);
+      const grace = setTimeout(abortAll, graceMs);
       await running;
+      clearTimeout(grace);
     },
     numbers: () => numbers.values(),
   };

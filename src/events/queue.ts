@@ -17,12 +17,12 @@ export interface Delivery {
 
 export interface Queue {
   add(session: Session, delivery: Delivery): Promise<void>;
-  /** Whether anything was added in this process since this was last asked. */
-  takeAdded(): boolean;
+  /** Whether anything was added in this transaction. */
+  hasAdded(session: Session): boolean;
 }
 
 export function createQueue({ build }: Pick<Database, 'build'>): Queue {
-  let added = false;
+  const added = new WeakSet<Session>();
   const insert = prepared<{ queue: string; key: string; payload: string; at: number }, unknown>(argument =>
     build.insertInto('deliveries').values({
       queue: argument.queue,
@@ -36,13 +36,9 @@ export function createQueue({ build }: Pick<Database, 'build'>): Queue {
   );
   return {
     async add(session, { queue, key, payload, at }) {
-      added = true;
+      added.add(session);
       await session.run(insert({ queue, key, payload, at }));
     },
-    takeAdded() {
-      const any = added;
-      added = false;
-      return any;
-    },
+    hasAdded: session => added.has(session),
   };
 }

@@ -7,6 +7,7 @@ import type { Cause } from '../events/outbox.ts';
 import type { Transaction } from '../storage/database.ts';
 import type { Access, Caller } from './access.ts';
 import type { ErrorCode } from './errors.ts';
+import { halJson } from './negotiate.ts';
 import type { Quota } from './rate-limit.ts';
 import type { Reply } from './reply.ts';
 
@@ -59,6 +60,8 @@ export interface ResponseSpec {
   readonly mediaType?: string;
   /** The same as application/hal+json, which the endpoint then offers: see hal.ts. */
   readonly hal?: z.ZodType;
+  /** Further media types it can be had in, as files without a schema: `application/pdf`. */
+  readonly alsoAs?: readonly string[];
   /** Has an entity tag though it has no schema: a page or a script. */
   readonly tagged?: true;
 }
@@ -152,10 +155,25 @@ export function endpoint<
   return spec as unknown as Endpoint;
 }
 
-/** Whether its success can be had as HAL. */
-export function offersHal({ responses }: Endpoint): boolean {
-  for (const status in responses) if (responses[status]?.hal !== undefined) return true;
-  return false;
+/**
+ * The media types that an answer of this kind can be had in, the preferred one first.
+ * @param usual what JSON goes by here: its own name and the version's
+ */
+export function mediaTypesOf(
+  { produces }: Pick<Endpoint, 'produces'>,
+  { mediaType, hal, alsoAs }: ResponseSpec,
+  usual: readonly string[],
+): readonly string[] {
+  if (produces !== undefined) return produces;
+  if (mediaType !== undefined) return [mediaType];
+  return [...usual, ...(hal === undefined ? [] : [halJson]), ...(alsoAs ?? [])];
+}
+
+/** The media types of all its successes. */
+export function offeredBy(endpoint: Endpoint, usual: readonly string[]): readonly string[] {
+  const successes = Object.entries(endpoint.responses).filter(([status]) => Number(status) < 300);
+  const types = successes.flatMap(([, { mediaType: _, ...spec }]) => mediaTypesOf(endpoint, spec, usual));
+  return types.length === 0 ? usual : [...new Set(types)];
 }
 
 /** Whether a request carries the body that its operation takes; only an optional one may be missing. */

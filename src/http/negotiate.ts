@@ -8,6 +8,7 @@ export const problemJson = 'application/problem+json';
 export const mergePatchJson = 'application/merge-patch+json';
 export const halJson = 'application/hal+json';
 export const jsonPatch = 'application/json-patch+json';
+export const pdf = 'application/pdf';
 
 /** The name that clients may use for JSON of one version, as in `application/vnd.catalog.v1+json`. */
 export const vendorType = (version: string) => `application/vnd.catalog.${version}+json`;

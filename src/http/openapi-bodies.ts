@@ -1,5 +1,5 @@
 /** Bodies of requests and successes, in every media type they may have. */
-import type { BodySpec, Endpoint, ResponseSpec } from './endpoint.ts';
+import { type BodySpec, type Endpoint, mediaTypesOf, type ResponseSpec } from './endpoint.ts';
 import { halJson, json, jsonPatch, vendorType } from './negotiate.ts';
 import { honoursIdempotency, isConditional } from './openapi-errors.ts';
 import { headersOf, type ParticularHeader } from './openapi-headers.ts';
@@ -59,19 +59,26 @@ function successContent(
   schemas: Schemas,
 ): SchemaObject {
   const usual = version === undefined ? [json] : [json, vendorType(version)];
-  const types = endpoint.produces ?? (spec.mediaType === undefined ? usual : [spec.mediaType]);
+  const types = mediaTypesOf(endpoint, spec, usual);
   const schema = spec.schema === undefined ? undefined : schemas.of(spec.schema, 'output');
   const hypermedia = spec.hal === undefined ? undefined : schemas.of(spec.hal, 'output');
   const described = Object.fromEntries(
     types.map(type => {
+      if (spec.alsoAs?.includes(type) === true) return [type, fileBody(type)];
       if (schema === undefined || !type.endsWith('json')) return [type, textBody(spec.example)];
+      if (type === halJson && hypermedia !== undefined)
+        return [type, { schema: hypermedia, example: schemas.example(hypermedia, 'all') }];
       return [type, { schema, example: spec.example ?? schemas.example(schema, 'all') }];
     }),
   );
-  if (hypermedia === undefined) return described;
-  const example = schemas.example(hypermedia, 'all');
-  return { ...described, [halJson]: { schema: hypermedia, example } };
+  return described;
 }
+
+/** Bytes, which OpenAPI 3.1 describes by their media type. */
+const fileBody = (type: string): SchemaObject => ({
+  schema: { contentMediaType: type },
+  example: '…',
+});
 
 function textBody(example: unknown): SchemaObject {
   const schema = { type: 'string', maxLength: 2_147_483_647, pattern: '^[\\s\\S]*$' };

@@ -183,6 +183,15 @@ export function paginator(secret: string): Paginator {
 /** What clients send though a URI may not hold it (RFC 3986 §3.4). */
 const notInQuery = /[^\w.~!$'()*+,;=:@/?%&-]/g;
 
+/** The address of a page itself; without an API key, which no link repeats. */
+export function selfOf({ base, path, search }: RequestUrl): string {
+  const kept = search
+    .replace(notInQuery, encodeURIComponent)
+    .split('&')
+    .filter(part => part !== '' && !/^api_key(=|$)/.test(part));
+  return `${base}${path}${kept.length === 0 ? '' : `?${kept.join('&')}`}`;
+}
+
 /** Builds a page's URL as JSON text: the request's own parameters, with the page's put in place of theirs. */
 function linker(url: RequestUrl): (pageParameter: string) => string {
   const kept = url.search

@@ -37,6 +37,17 @@ export function created(location: string, body: object | string, options: ReplyO
   return representation(201, body, { ...options, headers: { ...options.headers, Location: location } });
 }
 
+/** 200 with a representation that is a file. @param filename ASCII, without quotation marks (RFC 6266 §4.3) */
+export function document(
+  body: Uint8Array<ArrayBuffer>,
+  mediaType: string,
+  filename: string,
+  options: ReplyOptions = {},
+): Reply {
+  const headers = { ...options.headers, 'Content-Disposition': `inline; filename="${filename}"` };
+  return { cacheControl: revalidate, ...options, headers, status: 200, body, mediaType, tagged: true };
+}
+
 export function noContent(): Reply {
   return { status: 204, body: null, mediaType: json, cacheControl: noStore, tagged: false };
 }

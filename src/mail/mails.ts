@@ -64,7 +64,7 @@ export function mailConsumer(
   return {
     queue: mailQueue,
     kind: 'external',
-    deliver: payload => mailer.send(read(payload).mail),
+    deliver: (payload, signal) => mailer.send(read(payload).mail, signal),
     async delivered(session, payload) {
       const { about } = read(payload);
       if (about !== undefined) await onSent(session, about);

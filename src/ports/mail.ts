@@ -22,31 +22,38 @@ export interface Mail {
 }
 
 export interface Mailer {
-  /** @throws PermanentFailure when the mail can never be delivered, anything else when it may be later */
-  send(mail: Mail): Promise<void>;
+  /**
+   * @param signal ends the attempt and its connection
+   * @throws PermanentFailure when the mail can never be delivered, anything else when it may be later
+   */
+  send(mail: Mail, signal: AbortSignal): Promise<void>;
   close(): void;
 }
 
-/** Within the time a delivery is claimed for (see dispatcher.ts), with room for the answer. */
+/** Of each step; what all steps together may take is limited by the signal. */
 const timeouts = { connectionTimeout: 5000, greetingTimeout: 5000, socketTimeout: 10_000, dnsTimeout: 5000 };
 
-/** @param url `smtp://user:password@host:port` or `smtps://…`; @param from the sender, `Name <address>` */
+/**
+ * Certificates are verified, with smtps:// as with STARTTLS, which is used wherever the server offers it. A
+ * password goes over an encrypted connection only, unless the server is on this machine.
+ * @param url `smtp://user:password@host:port` or `smtps://…`; @param from the sender, `Name <address>`
+ */
 export function smtpMailer(url: string, from: string): Mailer {
   const { protocol, hostname, port, username, password } = new URL(url);
   const secure = protocol === 'smtps:';
+  const auth = { user: decodeURIComponent(username), pass: decodeURIComponent(password) };
   const transport = createTransport({
-    host: hostname,
+    host: hostname.replace(/^\[(.*)\]$/, '$1'),
     port: port === '' ? (secure ? 465 : 587) : Number(port),
     secure,
-    ...(username === ''
-      ? {}
-      : { auth: { user: decodeURIComponent(username), pass: decodeURIComponent(password) } }),
+    requireTLS: username !== '' && !secure && !isLoopback(hostname),
+    ...(username === '' ? {} : { auth }),
     ...timeouts,
   });
   return {
-    async send(mail) {
+    async send(mail, signal) {
       try {
-        await transport.sendMail(messageOf(mail, from));
+        await transport.sendMail({ ...messageOf(mail, from), signal });
       } catch (error) {
         throw isFinal(error)
           ? new PermanentFailure('the mail server refuses this mail', { cause: error })
@@ -56,6 +63,8 @@ export function smtpMailer(url: string, from: string): Mailer {
     close: () => transport.close(),
   };
 }
+
+const isLoopback = (hostname: string) => /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname);
 
 /** @param folder made when it is missing; each mail becomes `<message id>.eml` in it */
 export function fileMailer(folder: string, from: string): Mailer {
@@ -76,6 +85,9 @@ export function fileMailer(folder: string, from: string): Mailer {
 
 function messageOf({ messageId, to, subject, text, html, attachments }: Mail, from: string) {
   return {
+    // What a mail holds is in it: nothing is to be fetched for it.
+    disableFileAccess: true,
+    disableUrlAccess: true,
     messageId,
     from,
     to,
@@ -93,8 +105,20 @@ function messageOf({ messageId, to, subject, text, html, attachments }: Mail, fr
   };
 }
 
-/** A 5xx to the recipient or the message (RFC 5321 §4.2.1); one to the sign-in is the operator's to mend. */
+/** 5xx replies about the sender's own rights (RFC 4954 §6), not about the mail. */
+const signInReplies = [530, 534, 535, 538];
+
+/**
+ * Whether no repetition helps: an address that is none, or a 5xx (RFC 5321 §4.2.1) to the recipient or the
+ * message. One to the sign-in or the sender's address is the operator's to mend: the mail waits for that.
+ */
 function isFinal(error: unknown): boolean {
-  if (!(error instanceof Error) || !('responseCode' in error) || !('code' in error)) return false;
-  return Number(error.responseCode) >= 500 && (error.code === 'EENVELOPE' || error.code === 'EMESSAGE');
+  if (!(error instanceof Error) || !('code' in error) || !('command' in error)) return false;
+  if (error.code !== 'EENVELOPE' && error.code !== 'EMESSAGE') return false;
+  // Refused by nodemailer itself, before anything was sent.
+  if (!('responseCode' in error)) return error.command === 'API' || error.code === 'EMESSAGE';
+  const reply = Number(error.responseCode);
+  if (reply < 500 || signInReplies.includes(reply)) return false;
+  // 552: the message is larger than the server takes.
+  return error.command !== 'MAIL FROM' || reply === 552;
 }

@@ -1,5 +1,6 @@
 /** All resources, one line each. */
 import type { Consumer } from '../events/dispatcher.ts';
+import { causedBy } from '../events/outbox.ts';
 import type { Authenticator } from '../http/access.ts';
 import type { Endpoint } from '../http/endpoint.ts';
 import type { QuotaFactory } from '../http/rate-limit.ts';
@@ -9,14 +10,20 @@ import { createCircuit } from '../ports/circuit.ts';
 import { stripePayments } from '../ports/stripe.ts';
 import { openMeteo } from '../ports/weather.ts';
 import type { Transaction } from '../storage/database.ts';
+import { articleEndpoints } from './articles/endpoints.ts';
+import { articleStore } from './articles/store.ts';
 import { authEndpoints } from './auth/endpoints.ts';
 import { attemptGuard } from './auth/guard.ts';
 import { forgottenPasswords, passwordEndpoints } from './auth/password-endpoints.ts';
 import { passwordCheck } from './auth/passwords.ts';
 import { sessionStore } from './auth/store.ts';
 import type { Tokens } from './auth/tokens.ts';
+import { commentEndpoints } from './comments/endpoints.ts';
+import { commentStore } from './comments/store.ts';
 import { eventEndpoints } from './events/endpoints.ts';
 import { eventStore } from './events/store.ts';
+import { invoiceEndpoints } from './invoices/endpoints.ts';
+import { invoiceStore } from './invoices/store.ts';
 import { keyEndpoints } from './keys/endpoints.ts';
 import { keyStore } from './keys/store.ts';
 import { notificationConsumer } from './notifications/consumer.ts';
@@ -28,6 +35,8 @@ import { paymentConsumer, paymentStore } from './orders/payments.ts';
 import { settlement } from './orders/settle.ts';
 import { orderStore } from './orders/store.ts';
 import { stripeWebhook } from './orders/webhook.ts';
+import { postEndpoints } from './posts/endpoints.ts';
+import { postStore } from './posts/store.ts';
 import { productEndpoints } from './products/endpoints.ts';
 import { productStore } from './products/store.ts';
 import { reviewEndpoints } from './reviews/endpoints.ts';
@@ -63,17 +72,19 @@ export function createResources(services: Services, tokens: Tokens, createQuota:
   const { database, clock, config, queue, outbox, mails } = services;
   const users = userStore(database, outbox);
   const products = productStore(database, outbox);
+  const posts = postStore(database, outbox);
   const keys = keyStore(database, clock);
   const guardOf = (what: string) =>
     attemptGuard({
       perAccount: createQuota(`${what} account`, accountAttempts, attemptWindow),
       perAddress: createQuota(`${what} address`, addressAttempts, attemptWindow),
     });
+  const invoices = invoiceStore(database, outbox, config.INVOICE_SELLER);
   const orders = orderStore(database, outbox);
   const ordering = {
     orders,
     payments: paymentStore(database, queue),
-    settle: settlement(orders, async () => undefined),
+    settle: settlement(orders, invoices.issue),
     ...stripePayments(config, clock),
   };
   const events = eventStore(database);
@@ -86,8 +97,10 @@ export function createResources(services: Services, tokens: Tokens, createQuota:
     guard: guardOf('sign-in'),
   };
   const mailTokens = mailTokenStore(database);
+  const reviews = reviewStore(database, outbox);
   const accounts = {
     ...auth,
+    reviews,
     mailTokens,
     letters: createLetters(config, mails, mailTokens),
     mailGuard: guardOf('mail'),
@@ -103,7 +116,11 @@ export function createResources(services: Services, tokens: Tokens, createQuota:
       ...orderEndpoints(services, { orders, products, users }),
       ...orderActions(services, ordering),
       ...stripeWebhook(ordering),
-      ...reviewEndpoints(services, { reviews: reviewStore(database), products, users }),
+      ...invoiceEndpoints(services, invoices),
+      ...reviewEndpoints(services, { reviews, products }),
+      ...articleEndpoints(services, articleStore(database, outbox)),
+      ...postEndpoints(services, posts),
+      ...commentEndpoints(services, { comments: commentStore(database, outbox), posts }),
       ...searchEndpoints(services, searchStore(database)),
       ...todoEndpoints(services, { todos: todoStore(database), users }),
       ...weatherEndpoints(observationsOf(services)),
@@ -115,7 +132,9 @@ export function createResources(services: Services, tokens: Tokens, createQuota:
       forgottenPasswords(services, accounts),
       notificationConsumer({ events, users, notifications }),
     ],
-    mailSent: async () => undefined,
+    async mailSent(session, { resource, resourceId }) {
+      if (resource === 'invoice') await invoices.markSent(session, resourceId, causedBy('mail', clock.now()));
+    },
     authenticator: { bearer: token => tokens.verifyAccess(token), apiKey: key => keys.authenticate(key) },
   };
 }

@@ -16,6 +16,6 @@ export interface Services {
   readonly outbox: Outbox;
   readonly mails: Mails;
   readonly log: Log;
-  /** Work for a consumer, to be done after the commit. */
+  /** What else is to be done after a commit. */
   readonly queue: Queue;
 }

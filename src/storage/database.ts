@@ -94,7 +94,9 @@ export interface Dialect {
   readonly slot: RawBuilder<number>;
   /** Ends a SELECT whose rows the transaction is about to change. */
   readonly forUpdate: RawBuilder<unknown>;
-  /** The same for a queue: rows that another transaction is about to change are passed over. */
+  /** Ends a SELECT whose rows must not be deleted before the transaction ends. */
+  readonly forKeyShare: RawBuilder<unknown>;
+  /** As forUpdate, for a queue: rows that another transaction is about to change are passed over. */
   readonly skipLocked: RawBuilder<unknown>;
 }
 

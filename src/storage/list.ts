@@ -24,6 +24,8 @@ export interface Comparison {
   readonly value: string | number;
   /** Put the value into the query's text: only for a closed set of values, so that partial indexes apply. */
   readonly literal?: boolean;
+  /** The column is one of another table, whose column `key` names the rows of this one that it speaks of. */
+  readonly through?: { readonly table: keyof Tables & string; readonly key: string };
 }
 
 export interface Absence {
@@ -275,7 +277,11 @@ function conditionsSql(conditions: readonly Condition[], argument: Argument): Ra
   return conditions.map((condition, index) => {
     if (condition.operator === 'is null') return sql`${sql.ref(condition.column)} is null`;
     const value = condition.literal === true ? sql.lit(condition.value) : argument[`c${index}`];
-    return sql`${sql.ref(condition.column)} ${sql.raw(condition.operator)} ${value}`;
+    const meets = sql`${sql.ref(condition.column)} ${sql.raw(condition.operator)} ${value}`;
+    const { through } = condition;
+    return through === undefined
+      ? meets
+      : sql`id in (select ${sql.ref(through.key)} from ${sql.table(through.table)} where ${meets})`;
   });
 }
 

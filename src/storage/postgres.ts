@@ -37,6 +37,7 @@ const dialect: Dialect = {
   },
   slot: sql<number>`(pg_backend_pid() % ${sql.lit(slots)})`,
   forUpdate: sql`for update`,
+  forKeyShare: sql`for key share`,
   skipLocked: sql`for update skip locked`,
 };
 

@@ -32,6 +32,7 @@ const dialect: Dialect = {
   },
   slot: sql<number>`0`,
   forUpdate: sql``,
+  forKeyShare: sql``,
   skipLocked: sql``,
 };
 

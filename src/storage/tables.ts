@@ -15,6 +15,9 @@ export interface ProductsTable {
   updated_at: number;
   /** The representation as JSON text, without the opening `{"id":…,` (see docs/decisions/0002). */
   document: string;
+  /** Of its reviews: what the average in the document is made of. */
+  rating_sum: Generated<number>;
+  rating_count: Generated<number>;
 }
 
 /** How many products there are per status and category, kept by the transactions that change them. */
@@ -39,6 +42,47 @@ export interface ReviewsTable {
   author_name: string;
   rating: number;
   body: string | null;
+  created_at: number;
+  updated_at: number;
+}
+
+/** `author_id` and `author_name` are as they were when it was written; `user_id` is null once that account is gone. */
+export interface ArticlesTable {
+  id: Generated<number>;
+  title: string;
+  body: string;
+  tags: string;
+  author_id: number;
+  author_name: string;
+  user_id: number | null;
+  created_at: number;
+  updated_at: number;
+}
+
+/** The tags of articles once more, to look articles up by. */
+export interface ArticleTagsTable {
+  article_id: number;
+  tag: string;
+}
+
+/** Its author as an article's. */
+export interface PostsTable {
+  id: Generated<number>;
+  title: string;
+  body: string;
+  author_id: number;
+  author_name: string;
+  user_id: number | null;
+  created_at: number;
+  updated_at: number;
+}
+
+export interface CommentsTable {
+  id: Generated<number>;
+  post_id: number;
+  user_id: number;
+  author_name: string;
+  body: string;
   created_at: number;
   updated_at: number;
 }
@@ -223,6 +267,10 @@ export interface Tables {
   product_totals: ProductTotalsTable;
   collection_versions: CollectionVersionsTable;
   reviews: ReviewsTable;
+  articles: ArticlesTable;
+  article_tags: ArticleTagsTable;
+  posts: PostsTable;
+  comments: CommentsTable;
   users: UsersTable;
   sessions: SessionsTable;
   api_keys: ApiKeysTable;

@@ -114,7 +114,13 @@ export function productsOf(place: Place): Promise<Product[]> {
 }
 
 /** What a product is but for its id and dates. */
-export function fieldsOf({ id: _id, createdAt: _created, updatedAt: _updated, ...fields }: Product) {
+export function fieldsOf({
+  id: _id,
+  createdAt: _created,
+  updatedAt: _updated,
+  rating: _rating,
+  ...fields
+}: Product) {
   return fields;
 }
 

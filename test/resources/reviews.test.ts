@@ -1,7 +1,9 @@
 /** Reviews of a product. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { addProduct, nowOf, pathOf } from '../support/catalog.ts';
+import { searchOf } from '../support/expected-list.ts';
 import { call } from '../support/http.ts';
+import { addKey, addPerson } from '../support/people.ts';
 import { play } from '../support/scenario.ts';
 import { databaseKinds, startTestService, type TestService } from '../support/service.ts';
 
@@ -99,6 +101,113 @@ describe.each([...databaseKinds])('reviews on %s', kind => {
     const first = await call(service, { path: `${paths[0]}/reviews?limit=1`, as: 'user' });
     const path = `${paths[1]}/reviews?limit=1&cursor=${first.body.meta.nextCursor}`;
     await play(service, { name: 'another product', path, as: 'user', status: 400, error: 'INVALID_CURSOR' });
+  });
+
+  test('who may change and delete it: its author, administrators; editors may delete it', async () => {
+    const product = await addProduct(service);
+    const author = await addPerson(service, 'user', 'Ada Winter');
+    const body = { rating: 4, body: 'Good.' };
+    const { id } = (
+      await call(service, {
+        method: 'POST',
+        path: `${pathOf(product)}/reviews`,
+        headers: author.headers,
+        body,
+      })
+    ).body;
+    const target = { path: `/v1/reviews/${id}` };
+    const forbidden = { status: 403, error: 'FORBIDDEN' } as const;
+    service.clock.advance(1000);
+    for (const [method, sent, has] of [
+      ['PUT', { rating: 2, productId: 1 }, { rating: 2, body: null }],
+      ['PATCH', { body: 'Worn.' }, { rating: 2, body: 'Worn.' }],
+    ] as const) {
+      const request = { ...target, method, body: sent };
+      for (const as of ['user', 'editor'] as const)
+        await play(service, { ...request, name: `${as} ${method}`, as, ...forbidden });
+      const changed = await play(service, {
+        ...request,
+        name: `author ${method}`,
+        headers: author.headers,
+        status: 200,
+      });
+      const own = { author: { id: author.id, name: 'Ada Winter' }, productId: product.id };
+      expect(changed.body).toMatchObject({ ...has, ...own, id, updatedAt: nowOf(service) });
+      await play(service, { ...request, name: `admin ${method}`, as: 'admin', status: 200 });
+    }
+    const patch = { ...target, name: 'JSON Patch', method: 'PATCH', headers: author.headers };
+    await play(service, {
+      ...patch,
+      headers: { ...author.headers, 'Content-Type': 'application/json-patch+json' },
+      body: [{ op: 'replace', path: '/productId', value: 1 }],
+      status: 422,
+      error: 'PATCH_RESULT_INVALID',
+    });
+    await play(service, { ...patch, body: { rating: 6 }, status: 400, problems: [['rating', 'maximum']] });
+    const reader = await addKey(service, 'reviews:read', 'content:write');
+    await play(service, { ...target, name: 'key', method: 'DELETE', headers: reader, ...forbidden });
+    await play(service, { ...target, name: 'user', method: 'DELETE', as: 'user', ...forbidden });
+    await play(service, { ...target, name: 'editor', method: 'DELETE', as: 'editor', status: 204 });
+    await play(service, { ...target, name: 'again', method: 'DELETE', as: 'editor', status: 404 });
+  });
+
+  test('the list of all can be filtered by product, author and rating', async () => {
+    const products = [await addProduct(service), await addProduct(service)];
+    const author = await addPerson(service, 'user', 'Ben');
+    const other = await addPerson(service, 'user', 'Cleo');
+    const made: number[] = [];
+    for (const [product, by, rating] of [
+      [products[0], author, 1],
+      [products[1], author, 5],
+      [products[1], other, 5],
+    ] as const) {
+      const path = `${pathOf(product ?? { id: 0 })}/reviews`;
+      const { body } = await call(service, { method: 'POST', path, headers: by.headers, body: { rating } });
+      made.push(body.id);
+    }
+    const ids = async (query: object) => {
+      const { body } = await call(service, { path: `/v1/reviews?${searchOf(query)}`, as: 'user' });
+      return (body.data as { id: number }[]).map(({ id }) => made.indexOf(id));
+    };
+    expect(await ids({ author: author.id })).toEqual([0, 1]);
+    expect(await ids({ author: author.id, sort: 'rating', order: 'desc' })).toEqual([1, 0]);
+    expect(await ids({ productId: products[1]?.id })).toEqual([1, 2]);
+    expect(await ids({ productId: products[1]?.id, author: other.id, rating: 5 })).toEqual([2]);
+    expect(await ids({ author: author.id, rating: 4 })).toEqual([]);
+    await play(service, {
+      name: 'rating 6',
+      path: '/v1/reviews?rating=6&author=x',
+      as: 'user',
+      status: 400,
+      problems: [
+        ['author', 'pattern'],
+        ['rating', 'maximum'],
+      ],
+    });
+  });
+
+  test('HAL leads to the product and the author, and shows actions to those who may', async () => {
+    const product = await addProduct(service);
+    const path = `${pathOf(product)}/reviews`;
+    const made = await call(service, { method: 'POST', path, as: 'user', body: { rating: 3 } });
+    const href = `${service.url}/v1/reviews/${made.body.id}`;
+    const links = {
+      self: { href },
+      author: { href: `${service.url}/v1/users/${made.body.author.id}` },
+      product: { href: service.url + pathOf(product) },
+    };
+    const headers = { Accept: 'application/hal+json' };
+    const own = await call(service, { path: `/v1/reviews/${made.body.id}`, as: 'user', headers });
+    expect(own.body).toEqual({
+      ...made.body,
+      _links: { ...links, edit: { href, method: 'PATCH' }, delete: { href, method: 'DELETE' } },
+      _embedded: {},
+    });
+    const list = await call(service, { path, as: 'editor', headers });
+    expect(list.body._embedded.reviews[0]._links).toEqual({
+      ...links,
+      delete: { href, method: 'DELETE' },
+    });
   });
 
   test('reviews go with their product', async () => {

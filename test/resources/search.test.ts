@@ -363,6 +363,27 @@ describe.each([...databaseKinds])('search on %s', kind => {
     await call(service, { method: 'DELETE', path: pathOf(product), as: 'admin' });
   });
 
+  test('articles and posts are found by all', async () => {
+    const body = { title: 'Caring for teak', body: 'Oil it twice a year.', tags: ['upkeep'] };
+    const article = await call(service, { method: 'POST', path: '/v1/articles', as: 'editor', body });
+    const note = { title: 'Teakwood', body: 'A note.' };
+    const post = await call(service, { method: 'POST', path: '/v1/posts', as: 'editor', body: note });
+    expect([article.status, post.status]).toEqual([201, 201]);
+    const { body: found } = await search(service, 'teak');
+    expect(found.data.map(({ type, title, score }: Record<string, unknown>) => [type, title, score])).toEqual(
+      [
+        ['article', 'Caring for teak', 1],
+        ['post', 'Teakwood', 0.8],
+      ],
+    );
+    expect(found.meta.facets).toEqual({ product: 0, article: 1, post: 1 });
+    expect(namesOf((await search(service, 'teak', '&type=post')).body)).toEqual(['Teakwood']);
+    expect(namesOf((await search(service, 'upkeep oil')).body)).toEqual(['Caring for teak']);
+    for (const path of [`/v1/articles/${article.body.id}`, `/v1/posts/${post.body.id}`])
+      await call(service, { method: 'DELETE', path, as: 'admin' });
+    expect(namesOf((await search(service, 'teak')).body)).toEqual([]);
+  });
+
   test('an API key finds what its scopes let it read', async () => {
     const keyWith = async (...scopes: string[]) => {
       const body = { name: 'search', scopes };

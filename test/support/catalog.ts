@@ -14,6 +14,7 @@ export interface Product {
   readonly tags: readonly string[];
   readonly createdAt: string;
   readonly updatedAt: string;
+  readonly rating: { readonly average: number | null; readonly count: number };
 }
 
 /** What a product is when only its name and price were given. */
@@ -24,6 +25,7 @@ export const plainProduct = {
   sku: null,
   category: null,
   tags: [],
+  rating: { average: null, count: 0 },
 };
 
 /** The moment it is for the service, as representations show it. */

@@ -18,6 +18,8 @@ export type DatabaseKind = 'sqlite' | 'postgresql';
 /** Every scenario runs on each of these. */
 export const databaseKinds: readonly DatabaseKind[] = ['sqlite', 'postgresql'];
 
+/** JWT_SECRET of every service under test. */
+export const serviceSecret = 'a secret for tests that is long enough for HS256';
 export const password = 'correct horse battery';
 const passwordHash = hashPassword(password);
 
@@ -75,7 +77,7 @@ export async function startTestService(
     WEATHER_URL: 'http://127.0.0.1:9',
     GEOCODING_URL: 'http://127.0.0.1:9',
     LOG_LEVEL: 'info',
-    JWT_SECRET: 'a secret for tests that is long enough for HS256',
+    JWT_SECRET: serviceSecret,
     ...(kind === 'postgresql' && settings.DATABASE_URL === undefined
       ? { DATABASE_URL: await createDatabase() }
       : {}),
@@ -124,6 +126,7 @@ async function start(
     user: await signIn(url, emailOf('user')),
   };
   const replicas: TestService[] = [];
+  let ended: Promise<void> | undefined;
   return {
     kind,
     url,
@@ -147,10 +150,13 @@ async function start(
       replicas.push(replica);
       return replica;
     },
-    async stop() {
-      for (const replica of replicas) await replica.stop();
-      await service.stop();
-      await database.close();
+    stop() {
+      ended ??= (async () => {
+        for (const replica of replicas) await replica.stop();
+        await service.stop();
+        await database.close();
+      })();
+      return ended;
     },
   };
 }

@@ -3,11 +3,14 @@ import { z } from 'zod';
 import { allow } from '../../http/access.ts';
 import { type Endpoint, endpoint } from '../../http/endpoint.ts';
 import { HttpError } from '../../http/errors.ts';
+import { hal, halCollection, isHal } from '../../http/hal.ts';
+import { selfOf } from '../../http/paginate.ts';
 import { patched } from '../../http/patched.ts';
 import { rememberedLists, rememberedResources } from '../../http/remembered.ts';
 import { created, noContent, ok } from '../../http/reply.ts';
 import { identifier } from '../../http/schema.ts';
 import type { Condition } from '../../storage/list.ts';
+import { type Asked, may, rootOf } from '../asked.ts';
 import type { Services } from '../services.ts';
 import * as schema from './schema.ts';
 import { type ProductStore, productJson, productOf, type StoredProduct } from './store.ts';
@@ -15,7 +18,7 @@ import { type ProductStore, productJson, productOf, type StoredProduct } from '.
 const tag = 'Products';
 const path = '/products';
 const params = z.object({ id: identifier() });
-const readOnly = ['id', 'createdAt', 'updatedAt'];
+const readOnly = ['id', 'createdAt', 'updatedAt', 'rating'];
 
 export function productEndpoints({ database, config, paginator }: Services, store: ProductStore): Endpoint[] {
   const found = (row: StoredProduct | undefined, id: number): StoredProduct => {
@@ -25,7 +28,11 @@ export function productEndpoints({ database, config, paginator }: Services, stor
   };
   const lists = rememberedLists(database);
   const singles = rememberedResources<StoredProduct>(database);
-  const show = (row: StoredProduct) => ok(productJson(row), { lastModified: row.updated_at });
+  /** What a GET of the product's address answers to this caller and Accept. */
+  const bodyOf = (asked: Asked, row: StoredProduct) =>
+    isHal(asked.mediaType) ? JSON.stringify(productHal(asked, row)) : productJson(row);
+  const show = (asked: Asked, row: StoredProduct) => ok(bodyOf(asked, row), { lastModified: row.updated_at });
+  const one = { description: 'The product as it is now.', schema: schema.product, hal: schema.productHal };
 
   return [
     endpoint({
@@ -36,9 +43,14 @@ export function productEndpoints({ database, config, paginator }: Services, stor
       tag,
       access: allow.everyone('products:read'),
       query: schema.listProducts,
-      responses: { 200: { description: 'One page of products.', schema: schema.productList } },
+      responses: {
+        200: { description: 'One page of products.', schema: schema.productList, hal: schema.productListHal },
+      },
       errors: ['INVALID_CURSOR'],
-      handle({ query, url }) {
+      handle(asked) {
+        const { query, url } = asked;
+        // Made anew each time: what is remembered is the same for all callers.
+        if (isHal(asked.mediaType)) return halPage(asked, query);
         return lists.answer(`${url.base}${url.path}?${url.search}`, store.list.version, async () => {
           const request = paginator.request(query, conditionsOf(query), schema.sortColumns, 'products');
           return paginator.envelope(await store.list(request), request, 'products', url, productJson);
@@ -53,17 +65,18 @@ export function productEndpoints({ database, config, paginator }: Services, stor
       tag,
       access: allow.staff('products:write'),
       body: { kind: 'json', schema: schema.createProduct, example: schema.productBodyExample },
-      responses: { 201: { description: 'The product was created.', schema: schema.product } },
+      responses: { 201: { ...one, description: 'The product was created.' } },
       errors: ['DUPLICATE'],
-      handle({ body, url, write, cause }) {
-        return write(async session => {
+      handle(asked) {
+        const { body, url, cause } = asked;
+        return asked.write(async session => {
           const fields = schema.replaceProduct.parse({
             ...body,
             currency: body.currency ?? config.DEFAULT_CURRENCY,
           });
           const row = await store.insert(session, fields, cause());
           const location = `${url.base}${url.path}/${row.id}`;
-          return created(location, productJson(row), { lastModified: row.updated_at });
+          return created(location, bodyOf(asked, row), { lastModified: row.updated_at });
         });
       },
     }),
@@ -113,9 +126,13 @@ export function productEndpoints({ database, config, paginator }: Services, stor
       tag,
       access: allow.everyone('products:read'),
       params,
-      responses: { 200: { description: 'The product.', schema: schema.product } },
+      responses: { 200: { ...one, description: 'The product.' } },
       errors: ['NOT_FOUND'],
-      handle({ params: { id } }) {
+      handle(asked) {
+        const { id } = asked.params;
+        if (isHal(asked.mediaType)) {
+          return store.find(database.read, id).then(row => show(asked, found(row, id)));
+        }
         return singles.answer(
           id,
           async () => found(await store.find(database.read, id), id),
@@ -133,13 +150,15 @@ export function productEndpoints({ database, config, paginator }: Services, stor
       access: allow.staff('products:write'),
       params,
       body: { kind: 'json', schema: schema.replaceProduct, example: schema.productBodyExample },
-      responses: { 200: { description: 'The product as it is now.', schema: schema.product } },
+      responses: { 200: one },
       errors: ['NOT_FOUND', 'DUPLICATE', 'PRECONDITION_FAILED'],
-      handle({ params: { id }, body, precondition, write, cause }) {
-        return write(async session => {
+      handle(asked) {
+        const { params, body, precondition, cause } = asked;
+        const { id } = params;
+        return asked.write(async session => {
           const before = found(await store.lock(session, id), id);
-          precondition(productJson(before), before.updated_at);
-          return showOnly(await store.update(session, [{ before, fields: body }], cause()));
+          precondition(bodyOf(asked, before), before.updated_at);
+          return showOnly(asked, await store.update(session, [{ before, fields: body }], cause()));
         });
       },
     }),
@@ -152,14 +171,16 @@ export function productEndpoints({ database, config, paginator }: Services, stor
       access: allow.staff('products:write'),
       params,
       body: { kind: 'patch', schema: schema.patchProduct, example: { price: 69.9 } },
-      responses: { 200: { description: 'The product as it is now.', schema: schema.product } },
+      responses: { 200: one },
       errors: ['NOT_FOUND', 'DUPLICATE', 'PRECONDITION_FAILED'],
-      handle({ params: { id }, body, precondition, write, cause }) {
-        return write(async session => {
+      handle(asked) {
+        const { params, body, precondition, cause } = asked;
+        const { id } = params;
+        return asked.write(async session => {
           const before = found(await store.lock(session, id), id);
-          precondition(productJson(before), before.updated_at);
+          precondition(bodyOf(asked, before), before.updated_at);
           const fields = patched(productOf(before), body, schema.replaceProduct, readOnly);
-          return showOnly(await store.update(session, [{ before, fields }], cause()));
+          return showOnly(asked, await store.update(session, [{ before, fields }], cause()));
         });
       },
     }),
@@ -171,12 +192,15 @@ export function productEndpoints({ database, config, paginator }: Services, stor
       tag,
       access: allow.staff('products:write'),
       params,
-      responses: { 204: { description: 'The product is gone.' } },
+      // HAL is offered though nothing is answered: If-Match may name the tag of what a GET has shown as HAL.
+      responses: { 204: { description: 'The product is gone.', hal: schema.productHal } },
       errors: ['NOT_FOUND', 'PRECONDITION_FAILED'],
-      handle({ params: { id }, precondition, write, cause }) {
-        return write(async session => {
+      handle(asked) {
+        const { params, precondition, cause } = asked;
+        const { id } = params;
+        return asked.write(async session => {
           const before = found(await store.lock(session, id), id);
-          precondition(productJson(before), before.updated_at);
+          precondition(bodyOf(asked, before), before.updated_at);
           await store.remove(session, before, cause());
           return noContent();
         });
@@ -184,10 +208,27 @@ export function productEndpoints({ database, config, paginator }: Services, stor
     }),
   ];
 
-  function showOnly([row]: readonly StoredProduct[]) {
-    if (row === undefined) throw new Error('an update of one product gave none');
-    return show(row);
+  async function halPage(asked: Asked, query: z.output<typeof schema.listProducts>) {
+    const request = paginator.request(query, conditionsOf(query), schema.sortColumns, 'products');
+    const listed = await store.list(request);
+    const envelope = paginator.envelope(listed, request, 'products', asked.url, row => bodyOf(asked, row));
+    return ok(halCollection(envelope, 'products', selfOf(asked.url)));
   }
+
+  function showOnly(asked: Asked, [row]: readonly StoredProduct[]) {
+    if (row === undefined) throw new Error('an update of one product gave none');
+    return show(asked, row);
+  }
+}
+
+function productHal({ url, caller }: Asked, row: StoredProduct): object {
+  const href = `${rootOf(url)}${path}/${row.id}`;
+  const mayWrite = may(caller, ['admin', 'editor'], 'products:write');
+  return hal(productOf(row), {
+    self: { href },
+    reviews: { href: `${href}/reviews` },
+    ...(mayWrite ? { edit: { href, method: 'PATCH' }, delete: { href, method: 'DELETE' } } : {}),
+  });
 }
 
 function conditionsOf(query: z.output<typeof schema.listProducts>): Condition[] {

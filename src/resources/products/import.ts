@@ -13,7 +13,7 @@ import { searchIndex } from '../../storage/search-index.ts';
 import { collectionVersions, productTotals, type TotalChange } from '../../storage/totals.ts';
 import { createdEvents } from './import-events.ts';
 import { type ImportRecord, plainRecord } from './import-plain.ts';
-import { createProduct, type ProductFields } from './schema.ts';
+import { createProduct, type ProductFields, type Rating } from './schema.ts';
 import { searchTextOf } from './search-text.ts';
 import { type ProductRow, productJson, productOf, rowOf, type StoredProduct } from './store.ts';
 
@@ -35,6 +35,7 @@ export interface ImportPlan {
 interface ImportUpdate {
   readonly stored: StoredProduct;
   readonly createdAt: number;
+  readonly rating: Rating;
   readonly before: ProductFields;
   readonly after: ProductFields;
 }
@@ -137,10 +138,10 @@ export function productImporter(
       await search.addMany(session, 'product', documents);
       // All at once: PostgreSQL gets them in one go instead of one round trip each.
       await Promise.all(
-        updates.map(async ({ stored, before, after, createdAt }) => {
+        updates.map(async ({ stored, before, after, createdAt, rating }) => {
           const { id } = stored;
           await search.change(session, 'product', searchTextOf(before), { id, ...searchTextOf(after) });
-          const row = rowOf(after, now, createdAt);
+          const row = rowOf(after, now, createdAt, rating);
           await session.run(update({ id, ...row }));
           const documents = {
             before: productJson(stored),
@@ -157,15 +158,15 @@ export function productImporter(
 
 /** A product while a batch is planned: as it will be once the records so far are in. */
 interface Entry {
-  readonly stored: { readonly stored: StoredProduct; readonly createdAt: number } | undefined;
+  readonly stored: Pick<ImportUpdate, 'stored' | 'createdAt' | 'rating'> | undefined;
   readonly before: ProductFields;
   fields: ProductFields;
   changed: boolean;
 }
 
 function entryOf(row: StoredProduct): Entry {
-  const { id: _id, createdAt, updatedAt: _updatedAt, ...fields } = productOf(row);
-  const stored = { stored: row, createdAt: Date.parse(createdAt) };
+  const { id: _id, createdAt, updatedAt: _updatedAt, rating, ...fields } = productOf(row);
+  const stored = { stored: row, createdAt: Date.parse(createdAt), rating };
   return { stored, before: fields, fields, changed: false };
 }
 

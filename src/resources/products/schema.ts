@@ -1,5 +1,6 @@
 /** THE schema of products: representation, create, replace, patch, bulk and list. */
 import { z } from 'zod';
+import { halCollectionOf, halOf, linksOf } from '../../http/hal.ts';
 import { collectionOf, pageParameters, sortParameters } from '../../http/paginate.ts';
 import { identifier, numberParameter, prose, text, timestamp } from '../../http/schema.ts';
 
@@ -16,6 +17,12 @@ const description = prose(10_000);
 const sku = text(64).describe('Unique among products.');
 const category = text(100);
 const tags = z.array(text(50)).max(50);
+const rating = z
+  .object({
+    average: z.number().min(1).max(5).nullable().describe('To two decimals; null without reviews.'),
+    count: z.int().min(0),
+  })
+  .describe('What its reviews say. Read-only.');
 
 const example = {
   id: 1,
@@ -29,9 +36,10 @@ const example = {
   tags: ['desk', 'wood'],
   createdAt: '2026-01-15T09:30:00.000Z',
   updatedAt: '2026-01-15T09:30:00.000Z',
+  rating: { average: 4.67, count: 3 },
 } as const;
 
-const { id: _id, createdAt: _createdAt, updatedAt: _updatedAt, ...writable } = example;
+const { id: _id, createdAt: _createdAt, updatedAt: _updatedAt, rating: _rating, ...writable } = example;
 export const productExample = example;
 export const productBodyExample = writable;
 
@@ -48,8 +56,16 @@ export const product = z
     tags,
     createdAt: timestamp(),
     updatedAt: timestamp(),
+    rating,
   })
   .meta({ id: 'Product', example });
+
+export const productHal = halOf(
+  product,
+  'ProductHal',
+  linksOf(['self', 'reviews'], ['edit', 'delete']),
+  z.object({}),
+);
 
 /** POST: name and price; `currency` falls back to the service's default. */
 export const createProduct = z
@@ -99,6 +115,7 @@ export const bulkPatch = z
 export const bulkResult = z.object({ updated: z.int().min(0).max(500) }).meta({ id: 'BulkResult' });
 
 export const productList = collectionOf(product, 'ProductList');
+export const productListHal = halCollectionOf(productHal, 'products', productList, 'ProductListHal');
 
 /** Public names of the sorts → columns. */
 export const sortColumns = {
@@ -128,3 +145,4 @@ export const listProducts = z.object({
 export type ProductFields = z.output<typeof replaceProduct>;
 export type ProductPatch = z.output<typeof patchProduct>;
 export type Product = z.output<typeof product>;
+export type Rating = z.output<typeof rating>;

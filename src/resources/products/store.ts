@@ -1,6 +1,7 @@
 /**
  * The queries of products. A row holds its representation as JSON text (`document`), so that reading serves
- * text as it is; the other columns are what SQL filters, sorts and keeps unique. Both are written here only.
+ * text as it is; the other columns are what SQL filters, sorts and keeps unique. Both are written here,
+ * and a product's rating by ratings.ts.
  */
 import type { Cause, Outbox } from '../../events/outbox.ts';
 import { type Database, largestId, type Session, type Transaction } from '../../storage/database.ts';
@@ -9,7 +10,7 @@ import { prepared } from '../../storage/prepared.ts';
 import { searchIndex } from '../../storage/search-index.ts';
 import type { ProductsTable } from '../../storage/tables.ts';
 import { collectionVersions, productTotals } from '../../storage/totals.ts';
-import type { Product, ProductFields } from './schema.ts';
+import type { Product, ProductFields, Rating } from './schema.ts';
 import { searchTextOf } from './search-text.ts';
 
 /** A product as it is stored. */
@@ -48,19 +49,27 @@ export function productJson(row: { readonly id: number; readonly document: strin
 
 /** The representation as a value. */
 export function productOf(row: StoredProduct): Product {
-  // Boundary: `document` is written by `rowOf` alone, from fields that the schema has checked.
+  // Boundary: `document` is written by `rowOf` and ratings.ts alone, from fields that the schema has checked.
   return JSON.parse(productJson(row)) as Product;
 }
 
-export type ProductRow = Omit<ProductsTable, 'id'>;
+/** What is written with a product's fields; the sums behind its rating have a writer of their own: ratings.ts. */
+export type ProductRow = Omit<ProductsTable, 'id' | 'rating_sum' | 'rating_count'>;
 
-/** @param now epoch milliseconds; @param createdAt the same for a product that exists already */
-export function rowOf(fields: ProductFields, now: number, createdAt: number = now): ProductRow {
+const unrated: Rating = { average: null, count: 0 };
+
+/** @param now epoch milliseconds; @param createdAt the same, and @param rating, for a product that exists already */
+export function rowOf(
+  fields: ProductFields,
+  now: number,
+  createdAt: number = now,
+  rating: Rating = unrated,
+): ProductRow {
   const { name, price, currency, status, description, sku, category, tags } = fields;
   const updatedText = new Date(now).toISOString();
   const createdText = createdAt === now ? updatedText : new Date(createdAt).toISOString();
   const dates = { createdAt: createdText, updatedAt: updatedText };
-  const members = { name, price, currency, status, description, sku, category, tags, ...dates };
+  const members = { name, price, currency, status, description, sku, category, tags, ...dates, rating };
   const document = JSON.stringify(members).slice(1);
   return { name, price, status, category, sku, created_at: createdAt, updated_at: now, document };
 }
@@ -156,7 +165,7 @@ export function productStore(database: Database, outbox: Outbox): ProductStore {
       const stored: StoredProduct[] = [];
       for (const { before, fields } of changes) {
         const old = productOf(before);
-        const row = rowOf(fields, cause.at, Date.parse(old.createdAt));
+        const row = rowOf(fields, cause.at, Date.parse(old.createdAt), old.rating);
         await session.run(build.updateTable('products').set(row).where('id', '=', before.id).compile());
         totals.change(session, { status: old.status, category: old.category, change: -1 });
         totals.change(session, { status: row.status, category: row.category, change: 1 });

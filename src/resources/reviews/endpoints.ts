@@ -1,19 +1,19 @@
-/** Reviews of a product over HTTP. */
-import { z } from 'zod';
-import { allow, unauthorized } from '../../http/access.ts';
+/** Reviews of products over HTTP. */
+import type { z } from 'zod';
+import { allow } from '../../http/access.ts';
 import { type Endpoint, endpoint } from '../../http/endpoint.ts';
 import { HttpError } from '../../http/errors.ts';
-import { created, ok } from '../../http/reply.ts';
-import { identifier } from '../../http/schema.ts';
-import type { Session } from '../../storage/database.ts';
+import type { Condition } from '../../storage/list.ts';
+import { authorship, pages, presenter, reviewRights } from '../authored.ts';
+import { authoredEndpoints, missing, params } from '../authored-endpoints.ts';
 import type { ProductStore } from '../products/store.ts';
 import type { Services } from '../services.ts';
-import type { UserStore } from '../users/store.ts';
 import * as schema from './schema.ts';
-import { type ReviewStore, reviewOf } from './store.ts';
+import { type ReviewStore, reviewOf, type StoredReview } from './store.ts';
 
 const tag = 'Reviews';
 const path = '/products/{id}/reviews';
+const example = { rating: 5, body: 'Bright, and well made.' };
 const alreadyReviewed = () =>
   new HttpError('DUPLICATE', {
     message: 'You have reviewed this product already.',
@@ -26,17 +26,34 @@ const alreadyReviewed = () =>
       },
     ],
   });
-const params = z.object({ id: identifier() });
 
 export function reviewEndpoints(
-  { database, clock, paginator }: Services,
-  { reviews, products, users }: { reviews: ReviewStore; products: ProductStore; users: UserStore },
+  { database, paginator }: Services,
+  { reviews, products }: { reviews: ReviewStore; products: ProductStore },
 ): Endpoint[] {
-  async function requireProduct(session: Session, id: number): Promise<void> {
-    if ((await products.find(session, id)) === undefined) {
-      throw new HttpError('NOT_FOUND', { message: `There is no product ${id || 'with this id'}.` });
-    }
-  }
+  const authorOf = authorship(database);
+  const present = presenter<StoredReview>({
+    collection: 'reviews',
+    rights: reviewRights,
+    representationOf: reviewOf,
+    accountOf: row => row.user_id,
+    ownerOf: row => row.user_id,
+    relatedTo: row => ({ product: `products/${row.product_id}` }),
+    linksInJson: false,
+  });
+  const page = pages({
+    paginator,
+    list: reviews.list,
+    sortColumns: schema.sortColumns,
+    collection: 'reviews',
+    presenter: present,
+  });
+  const listed = {
+    description: 'One page of reviews.',
+    schema: schema.reviewList,
+    hal: schema.reviewListHal,
+  };
+
   return [
     endpoint({
       method: 'GET',
@@ -47,14 +64,12 @@ export function reviewEndpoints(
       access: allow.everyone('reviews:read'),
       params,
       query: schema.listReviews,
-      responses: { 200: { description: 'One page of reviews.', schema: schema.reviewList } },
+      responses: { 200: listed },
       errors: ['NOT_FOUND', 'INVALID_CURSOR'],
-      async handle({ params: { id }, query, url }) {
-        await requireProduct(database.read, id);
-        const conditions = [{ column: 'product_id', operator: '=', value: id } as const];
-        const request = paginator.request(query, conditions, schema.sortColumns, 'reviews');
-        const listed = await reviews.list(request);
-        return ok(paginator.envelope(listed, request, 'reviews', url, row => JSON.stringify(reviewOf(row))));
+      async handle(asked) {
+        const { id } = asked.params;
+        if ((await products.find(database.read, id)) === undefined) throw missing('product', id);
+        return page(asked, asked.query, [{ column: 'product_id', operator: '=', value: id }]);
       },
     }),
     endpoint({
@@ -62,47 +77,67 @@ export function reviewEndpoints(
       path,
       operationId: 'createReview',
       summary: 'Review a product',
-      description: 'One review per user and product.',
+      description: 'One review per user and product, by the user who is signed in: no API key can write one.',
       tag,
       access: allow.everyone(),
       params,
-      body: {
-        kind: 'json',
-        schema: schema.createReview,
-        example: { rating: 5, body: 'Bright, and well made.' },
+      body: { kind: 'json', schema: schema.createReview, example },
+      responses: {
+        201: { description: 'The review was created.', schema: schema.review, hal: schema.reviewHal },
       },
-      responses: { 201: { description: 'The review was created.', schema: schema.review } },
       errors: ['NOT_FOUND', 'DUPLICATE'],
-      handle({ params: { id }, body, caller, url, write }) {
-        return write(async session => {
-          await requireProduct(session, id);
-          const author = caller.kind === 'user' ? await users.find(session, caller.userId) : undefined;
-          if (author === undefined) throw unauthorized('UNAUTHORIZED');
+      handle(asked) {
+        const { id } = asked.params;
+        return asked.write(async session => {
+          const author = await authorOf(session, asked.caller);
+          const product = await reviews.lockProduct(session, id);
+          if (product === undefined) throw missing('product', id);
           if (await reviews.exists(session, id, author.id)) throw alreadyReviewed();
-          const review = reviewOf(await reviews.insert(session, id, author, body, clock.now()));
-          const collection = url.path.replace(/\/products\/[^/]+\/reviews$/, '/reviews');
-          return created(`${url.base}${collection}/${review.id}`, review, {
-            lastModified: Date.parse(review.updatedAt),
-          });
+          const fields = schema.replaceReview.parse(asked.body);
+          const row = await reviews.insert(session, product, author, fields, asked.cause());
+          return present.created(asked, row);
         });
       },
     }),
     endpoint({
       method: 'GET',
-      path: '/reviews/{id}',
-      operationId: 'getReview',
-      summary: 'Read a review',
+      path: '/reviews',
+      operationId: 'listAllReviews',
+      summary: 'List the reviews of all products',
       tag,
       access: allow.everyone('reviews:read'),
-      params,
-      responses: { 200: { description: 'The review.', schema: schema.review } },
-      errors: ['NOT_FOUND'],
-      async handle({ params: { id } }) {
-        const row = await reviews.find(database.read, id);
-        if (row === undefined)
-          throw new HttpError('NOT_FOUND', { message: `There is no review ${id || 'with this id'}.` });
-        return ok(reviewOf(row), { lastModified: row.updated_at });
-      },
+      query: schema.listAllReviews,
+      responses: { 200: listed },
+      errors: ['INVALID_CURSOR'],
+      handle: asked => page(asked, asked.query, conditionsOf(asked.query)),
+    }),
+    ...authoredEndpoints(database, {
+      name: 'review',
+      path: '/reviews',
+      tag,
+      read: allow.everyone('reviews:read'),
+      write: allow.everyone('reviews:write'),
+      rule: 'Its author and administrators may; editors may delete any review. The product’s rating follows.',
+      representation: schema.review,
+      hal: schema.reviewHal,
+      replace: schema.replaceReview,
+      patch: schema.patchReview,
+      replaceExample: example,
+      patchExample: { rating: 4 },
+      readOnly: ['id', 'productId', 'author', 'createdAt', 'updatedAt'],
+      presenter: present,
+      store: reviews,
     }),
   ];
+}
+
+function conditionsOf(query: z.output<typeof schema.listAllReviews>): Condition[] {
+  const filters = [
+    ['product_id', query.productId],
+    ['user_id', query.author],
+    ['rating', query.rating],
+  ] as const;
+  return filters.flatMap(([column, value]) =>
+    value === undefined ? [] : [{ column, operator: '=' as const, value }],
+  );
 }

@@ -1,7 +1,10 @@
 /** THE schema of reviews. */
 import { z } from 'zod';
+import { halCollectionOf, halOf, linksOf } from '../../http/hal.ts';
 import { collectionOf, pageParameters, sortParameters } from '../../http/paginate.ts';
-import { identifier, prose, text, timestamp } from '../../http/schema.ts';
+import { identifier, integerParameter, prose, timestamp } from '../../http/schema.ts';
+import { largestId } from '../../storage/database.ts';
+import { author } from '../authored.ts';
 
 const rating = z
   .int()
@@ -14,7 +17,7 @@ export const review = z
   .object({
     id: identifier(),
     productId: identifier(),
-    author: z.object({ id: identifier(), name: text(200).meta({ examples: ['Ada Winter'] }) }),
+    author,
     rating,
     body: body.nullable(),
     createdAt: timestamp(),
@@ -22,10 +25,40 @@ export const review = z
   })
   .meta({ id: 'Review' });
 
+export const reviewHal = halOf(
+  review,
+  'ReviewHal',
+  linksOf(['self', 'author', 'product'], ['edit', 'delete']),
+  z.object({}),
+);
+
 export const createReview = z.object({ rating, body: body.nullish() }).meta({ id: 'CreateReview' });
+
+/** PUT: a body that is left out becomes null. */
+export const replaceReview = createReview
+  .transform(input => ({ rating: input.rating, body: input.body ?? null }))
+  .meta({ id: 'ReplaceReview' });
+
+export const patchReview = createReview.partial().meta({ id: 'PatchReview' });
+
 export const reviewList = collectionOf(review, 'ReviewList');
+export const reviewListHal = halCollectionOf(reviewHal, 'reviews', reviewList, 'ReviewListHal');
 export const sortColumns = { id: 'id', rating: 'rating', createdAt: 'created_at' } as const;
 export const listReviews = z.object({ ...sortParameters(['id', 'rating', 'createdAt']), ...pageParameters });
 
-export type Review = z.output<typeof review>;
-export type NewReview = z.output<typeof createReview>;
+export const listAllReviews = z.object({
+  productId: integerParameter(1, largestId, { examples: [1] })
+    .optional()
+    .describe('Only reviews of the product with this id.'),
+  author: integerParameter(1, largestId, { examples: [1] })
+    .optional()
+    .describe('Only reviews by the user with this id.'),
+  rating: integerParameter(1, 5, { examples: [5] })
+    .optional()
+    .describe('Only reviews with this rating.'),
+  ...sortParameters(['id', 'rating', 'createdAt']),
+  ...pageParameters,
+});
+
+/** What a caller may set, complete: every write ends in one of these. */
+export type ReviewFields = z.output<typeof replaceReview>;

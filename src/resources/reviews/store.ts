@@ -1,10 +1,16 @@
-/** The queries of reviews. */
+/**
+ * The queries of reviews. Whatever changes a review changes its product's rating in the same transaction; it locks
+ * the product first and the review after it, so that no two transactions wait for each other crosswise.
+ */
+import { sql } from 'kysely';
+import type { Cause, Outbox } from '../../events/outbox.ts';
 import type { Database, Session, Transaction } from '../../storage/database.ts';
-import { type Listed, type ListRequest, lister } from '../../storage/list.ts';
-import type { NewReview, Review } from './schema.ts';
+import { prepared } from '../../storage/prepared.ts';
+import { type Author, type AuthoredStore, authoredStore, type Stored } from '../authored-store.ts';
+import { productRatings, type RatedProduct, type RatingChange } from '../products/ratings.ts';
+import type { ReviewFields } from './schema.ts';
 
-export interface StoredReview {
-  readonly id: number;
+export type ReviewValues = {
   readonly product_id: number;
   readonly user_id: number;
   readonly author_name: string;
@@ -12,34 +18,44 @@ export interface StoredReview {
   readonly body: string | null;
   readonly created_at: number;
   readonly updated_at: number;
-}
+};
+export type StoredReview = Stored<ReviewValues>;
 
-export interface ReviewStore {
-  list(request: ListRequest): Promise<Listed<StoredReview>>;
-  find(session: Session, id: number): Promise<StoredReview | undefined>;
+export interface ReviewStore extends Pick<AuthoredStore<ReviewValues>, 'list' | 'find'> {
+  /** Reads a review, keeping others from changing it or its product until the transaction ends. */
+  lock(session: Session, id: number): Promise<StoredReview | undefined>;
+  /** Keeps others from changing a product and its reviews until the transaction ends; undefined when there is none. */
+  lockProduct(session: Session, productId: number): Promise<RatedProduct | undefined>;
   /** Whether this user has reviewed this product. */
   exists(session: Session, productId: number, userId: number): Promise<boolean>;
-  /** @throws StorageError `unique` when the author has reviewed the product already */
+  /**
+   * @param product locked
+   * @throws StorageError `unique` when the author has reviewed the product already
+   */
   insert(
     session: Transaction,
-    productId: number,
-    author: { id: number; name: string },
-    input: NewReview,
-    now: number,
+    product: RatedProduct,
+    author: Author,
+    fields: ReviewFields,
+    cause: Cause,
   ): Promise<StoredReview>;
+  update(
+    session: Transaction,
+    before: StoredReview,
+    fields: ReviewFields,
+    cause: Cause,
+  ): Promise<StoredReview>;
+  remove(session: Transaction, before: StoredReview, cause: Cause): Promise<void>;
+  /**
+   * Deletes all reviews of a user whose account is about to be deleted and whose row is locked. To be called before
+   * the account is deleted: the database would delete the reviews too, but leave the ratings of their products as
+   * they are.
+   * @returns how many there were
+   */
+  removeAllOf(session: Transaction, userId: number, cause: Cause): Promise<number>;
 }
 
-const columns = [
-  'product_id',
-  'user_id',
-  'author_name',
-  'rating',
-  'body',
-  'created_at',
-  'updated_at',
-] as const;
-
-export function reviewOf(row: StoredReview): Review {
+export function reviewOf(row: StoredReview) {
   return {
     id: row.id,
     productId: row.product_id,
@@ -51,35 +67,75 @@ export function reviewOf(row: StoredReview): Review {
   };
 }
 
-export function reviewStore(database: Database): ReviewStore {
+export function reviewStore(database: Database, outbox: Outbox): ReviewStore {
   const { build } = database;
+  const ratings = productRatings(database, outbox);
+  const rows = authoredStore<ReviewValues>(database, outbox, {
+    table: 'reviews',
+    resource: 'review',
+    columns: ['product_id', 'user_id', 'author_name', 'rating', 'body', 'created_at', 'updated_at'],
+    representationOf: reviewOf,
+  });
+  const ofUserAndProduct = prepared<{ productId: number; userId: number }, { id: number }>(argument => ({
+    compile: () =>
+      sql<{ id: number }>`select id from reviews
+        where product_id = ${argument.productId} and user_id = ${argument.userId}`.compile(build),
+  }));
+  const ofUser = prepared<{ userId: number }, { id: number; product_id: number }>(argument => ({
+    compile: () =>
+      sql<{ id: number; product_id: number }>`select id, product_id from reviews
+        where user_id = ${argument.userId} order by product_id`.compile(build),
+  }));
+
+  async function rate(session: Transaction, productId: number, change: RatingChange, cause: Cause) {
+    const product = await ratings.lock(session, productId);
+    if (product === undefined) throw new Error(`the product ${productId} of a review is not there`);
+    await ratings.add(session, product, change, cause);
+  }
+
+  async function remove(session: Transaction, before: StoredReview, cause: Cause): Promise<void> {
+    await rate(session, before.product_id, { sum: -before.rating, count: -1 }, cause);
+    await rows.remove(session, before, cause);
+  }
+
+  async function lock(session: Session, id: number): Promise<StoredReview | undefined> {
+    const seen = await rows.find(session, id);
+    if (seen === undefined || (await ratings.lock(session, seen.product_id)) === undefined) return undefined;
+    return rows.lock(session, id);
+  }
+
   return {
-    list: lister<StoredReview>(database, { table: 'reviews', columns }),
-    find: (session, id) =>
-      session.first(
-        build
-          .selectFrom('reviews')
-          .select(['id', ...columns])
-          .where('id', '=', id)
-          .compile(),
-      ),
-    async exists(session, productId, userId) {
-      const query = build.selectFrom('reviews').select('id');
-      const mine = query.where('product_id', '=', productId).where('user_id', '=', userId);
-      return (await session.first(mine.compile())) !== undefined;
+    list: rows.list,
+    find: rows.find,
+    lock,
+    lockProduct: ratings.lock,
+    remove,
+    exists: async (session, productId, userId) =>
+      (await session.first(ofUserAndProduct({ productId, userId }))) !== undefined,
+
+    async insert(session, product, author, fields, cause) {
+      const values = { product_id: product.id, user_id: author.id, author_name: author.name, ...fields };
+      await ratings.add(session, product, { sum: fields.rating, count: 1 }, cause);
+      return rows.insert(session, values, cause);
     },
-    async insert(session, productId, author, input, now) {
-      const values = {
-        product_id: productId,
-        user_id: author.id,
-        author_name: author.name,
-        rating: input.rating,
-        body: input.body ?? null,
-        created_at: now,
-        updated_at: now,
-      };
-      const id = await session.insert(build.insertInto('reviews').values(values).compile());
-      return { id, ...values };
+
+    async update(session, before, fields, cause) {
+      await rate(session, before.product_id, { sum: fields.rating - before.rating, count: 0 }, cause);
+      return rows.update(session, before, fields, cause);
+    },
+
+    async removeAllOf(session, userId, cause) {
+      const found = await session.all(ofUser({ userId }));
+      // All products first, in order of id: after the first change nothing more is waited for.
+      for (const { product_id } of found) await ratings.lock(session, product_id);
+      let removed = 0;
+      for (const { id } of found) {
+        const review = await rows.lock(session, id);
+        if (review === undefined) continue;
+        await remove(session, review, cause);
+        removed += 1;
+      }
+      return removed;
     },
   };
 }

@@ -11,6 +11,7 @@ import type { Session } from '../../storage/database.ts';
 import type { Condition } from '../../storage/list.ts';
 import { hashPassword } from '../auth/passwords.ts';
 import type { SessionStore } from '../auth/store.ts';
+import type { ReviewStore } from '../reviews/store.ts';
 import type { Services } from '../services.ts';
 import type { Letters } from './letters.ts';
 import type { MailTokens } from './mail-tokens.ts';
@@ -24,6 +25,7 @@ export interface UserOptions {
   readonly sessions: SessionStore;
   readonly mailTokens: MailTokens;
   readonly letters: Letters;
+  readonly reviews: Pick<ReviewStore, 'removeAllOf'>;
 }
 
 const tag = 'Users';
@@ -37,7 +39,7 @@ type Asked = Pick<Input<unknown, unknown, unknown>, 'caller' | 'url' | 'mediaTyp
 type Changing = Asked & Pick<Input<unknown, unknown, unknown>, 'precondition' | 'cause' | 'write'>;
 
 export function userEndpoints({ database, paginator }: Services, options: UserOptions): Endpoint[] {
-  const { users, sessions, mailTokens, letters } = options;
+  const { users, sessions, mailTokens, letters, reviews } = options;
 
   /** Reads what the links of a representation depend on. */
   async function viewFor(session: Session, { caller, url, mediaType }: Asked): Promise<View> {
@@ -199,6 +201,8 @@ export function userEndpoints({ database, paginator }: Services, options: UserOp
           precondition(userBody(before, await viewFor(session, input)), before.updated_at);
           const refused = refusal(caller, before, null, administrators);
           if (refused !== undefined) throw refused;
+          // Before the database deletes them with the account: their products' ratings follow.
+          await reviews.removeAllOf(session, before.id, cause());
           await users.remove(session, before, cause());
           return noContent();
         });

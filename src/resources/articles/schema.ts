@@ -1,0 +1,68 @@
+/** THE schema of articles. */
+import { z } from 'zod';
+import { halCollectionOf, halOf, linksOf } from '../../http/hal.ts';
+import { collectionOf, pageParameters, sortParameters } from '../../http/paginate.ts';
+import { identifier, integerParameter, prose, text, timestamp } from '../../http/schema.ts';
+import { largestId } from '../../storage/database.ts';
+import { author } from '../authored.ts';
+
+const title = text(200).meta({ examples: ['How we choose our wood'] });
+const body = prose(100_000).meta({ examples: ['Walnut is dense, dark, and kind to tools.'] });
+const tags = z
+  .array(text(50))
+  .max(50)
+  .meta({ examples: [['wood', 'workshop']] });
+
+export const article = z
+  .object({
+    id: identifier(),
+    title,
+    body,
+    author,
+    tags,
+    createdAt: timestamp(),
+    updatedAt: timestamp(),
+    _links: z.object({
+      self: z.url().meta({ examples: ['https://shop.example/v1/articles/1'] }),
+      author: z
+        .url()
+        .optional()
+        .describe('Absent once the author has no account any more.')
+        .meta({ examples: ['https://shop.example/v1/users/1'] }),
+    }),
+  })
+  .meta({ id: 'Article' });
+
+export const articleHal = halOf(
+  article,
+  'ArticleHal',
+  linksOf(['self'], ['author', 'edit', 'delete']),
+  z.object({}),
+);
+
+export const createArticle = z.object({ title, body, tags: tags.nullish() }).meta({ id: 'CreateArticle' });
+
+/** PUT: tags that are left out become empty. */
+export const replaceArticle = createArticle
+  .transform(input => ({ title: input.title, body: input.body, tags: input.tags ?? [] }))
+  .meta({ id: 'ReplaceArticle' });
+
+export const patchArticle = createArticle.partial().meta({ id: 'PatchArticle' });
+
+export const articleList = collectionOf(article, 'ArticleList');
+export const articleListHal = halCollectionOf(articleHal, 'articles', articleList, 'ArticleListHal');
+export const sortColumns = { id: 'id', title: 'title', createdAt: 'created_at' } as const;
+
+export const listArticles = z.object({
+  author: integerParameter(1, largestId, { examples: [1] })
+    .optional()
+    .describe('Only articles by the user with this id.'),
+  tag: text(50)
+    .optional()
+    .meta({ description: 'Only articles with this tag.', examples: ['wood'] }),
+  ...sortParameters(['id', 'title', 'createdAt']),
+  ...pageParameters,
+});
+
+/** What a caller may set, complete: every write ends in one of these. */
+export type ArticleFields = z.output<typeof replaceArticle>;

@@ -1,0 +1,37 @@
+/** THE schema of comments. */
+import { z } from 'zod';
+import { halCollectionOf, halOf, linksOf } from '../../http/hal.ts';
+import { collectionOf, pageParameters, sortParameters } from '../../http/paginate.ts';
+import { identifier, text, timestamp } from '../../http/schema.ts';
+import { author } from '../authored.ts';
+
+const body = text(5000).meta({ examples: ['See you there.'] });
+
+export const comment = z
+  .object({
+    id: identifier(),
+    postId: identifier(),
+    body,
+    author,
+    createdAt: timestamp(),
+    updatedAt: timestamp(),
+  })
+  .meta({ id: 'Comment' });
+
+export const commentHal = halOf(
+  comment,
+  'CommentHal',
+  linksOf(['self', 'author', 'post'], ['edit', 'delete']),
+  z.object({}),
+);
+
+export const writeComment = z.object({ body }).meta({ id: 'WriteComment' });
+export const patchComment = writeComment.partial().meta({ id: 'PatchComment' });
+
+export const commentList = collectionOf(comment, 'CommentList');
+export const commentListHal = halCollectionOf(commentHal, 'comments', commentList, 'CommentListHal');
+export const sortColumns = { id: 'id', createdAt: 'created_at' } as const;
+export const listComments = z.object({ ...sortParameters(['id', 'createdAt']), ...pageParameters });
+
+/** What a caller may set. */
+export type CommentFields = z.output<typeof writeComment>;

@@ -1,0 +1,123 @@
+/** Invoices over HTTP: they are issued by paying an order, read here as JSON, HAL or PDF, and sent by mail. */
+import { z } from 'zod';
+import { allow, type Caller } from '../../http/access.ts';
+import { selfAddress } from '../../http/addresses.ts';
+import { type Endpoint, endpoint } from '../../http/endpoint.ts';
+import { halCollection, isHal } from '../../http/hal.ts';
+import { pdf } from '../../http/negotiate.ts';
+import { document, ok, secret } from '../../http/reply.ts';
+import { identifier } from '../../http/schema.ts';
+import type { Condition } from '../../storage/list.ts';
+import type { Services } from '../services.ts';
+import { invoiceMail } from './mail.ts';
+import { createPdfs } from './pdf.ts';
+import { invoiceView, visible } from './representation.ts';
+import * as schema from './schema.ts';
+import { type InvoiceStore, numberText } from './store.ts';
+
+const tag = 'Invoices';
+const path = '/invoices';
+const params = z.object({ id: identifier() });
+
+export function invoiceEndpoints(
+  { database, paginator, mails }: Services,
+  invoices: InvoiceStore,
+): Endpoint[] {
+  const pdfs = createPdfs();
+  return [
+    endpoint({
+      method: 'GET',
+      path,
+      operationId: 'listInvoices',
+      summary: 'List invoices',
+      description: 'Staff see all of them, others their own.',
+      tag,
+      access: allow.everyone('invoices:read'),
+      query: schema.listInvoices,
+      responses: {
+        200: {
+          description: 'One page of invoices.',
+          schema: schema.invoiceList,
+          hal: schema.invoiceHalList,
+        },
+      },
+      errors: ['INVALID_CURSOR'],
+      async handle({ query, caller, url, mediaType }) {
+        const conditions = conditionsOf(query, caller);
+        const request = paginator.request(query, conditions, schema.sortColumns, 'invoices');
+        const listed = await invoices.list(request);
+        const envelope = paginator.envelope(listed, request, 'invoices', url, row =>
+          JSON.stringify(invoiceView(row, { caller, url, mediaType })),
+        );
+        return ok(isHal(mediaType) ? halCollection(envelope, 'invoices', selfAddress(url)) : envelope);
+      },
+    }),
+    endpoint({
+      method: 'GET',
+      path: `${path}/{id}`,
+      operationId: 'getInvoice',
+      summary: 'Read an invoice',
+      description: 'As application/pdf it is the document that is sent to the customer.',
+      tag,
+      access: allow.everyone('invoices:read'),
+      params,
+      responses: {
+        200: {
+          description: 'The invoice.',
+          schema: schema.invoice,
+          hal: schema.invoiceHal,
+          alsoAs: [pdf],
+          headers: { 'Content-Disposition': 'With application/pdf: the name to save it under.' },
+        },
+      },
+      errors: ['NOT_FOUND'],
+      async handle({ params: { id }, caller, url, mediaType }) {
+        const row = visible(await invoices.find(database.read, id), id, caller);
+        if (mediaType !== pdf)
+          return ok(invoiceView(row, { caller, url, mediaType }), { lastModified: row.updated_at });
+        // What the PDF shows is what was issued: it does not change when the invoice is sent.
+        const options = { lastModified: row.created_at };
+        return document(await pdfs.of(row), pdf, `${numberText(row.number)}.pdf`, options);
+      },
+    }),
+    endpoint({
+      method: 'POST',
+      path: `${path}/{id}/send`,
+      operationId: 'sendInvoice',
+      summary: 'Send an invoice by e-mail',
+      description:
+        'To the address the customer had when the order was placed, with the PDF attached. It is tried until the mail server takes it; then the invoice has sentAt. Each request sends it once more, unless it repeats an Idempotency-Key.',
+      tag,
+      access: allow.everyone('invoices:write'),
+      params,
+      responses: {
+        202: {
+          description: 'The mail is queued.',
+          schema: schema.queued,
+          example: { status: 'queued' },
+        },
+      },
+      errors: ['NOT_FOUND'],
+      async handle({ params: { id }, caller, write, cause }) {
+        const row = visible(await invoices.find(database.read, id), id, caller);
+        const mail = invoiceMail(row, await pdfs.of(row));
+        return write(async session => {
+          await mails.add(session, mail, cause());
+          return secret(202, { status: 'queued' });
+        });
+      },
+    }),
+  ];
+}
+
+function conditionsOf(query: z.output<typeof schema.listInvoices>, caller: Caller): Condition[] {
+  const conditions: Condition[] = [];
+  // A filter narrows what the caller may see; it never widens it.
+  if (caller.kind === 'user' && caller.role === 'user')
+    conditions.push({ column: 'customer_id', operator: '=', value: caller.userId });
+  if (query.customerId !== undefined)
+    conditions.push({ column: 'customer_id', operator: '=', value: query.customerId });
+  if (query.orderId !== undefined)
+    conditions.push({ column: 'order_id', operator: '=', value: query.orderId });
+  return conditions;
+}

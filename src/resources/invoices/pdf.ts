@@ -1,0 +1,137 @@
+/**
+ * Invoices as PDF: A4, as many pages as the items need. The bytes depend on nothing but what was invoiced, so
+ * that they have one entity tag for ever, on every replica.
+ */
+import { LRUCache } from 'lru-cache';
+import { formatMoney } from '../../money.ts';
+import { createSheet, type Sheet } from './sheet.ts';
+import { numberText, type Snapshot, type StoredInvoice, snapshotOf } from './store.ts';
+
+export interface Pdfs {
+  /** The PDF of an invoice. */
+  of(row: StoredInvoice): Promise<Uint8Array<ArrayBuffer>>;
+}
+
+const rememberedBytes = 8 * 1024 * 1024;
+
+/** Drawing one takes milliseconds, so the last ones are kept: what an invoice says never changes. */
+export function createPdfs(): Pdfs {
+  const remembered = new LRUCache<number, Uint8Array<ArrayBuffer>>({
+    maxSize: rememberedBytes,
+    sizeCalculation: bytes => bytes.byteLength,
+  });
+  return {
+    async of(row) {
+      const known = remembered.get(row.id);
+      if (known !== undefined) return known;
+      const bytes = await drawn(row);
+      remembered.set(row.id, bytes);
+      return bytes;
+    },
+  };
+}
+
+/** Right edges of the columns of figures, and where names end, in points from the left edge of the page. */
+const columns = { name: 50, nameWidth: 240, quantity: 335, unitPrice: 440, amount: 545 };
+const small = 9;
+const line = 13;
+const grey = 0.45;
+
+async function drawn(row: StoredInvoice): Promise<Uint8Array<ArrayBuffer>> {
+  const invoice = snapshotOf(row);
+  const number = numberText(row.number);
+  const sheet = await createSheet({
+    title: `Invoice ${number}`,
+    author: invoice.seller.name,
+    issuedAt: new Date(row.created_at),
+    repeated: tableHead,
+  });
+  letterhead(sheet, row, invoice);
+  tableHead(sheet);
+  for (const item of invoice.items) itemRow(sheet, item, invoice.currency);
+  totals(sheet, row, invoice);
+  return sheet.finish(number);
+}
+
+const dateOf = (moment: number) => new Date(moment).toISOString().slice(0, 10);
+
+function letterhead(sheet: Sheet, row: StoredInvoice, { seller, customer }: Snapshot): void {
+  sheet.text('Invoice', { x: 50, size: 24, bold: true });
+  sheet.text(seller.name, { right: 545, width: 320, size: 11, bold: true });
+  sheet.down(line);
+  for (const address of seller.address) {
+    sheet.text(address, { right: 545, width: 320, size: small });
+    sheet.down(line);
+  }
+  sheet.down(2 * line);
+  const facts = [
+    ['Invoice number', numberText(row.number)],
+    ['Date', dateOf(row.created_at)],
+    ['Order', String(row.order_id)],
+  ] as const;
+  const start = sheet.position();
+  for (const [name, value] of facts) {
+    sheet.text(name, { x: 345, size: small, shade: grey });
+    sheet.text(value, { right: 545, width: 110, size: small });
+    sheet.down(line);
+  }
+  const afterFacts = sheet.position();
+  sheet.moveTo(start);
+  sheet.text('Billed to', { x: 50, size: small, shade: grey });
+  sheet.down(line);
+  for (const text of [customer.name, customer.email]) {
+    for (const part of sheet.wrapped(text, 270, 10)) {
+      sheet.text(part, { x: 50, size: 10 });
+      sheet.down(line);
+    }
+  }
+  sheet.moveTo(Math.min(sheet.position(), afterFacts) - line);
+}
+
+function tableHead(sheet: Sheet): void {
+  const head = { size: small, bold: true };
+  sheet.text('Item', { x: columns.name, ...head });
+  sheet.text('Quantity', { right: columns.quantity, width: 60, ...head });
+  sheet.text('Unit price', { right: columns.unitPrice, width: 95, ...head });
+  sheet.text('Amount', { right: columns.amount, width: 95, ...head });
+  sheet.down(6);
+  sheet.rule();
+  sheet.down(line);
+}
+
+function itemRow(sheet: Sheet, item: Snapshot['items'][number], currency: string): void {
+  const names = sheet.wrapped(item.name, columns.nameWidth, small);
+  const details = item.sku === null ? [] : sheet.wrapped(item.sku, columns.nameWidth, 7);
+  sheet.reserve((names.length + details.length) * line + 4);
+  const figure = (text: string, right: number, width: number) =>
+    sheet.text(text, { right, width, size: small });
+  figure(String(item.quantity), columns.quantity, 40);
+  figure(amountOf(item.unit_price, currency), columns.unitPrice, 95);
+  figure(amountOf(item.total, currency), columns.amount, 95);
+  for (const text of names) {
+    sheet.text(text, { x: columns.name, size: small });
+    sheet.down(line);
+  }
+  for (const text of details) {
+    sheet.text(text, { x: columns.name, size: 7, shade: grey });
+    sheet.down(line);
+  }
+  sheet.down(4);
+}
+
+function totals(sheet: Sheet, row: StoredInvoice, { total, currency }: Snapshot): void {
+  sheet.reserve(5 * line);
+  sheet.rule();
+  sheet.down(line + 4);
+  sheet.text('Total', { x: 345, size: 11, bold: true });
+  sheet.text(formatMoney(total, currency), { right: columns.amount, width: 150, size: 11, bold: true });
+  sheet.down(2 * line);
+  sheet.text(`Paid in full on ${dateOf(row.created_at)}.`, {
+    right: columns.amount,
+    width: 200,
+    size: small,
+  });
+}
+
+/** The currency stands beside the total; the columns have the figures alone. */
+const amountOf = (minor: number, currency: string) => formatMoney(minor, currency).slice(currency.length + 1);

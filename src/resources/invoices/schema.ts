@@ -1,0 +1,82 @@
+/** THE schema of invoices: representation in JSON and HAL, lists, and what sending one answers. */
+import { z } from 'zod';
+import { halCollectionOf, halOf, linksOf } from '../../http/hal.ts';
+import { collectionOf, pageParameters, sortParameters } from '../../http/paginate.ts';
+import { identifier, integerParameter, text, timestamp } from '../../http/schema.ts';
+import { largestId } from '../../storage/database.ts';
+import { mostItems, orderItem } from '../orders/schema.ts';
+import { email } from '../users/schema.ts';
+
+const amount = z
+  .number()
+  .min(0)
+  .max(Number.MAX_SAFE_INTEGER)
+  .meta({ examples: [159] });
+
+const links = linksOf(['self'], ['order', 'customer', 'send']).describe(
+  'order, customer and send stand here only where they are permitted to whoever asks.',
+);
+
+/** What an invoice says never changes; only whether and when it was sent does. */
+const bare = z.object({
+  id: identifier(),
+  number: z
+    .string()
+    .max(20)
+    .describe('Without gaps, in the order in which invoices were issued.')
+    .meta({ pattern: '^INV-\\d{6,10}$', examples: ['INV-000001'] }),
+  status: z.enum(['issued', 'sent']),
+  orderId: identifier(),
+  customerId: identifier(),
+  seller: z
+    .object({
+      name: text(200).meta({ examples: ['Catalog'] }),
+      address: z.array(text(200)).max(8).describe('Line by line.'),
+    })
+    .describe('As it was set when the invoice was issued.'),
+  customer: z
+    .object({ name: text(200).meta({ examples: ['Ada Winter'] }), email })
+    .describe('As it was when the order was placed; this is where the invoice is sent.'),
+  currency: z
+    .string()
+    .meta({ pattern: '^[A-Z]{3}$', minLength: 3, maxLength: 3, examples: ['EUR'] })
+    .describe('ISO 4217.'),
+  items: z.array(orderItem).max(mostItems),
+  total: amount.describe('The sum of the items, in major units of the currency.'),
+  version: z.int().min(1).describe('One more with each change.'),
+  issuedAt: timestamp(),
+  sentAt: timestamp().nullable().describe('When it last went out by mail.'),
+  createdAt: timestamp(),
+  updatedAt: timestamp(),
+});
+
+export const invoice = bare.extend({ _links: links }).meta({ id: 'Invoice' });
+export const invoiceHal = halOf(
+  bare.omit({ items: true }),
+  'InvoiceHal',
+  links,
+  z.object({ items: z.array(orderItem).max(mostItems) }),
+);
+export const invoiceList = collectionOf(invoice, 'InvoiceList');
+export const invoiceHalList = halCollectionOf(invoiceHal, 'invoices', invoiceList, 'InvoiceHalList');
+
+export const queued = z.object({ status: z.literal('queued') }).meta({ id: 'Queued' });
+
+/** Public names of the sorts → columns. */
+export const sortColumns = {
+  id: 'id',
+  number: 'number',
+  created_at: 'created_at',
+  createdAt: 'created_at',
+} as const;
+
+const idFilter = () => integerParameter(1, largestId, { examples: [1] }).optional();
+
+export const listInvoices = z.object({
+  customerId: idFilter().describe('Only invoices of this user; others than staff see their own in any case.'),
+  orderId: idFilter().describe('Only the invoice of this order.'),
+  ...sortParameters(['id', 'number', 'createdAt', 'created_at']),
+  ...pageParameters,
+});
+
+export type Invoice = z.output<typeof bare>;

@@ -1,0 +1,160 @@
+/** The queries of invoices. What was invoiced is kept as it was: amounts in whole minor units, names as they were. */
+
+import type { Seller } from '../../config.ts';
+import type { Cause, Outbox } from '../../events/outbox.ts';
+import { fromMinor } from '../../money.ts';
+import type { Database, Session, Transaction } from '../../storage/database.ts';
+import { type Lister, lister } from '../../storage/list.ts';
+import { prepared } from '../../storage/prepared.ts';
+import { itemOf, type StoredItem, type StoredOrder } from '../orders/store.ts';
+import type { Invoice } from './schema.ts';
+
+/** An invoice as it is stored. */
+export interface StoredInvoice {
+  readonly id: number;
+  readonly number: number;
+  readonly order_id: number;
+  readonly customer_id: number;
+  /** A Snapshot as JSON text. */
+  readonly document: string;
+  /** Epoch milliseconds, as all moments. */
+  readonly sent_at: number | null;
+  readonly version: number;
+  readonly created_at: number;
+  readonly updated_at: number;
+}
+
+/** What was invoiced, to whom and by whom: never changed after the invoice has been issued. */
+export interface Snapshot {
+  readonly seller: Seller;
+  readonly customer: { readonly name: string; readonly email: string };
+  readonly currency: string;
+  readonly items: readonly StoredItem[];
+  readonly total: number;
+}
+
+export interface InvoiceStore {
+  find(session: Session, id: number): Promise<StoredInvoice | undefined>;
+  readonly list: Lister<StoredInvoice>;
+  /**
+   * Issues the invoice of an order, in the transaction that pays it. The number is taken in that transaction:
+   * those who pay at the same time wait for one another, and one that fails leaves no gap.
+   */
+  issue(session: Transaction, order: StoredOrder, items: readonly StoredItem[], cause: Cause): Promise<void>;
+  /** Takes note that an invoice has gone out by mail. */
+  markSent(session: Transaction, id: number, cause: Cause): Promise<void>;
+}
+
+const columns = [
+  'number',
+  'order_id',
+  'customer_id',
+  'document',
+  'sent_at',
+  'version',
+  'created_at',
+  'updated_at',
+] as const;
+
+/** `INV-000001` */
+export const numberText = (number: number) => `INV-${String(number).padStart(6, '0')}`;
+
+export function snapshotOf({ document }: Pick<StoredInvoice, 'document'>): Snapshot {
+  // Boundary: written by `issue` alone.
+  return JSON.parse(document) as Snapshot;
+}
+
+/** The representation without links. */
+export function invoiceOf(row: StoredInvoice): Invoice {
+  const { seller, customer, currency, items, total } = snapshotOf(row);
+  const issuedAt = new Date(row.created_at).toISOString();
+  return {
+    id: row.id,
+    number: numberText(row.number),
+    status: row.sent_at === null ? 'issued' : 'sent',
+    orderId: row.order_id,
+    customerId: row.customer_id,
+    seller: { name: seller.name, address: [...seller.address] },
+    customer,
+    currency,
+    items: items.map(item => itemOf(item, currency)),
+    total: fromMinor(total, currency),
+    version: row.version,
+    issuedAt,
+    sentAt: row.sent_at === null ? null : new Date(row.sent_at).toISOString(),
+    createdAt: issuedAt,
+    updatedAt: new Date(row.updated_at).toISOString(),
+  };
+}
+
+/** @param seller who issues invoices from now on */
+export function invoiceStore(database: Database, outbox: Outbox, seller: Seller): InvoiceStore {
+  const { build, dialect } = database;
+  const all = build.selectFrom('invoices').select(['id', ...columns]);
+  const byId = prepared<{ id: number }, StoredInvoice>(argument => all.where('id', '=', argument.id));
+  const byIdForUpdate = prepared<{ id: number }, StoredInvoice>(argument =>
+    all.where('id', '=', argument.id).modifyEnd(dialect.forUpdate),
+  );
+  const nextNumber = build
+    .insertInto('counters')
+    .values({ name: 'invoices', value: 1 })
+    .onConflict(conflict =>
+      conflict.column('name').doUpdateSet(({ ref, eb }) => ({ value: eb(ref('counters.value'), '+', 1) })),
+    )
+    .returning('value')
+    .compile();
+
+  const record = (
+    session: Transaction,
+    action: string,
+    before: StoredInvoice | undefined,
+    after: StoredInvoice,
+    cause: Cause,
+  ) => {
+    const change = {
+      resource: 'invoice',
+      resourceId: after.id,
+      action,
+      before: before === undefined ? null : JSON.stringify(invoiceOf(before)),
+      after: JSON.stringify(invoiceOf(after)),
+    };
+    return outbox.record(session, change, cause);
+  };
+
+  return {
+    find: (session, id) => session.first(byId({ id })),
+    list: lister<StoredInvoice>(database, { table: 'invoices', columns }),
+
+    async issue(session, order, items, cause) {
+      const counted = await session.first(nextNumber);
+      if (counted === undefined) throw new Error('INSERT … RETURNING gave no row');
+      const snapshot: Snapshot = {
+        seller,
+        customer: { name: order.customer_name, email: order.customer_email },
+        currency: order.currency,
+        items,
+        total: order.total,
+      };
+      const values = {
+        number: counted.value,
+        order_id: order.id,
+        customer_id: order.customer_id,
+        document: JSON.stringify(snapshot),
+        sent_at: null,
+        version: 1,
+        created_at: cause.at,
+        updated_at: cause.at,
+      };
+      const id = await session.insert(build.insertInto('invoices').values(values).compile());
+      await record(session, 'issued', undefined, { id, ...values }, cause);
+    },
+
+    async markSent(session, id, cause) {
+      const before = await session.first(byIdForUpdate({ id }));
+      if (before === undefined) return;
+      const changed = { sent_at: cause.at, version: before.version + 1, updated_at: cause.at };
+      await session.run(build.updateTable('invoices').set(changed).where('id', '=', id).compile());
+      await record(session, 'sent', before, { ...before, ...changed }, cause);
+    },
+  };
+}

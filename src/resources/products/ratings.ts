@@ -1,0 +1,82 @@
+/**
+ * What the reviews of a product say on average, kept in the product by the transactions that change its reviews:
+ * from the sum and the number so far, so that no review is read again (docs/decisions/0015).
+ */
+import { sql } from 'kysely';
+import type { Cause, Outbox } from '../../events/outbox.ts';
+import type { Database, Session, Transaction } from '../../storage/database.ts';
+import { prepared } from '../../storage/prepared.ts';
+import { collectionVersions } from '../../storage/totals.ts';
+import type { Product } from './schema.ts';
+import { productJson, productOf, type StoredProduct } from './store.ts';
+
+/** A product as it is stored, with what its rating is made of. */
+export interface RatedProduct extends StoredProduct {
+  readonly rating_sum: number;
+  readonly rating_count: number;
+}
+
+export interface ProductRatings {
+  /** Keeps others from changing the product and its rating until the transaction ends; undefined when there is none. */
+  lock(session: Session, productId: number): Promise<RatedProduct | undefined>;
+  /**
+   * Adds to the rating of a product that is locked; none when that changes nothing.
+   * @param change what is to be added to the sum of all ratings, and to their number
+   */
+  add(session: Transaction, before: RatedProduct, change: RatingChange, cause: Cause): Promise<void>;
+}
+
+export interface RatingChange {
+  readonly sum: number;
+  readonly count: number;
+}
+
+/** Half a hundredth is rounded up. Exact: both numbers are far below 2^53. */
+export function averageOf(sum: number, count: number): number | null {
+  return count === 0 ? null : Math.round((sum * 100) / count) / 100;
+}
+
+export function productRatings(database: Database, outbox: Outbox): ProductRatings {
+  const { build, dialect } = database;
+  const versions = collectionVersions(database);
+  const forUpdate = prepared<{ id: number }, RatedProduct>(argument => ({
+    compile: () =>
+      sql<RatedProduct>`select id, document, updated_at, rating_sum, rating_count from products
+        where id = ${argument.id} ${dialect.forUpdate}`.compile(build),
+  }));
+  const update = prepared<{ [Column in keyof RatedProduct]: RatedProduct[Column] }, unknown>(argument =>
+    build
+      .updateTable('products')
+      .set({
+        document: argument.document,
+        updated_at: argument.updated_at,
+        rating_sum: argument.rating_sum,
+        rating_count: argument.rating_count,
+      })
+      .where('id', '=', argument.id),
+  );
+  return {
+    lock: (session, id) => session.first(forUpdate({ id })),
+
+    async add(session, before, change, cause) {
+      if (change.sum === 0 && change.count === 0) return;
+      const sum = before.rating_sum + change.sum;
+      const count = before.rating_count + change.count;
+      const { id, ...members } = productOf(before);
+      const after: Omit<Product, 'id'> = {
+        ...members,
+        updatedAt: new Date(cause.at).toISOString(),
+        rating: { average: averageOf(sum, count), count },
+      };
+      const document = JSON.stringify(after).slice(1);
+      versions.advance(session, 'products');
+      await session.run(update({ id, document, updated_at: cause.at, rating_sum: sum, rating_count: count }));
+      const documents = { before: productJson(before), after: productJson({ id, document }) };
+      await outbox.record(
+        session,
+        { resource: 'product', resourceId: id, action: 'updated', ...documents },
+        cause,
+      );
+    },
+  };
+}

@@ -1,0 +1,70 @@
+/** Migrations of a database that is in use: what is there is carried over. */
+import { describe, expect, test } from 'bun:test';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type RawBuilder, sql } from 'kysely';
+import { loadConfig } from '../src/config.ts';
+import { productOf, type StoredProduct } from '../src/resources/products/store.ts';
+import { openDatabase } from '../src/service.ts';
+import type { Database } from '../src/storage/database.ts';
+import { migrate } from '../src/storage/migrate.ts';
+import { migrations } from '../src/storage/migrations/index.ts';
+import { createDatabase } from './support/postgres.ts';
+import { databaseKinds } from './support/service.ts';
+
+/** Runs the migrations before the one of this name, as an older release has. */
+async function migrateUpTo(database: Database, name: string): Promise<void> {
+  const { text, moment } = database.dialect.types;
+  const older = migrations.filter(migration => migration.name < name);
+  await database.exclusively(async session => {
+    const table = sql`create table migrations (name ${text} primary key, applied_at ${moment} not null)`;
+    await session.run(table.compile(database.build));
+    for (const migration of older) {
+      await migration.up(session, database);
+      const row = { name: migration.name, applied_at: 1 };
+      await session.run(database.build.insertInto('migrations').values(row).compile());
+    }
+  });
+}
+
+describe.each([...databaseKinds])('migrations on %s', kind => {
+  test('products get the rating that their reviews give', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'catalog-test-'));
+    const config = loadConfig({
+      DATA_DIR: folder,
+      JWT_SECRET: 'a secret for tests that is long enough for HS256',
+      ...(kind === 'postgresql' ? { DATABASE_URL: await createDatabase() } : {}),
+    });
+    const database = openDatabase(config);
+    await migrateUpTo(database, '0006');
+    const members = { name: 'Lämp "L" 💡', price: 1, createdAt: 'c', updatedAt: 'u' };
+    const document = JSON.stringify(members).slice(1);
+    const run = (statement: RawBuilder<unknown>) =>
+      database.write(session => session.run(statement.compile(database.build)));
+    await run(sql`insert into users (name, email, email_key, role, tags, version, created_at, updated_at)
+      values ('a', 'a', 'a', 'user', '[]', 1, 1, 1), ('b', 'b', 'b', 'user', '[]', 1, 1, 1),
+        ('c', 'c', 'c', 'user', '[]', 1, 1, 1)`);
+    for (let id = 1; id <= 2; id++) {
+      await run(sql`insert into products (name, price, status, created_at, updated_at, document)
+        values ('Lamp', 1, 'active', 1, 1, ${document})`);
+    }
+    await run(sql`insert into reviews (product_id, user_id, author_name, rating, created_at, updated_at)
+      values (2, 1, 'a', 5, 1, 1), (2, 2, 'b', 5, 1, 1), (2, 3, 'c', 4, 1, 1)`);
+    const ran = await migrate(database, () => 2);
+    expect(ran[0]).toBe('0006-content');
+    const rows = await database.read.all(
+      sql<StoredProduct & { rating_sum: number; rating_count: number }>`
+        select id, document, updated_at, rating_sum, rating_count from products order by id`.compile(
+        database.build,
+      ),
+    );
+    expect(rows.map(row => ({ ...productOf(row), sums: [row.rating_sum, row.rating_count] }))).toMatchObject([
+      { ...members, id: 1, rating: { average: null, count: 0 }, sums: [0, 0] },
+      { ...members, id: 2, rating: { average: 4.67, count: 3 }, sums: [14, 3] },
+    ]);
+    expect(await migrate(database, () => 3)).toEqual([]);
+    await database.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+});

@@ -1,0 +1,227 @@
+/** The document of an invoice: what is on it, on as many pages as it needs, and always the same bytes. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { StandardFontEmbedder } from 'pdf-lib';
+import { winAnsi } from '../../src/resources/invoices/winansi.ts';
+import { call } from '../support/http.ts';
+import { invoiced, type Line } from '../support/invoices.ts';
+import { type PdfContent, readPdf, type Written } from '../support/pdf.ts';
+import { databaseKinds, startTestService, type TestService } from '../support/service.ts';
+
+const settings = { INVOICE_SELLER: 'Łampy & Söhne | Hauptstraße 1 | 10115 Berlin' };
+const pdf = 'application/pdf';
+
+async function get(service: TestService, id: number, headers = {}, method = 'GET'): Promise<Response> {
+  return fetch(`${service.url}/v1/invoices/${id}`, {
+    method,
+    headers: {
+      Accept: pdf,
+      'Accept-Encoding': 'identity',
+      Authorization: `Bearer ${service.tokens.user}`,
+      ...headers,
+    },
+  });
+}
+const textsOf = (content: PdfContent) => content.pages.flat().map(({ text }) => text);
+const note = 'Characters that this document cannot show are transliterated, or replaced by a question mark.';
+
+describe.each([...databaseKinds])('an invoice as PDF on %s', kind => {
+  let service: TestService;
+  beforeAll(async () => {
+    service = await startTestService(kind, settings);
+  });
+  afterAll(() => service.stop());
+
+  test('what was ordered, from whom, for how much; a name to save it under', async () => {
+    const invoice = await invoiced(service, 'user', [
+      { name: 'Lamp', price: 1234.5, quantity: 2, sku: `L-${kind}` },
+      { name: 'Bulb', price: 0.1, quantity: 3 },
+    ]);
+    const response = await get(service, invoice.id);
+    expect(response.status).toBe(200);
+    expect(response.headers.get('Content-Type')).toBe(pdf);
+    expect(response.headers.get('Content-Disposition')).toBe(`inline; filename="${invoice.number}.pdf"`);
+    const content = await readPdf(await response.bytes());
+    expect(content.title).toBe(`Invoice ${invoice.number}`);
+    expect(content.createdAt?.getTime()).toBe(Math.floor(Date.parse(invoice.issuedAt) / 1000) * 1000);
+    expect(textsOf(content)).toEqual([
+      'Invoice',
+      // The fonts have no Ł.
+      'Lampy & Söhne',
+      'Hauptstraße 1',
+      '10115 Berlin',
+      'Invoice number',
+      invoice.number,
+      'Date',
+      invoice.issuedAt.slice(0, 10),
+      'Order',
+      String(invoice.orderId),
+      'Billed to',
+      'Test user',
+      'user@test.example',
+      'Item',
+      'Quantity',
+      'Unit price',
+      'Amount',
+      '2',
+      '1,234.50',
+      '2,469.00',
+      'Lamp',
+      `L-${kind}`,
+      '3',
+      '0.10',
+      '0.30',
+      'Bulb',
+      'Total',
+      'EUR 2,469.30',
+      `Paid in full on ${invoice.issuedAt.slice(0, 10)}.`,
+      invoice.number,
+      'Page 1 of 1',
+      note,
+    ]);
+  });
+
+  test('the same bytes on every replica and after it was sent: 304 holds', async () => {
+    const invoice = await invoiced(service);
+    const first = await get(service, invoice.id);
+    const bytes = await first.bytes();
+    const etag = first.headers.get('ETag') ?? '';
+    const replica = await service.replica({ INVOICE_SELLER: 'Another seller' });
+    const second = await get(replica, invoice.id);
+    expect(second.headers.get('ETag')).toBe(etag);
+    expect(await second.bytes()).toEqual(bytes);
+    await call(service, { method: 'POST', path: `/v1/invoices/${invoice.id}/send`, as: 'user' });
+    service.clock.advance(60_000);
+    await service.settle();
+    expect((await call(service, { path: `/v1/invoices/${invoice.id}`, as: 'user' })).body.status).toBe(
+      'sent',
+    );
+    const unchanged = await get(service, invoice.id, { 'If-None-Match': etag });
+    expect([unchanged.status, await unchanged.text()]).toEqual([304, '']);
+    const since = await get(service, invoice.id, { 'If-Modified-Since': first.headers.get('Last-Modified') });
+    expect(since.status).toBe(304);
+    const head = await get(service, invoice.id, {}, 'HEAD');
+    expect([head.status, head.headers.get('ETag'), head.headers.get('Content-Length')]).toEqual([
+      200,
+      etag,
+      String(bytes.length),
+    ]);
+    const json = await get(service, invoice.id, { Accept: 'application/json', 'If-None-Match': etag });
+    expect(json.status).toBe(200);
+    const compressed = await get(service, invoice.id, { 'Accept-Encoding': 'gzip' });
+    expect(await compressed.bytes()).toEqual(bytes);
+  });
+
+  test.each([
+    ['application/pdf;q=0.5, application/json', 'application/json'],
+    ['application/pdf, application/json;q=0.5', pdf],
+    ['application/vnd.catalog.v1+json', 'application/vnd.catalog.v1+json'],
+    ['application/hal+json, application/pdf;q=0.1', 'application/hal+json'],
+    ['application/*', 'application/json'],
+  ])('Accept: %s gives %s', async (Accept, expected) => {
+    const invoice = await invoiced(service);
+    const response = await get(service, invoice.id, { Accept });
+    expect([response.status, response.headers.get('Content-Type')]).toEqual([200, expected]);
+  });
+});
+
+describe('the pages of an invoice', () => {
+  let service: TestService;
+  beforeAll(async () => {
+    service = await startTestService('sqlite', settings);
+  });
+  afterAll(() => service.stop());
+  const pagesOf = async (lines: readonly Line[]) =>
+    readPdf(await (await get(service, (await invoiced(service, 'user', lines)).id)).bytes());
+
+  test('a hundred items of the longest names: nothing is lost, nothing leaves its page or column', async () => {
+    const lines = Array.from({ length: 100 }, (_, index) => ({
+      name: `${index} ${'W'.repeat(60)} ${'wide words '.repeat(20)}`.slice(0, 200).trim(),
+      price: 9_999_999.99,
+      quantity: 10_000,
+      sku: `SKU-${index}-${'X'.repeat(50)}`,
+    }));
+    const { pages } = await pagesOf(lines);
+    expect(pages.length).toBeGreaterThan(5);
+    const written = pages.flat();
+    for (const { x, y } of written) expect(x >= 50 && y >= 40 && y <= 780).toBe(true);
+    for (const [index, page] of pages.entries()) {
+      const texts = page.map(({ text }) => text);
+      expect(texts).toContain(`Page ${index + 1} of ${pages.length}`);
+      if (page.length > 6) expect(texts).toContain('Unit price');
+      // Footers stand alone: what is written above them stays above.
+      const body = page.filter(({ y }) => y !== 40 && y !== 52);
+      expect(Math.min(...body.map(({ y }) => y))).toBeGreaterThan(60);
+    }
+    const left = written.filter(({ x, y }) => x === 50 && y !== 40 && y !== 52);
+    const all = left
+      .map(({ text }) => text)
+      .join('')
+      .replaceAll(' ', '');
+    for (const { name } of lines) expect(all).toContain(name.replaceAll(' ', ''));
+    for (const piece of left) expect(piece.x + widthOf(piece)).toBeLessThanOrEqual(300);
+    expect(written.map(({ text }) => text)).toContain('EUR 9,999,999,990,000.00');
+  });
+
+  test('amounts end at one edge, however long they are', async () => {
+    const { pages } = await pagesOf([
+      { name: 'Cheap', price: 0.01, quantity: 1 },
+      { name: 'Dear', price: 8_999_999_999.99, quantity: 9999 },
+    ]);
+    const amounts = pages.flat().filter(({ text }) => /^[\d,]+\.\d\d$/.test(text));
+    expect(amounts).toHaveLength(4);
+    const edges = amounts.map(piece => Math.round(piece.x + widthOf(piece)));
+    expect(edges).toEqual([440, 545, 440, 545]);
+  });
+
+  test('a currency without minor units', async () => {
+    const { pages } = await pagesOf([{ name: 'Lamp', price: 12_000, quantity: 2, currency: 'JPY' }]);
+    expect(pages.flat().map(({ text }) => text)).toEqual(
+      expect.arrayContaining(['12,000', '24,000', 'JPY 24,000']),
+    );
+  });
+
+  test('characters that the fonts lack are shown as others, and the document says so', async () => {
+    const exact = await readPdf(
+      await (async () => {
+        const plain = await startTestService('sqlite');
+        try {
+          const { id } = await invoiced(plain, 'user', [
+            { name: 'Café “Größe” — €5', price: 1, quantity: 1 },
+          ]);
+          return await (await get(plain, id)).bytes();
+        } finally {
+          await plain.stop();
+        }
+      })(),
+    );
+    expect(textsOf(exact)).toContain('Café “Größe” — €5');
+    expect(textsOf(exact)).not.toContain(note);
+    const { pages } = await pagesOf([
+      { name: '日本語 🎉👨‍👩‍👧 Лампа Ščit źdźbło ﬁn\u202Eevil\u200b', price: 1, quantity: 1, sku: 'Ω-1' },
+    ]);
+    const texts = pages.flat().map(({ text }) => text);
+    expect(texts).toContain('??? ?? Lampa Šcit zdzblo finevil');
+    expect(texts).toContain('?-1');
+    expect(texts).toContain(note);
+  });
+});
+
+test('any text at all can be shown, in characters that the font knows', async () => {
+  const supported = new Set(StandardFontEmbedder.for('Helvetica' as never).encoding.supportedCodePoints);
+  const fc = await import('fast-check');
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary', maxLength: 60 }), text => {
+      const shown = winAnsi(text, supported);
+      for (const character of shown.text) expect(supported.has(character.codePointAt(0) ?? 0)).toBe(true);
+      const again = winAnsi(shown.text, supported);
+      expect(again).toEqual({ text: shown.text, exact: true });
+    }),
+    { numRuns: 1000 },
+  );
+});
+
+/** Helvetica's widths of what figures and names are made of, as they are drawn: without kerning. */
+function widthOf({ text, size }: Written): number {
+  const font = StandardFontEmbedder.for('Helvetica' as never);
+  return [...text].reduce((width, character) => width + font.widthOfTextAtSize(character, size), 0);
+}

@@ -1,0 +1,174 @@
+/** Invoices by mail: queued by the request, delivered to a real SMTP server, and taken note of once they are out. */
+import { afterEach, describe, expect, test } from 'bun:test';
+import { call } from '../support/http.ts';
+import { invoiced } from '../support/invoices.ts';
+import { readPdf } from '../support/pdf.ts';
+import { play } from '../support/scenario.ts';
+import { databaseKinds, startTestService, type TestService } from '../support/service.ts';
+import { type SmtpServer, startSmtp } from '../support/smtp.ts';
+
+const cleanups: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+});
+
+async function started(kind: TestService['kind']): Promise<{ service: TestService; server: SmtpServer }> {
+  const server = await startSmtp();
+  cleanups.push(server.die);
+  const service = await startTestService(kind, {
+    SMTP_URL: `smtp://127.0.0.1:${server.port}`,
+    INVOICE_SELLER: 'Lamps <& More>',
+  });
+  cleanups.push(service.stop);
+  return { service, server };
+}
+
+const send = (id: number, headers = {}) =>
+  ({ method: 'POST', path: `/v1/invoices/${id}/send`, as: 'user', headers }) as const;
+const read = async (service: TestService, id: number) =>
+  (await call(service, { path: `/v1/invoices/${id}`, as: 'user' })).body;
+const eventsOf = async ({ database }: TestService, id: number) => [
+  ...(await database.read.all(
+    database.build
+      .selectFrom('events')
+      .select(['type', 'actor', 'old_document', 'new_document'])
+      .where('resource', '=', 'invoice')
+      .where('resource_id', '=', id)
+      .orderBy('id')
+      .compile(),
+  )),
+];
+
+describe.each([...databaseKinds])('sending an invoice on %s', kind => {
+  test('to the customer, with the PDF attached; then it has sentAt, and an event says so', async () => {
+    const { service, server } = await started(kind);
+    const invoice = await invoiced(service, 'user', [{ name: 'Lamp', price: 79.5, quantity: 2 }]);
+    service.clock.advance(5000);
+    await play(service, {
+      name: 'send',
+      ...send(invoice.id),
+      status: 202,
+      answer: { status: 'queued' },
+      answerHeaders: { 'Cache-Control': 'no-store' },
+    });
+    await service.settle();
+    const [mail] = server.received;
+    expect(server.received).toHaveLength(1);
+    expect(mail?.to).toEqual(['user@test.example']);
+    expect(mail?.email.to).toEqual([{ name: 'Test user', address: 'user@test.example' }]);
+    expect(mail?.email.subject).toBe(`Invoice ${invoice.number} from Lamps <& More>`);
+    for (const word of [invoice.number, 'EUR 159.00', 'Test user', 'Lamps <& More>'])
+      expect(mail?.email.text).toContain(word);
+    expect(mail?.email.html).toContain('<p>Lamps &lt;&amp; More&gt;</p>');
+    const [attachment] = mail?.email.attachments ?? [];
+    expect([attachment?.filename, attachment?.mimeType, attachment?.disposition]).toEqual([
+      `${invoice.number}.pdf`,
+      'application/pdf',
+      'attachment',
+    ]);
+    const bytes = new Uint8Array(attachment?.content as ArrayBuffer);
+    expect((await readPdf(bytes)).title).toBe(`Invoice ${invoice.number}`);
+    const answer = await fetch(`${service.url}/v1/invoices/${invoice.id}`, {
+      headers: { Accept: 'application/pdf', Authorization: `Bearer ${service.tokens.user}` },
+    });
+    expect(await answer.bytes()).toEqual(bytes);
+
+    const sentAt = new Date(service.clock.now()).toISOString();
+    const sent = { ...invoice, status: 'sent', sentAt, updatedAt: sentAt, version: 2 };
+    expect(await read(service, invoice.id)).toEqual(sent);
+    const { _links: _, ...after } = sent;
+    const { _links: __, ...before } = invoice;
+    const events = await eventsOf(service, invoice.id);
+    expect(events.map(({ type, actor }) => [type, actor])).toEqual([
+      ['invoice.issued', `user:${invoice.customerId}`],
+      ['invoice.sent', 'mail'],
+    ]);
+    expect(JSON.parse(events[1]?.old_document ?? '')).toEqual(before);
+    expect(JSON.parse(events[1]?.new_document ?? '')).toEqual(after);
+  });
+
+  test('is not marked as sent before it is out; tried again until it is', async () => {
+    const { service, server } = await started(kind);
+    const invoice = await invoiced(service);
+    await server.die();
+    await call(service, send(invoice.id));
+    for (let attempt = 0; attempt < 3; attempt++) {
+      await service.settle();
+      expect(await read(service, invoice.id)).toEqual(invoice);
+      service.clock.advance(60_000);
+    }
+    await server.revive();
+    await service.settle();
+    expect(server.received).toHaveLength(1);
+    expect((await read(service, invoice.id)).status).toBe('sent');
+  });
+
+  test('is never marked as sent when its address is refused for good', async () => {
+    const { service, server } = await started(kind);
+    server.mood = { kind: 'answers', at: 'RCPT', code: 550 };
+    const invoice = await invoiced(service);
+    await call(service, send(invoice.id));
+    await service.settle();
+    service.clock.advance(600_000);
+    await service.settle();
+    expect(server.attempts).toHaveLength(1);
+    expect(await read(service, invoice.id)).toEqual(invoice);
+    expect(service.log().filter(({ level }) => level === 'error')).toHaveLength(1);
+  });
+
+  test('each request sends it once more; one with the same Idempotency-Key does not', async () => {
+    const { service, server } = await started(kind);
+    const invoice = await invoiced(service);
+    const key = { 'Idempotency-Key': 'send-1' };
+    const first = await call(service, send(invoice.id, key));
+    const again = await call(service, send(invoice.id, key));
+    expect([first.status, again.status, again.text]).toEqual([202, 202, first.text]);
+    expect(again.headers.get('Idempotency-Replayed')).toBe('true');
+    await service.settle();
+    expect(server.received).toHaveLength(1);
+    await call(service, send(invoice.id));
+    await service.settle();
+    expect(server.received).toHaveLength(2);
+    expect(new Set(server.received.map(({ email }) => email.messageId)).size).toBe(2);
+    expect(await read(service, invoice.id)).toMatchObject({ status: 'sent', version: 3 });
+    expect((await eventsOf(service, invoice.id)).map(({ type }) => type)).toEqual([
+      'invoice.issued',
+      'invoice.sent',
+      'invoice.sent',
+    ]);
+  });
+
+  test('staff and keys that may write send it too, to the customer', async () => {
+    const { service, server } = await started(kind);
+    const invoice = await invoiced(service);
+    const body = { name: 'Sends', scopes: ['invoices:write'] };
+    const key = await call(service, { method: 'POST', path: '/v1/keys', as: 'admin', body });
+    for (const who of [
+      { as: 'editor' },
+      { as: 'admin' },
+      { headers: { 'X-API-Key': key.body.key } },
+    ] as const)
+      expect(
+        (await call(service, { method: 'POST', path: `/v1/invoices/${invoice.id}/send`, ...who })).status,
+      ).toBe(202);
+    await service.settle();
+    expect(server.received.map(({ to }) => to)).toEqual(Array(3).fill(['user@test.example']));
+  });
+});
+
+test('two replicas that deliver thirty invoices at once send each once, and mark each once', async () => {
+  const { service, server } = await started('postgresql');
+  const replica = await service.replica();
+  const invoices: number[] = [];
+  for (let count = 0; count < 30; count++) invoices.push((await invoiced(service)).id);
+  await server.die();
+  await Promise.all(invoices.map((id, index) => call(index % 2 === 0 ? service : replica, send(id))));
+  await Promise.all([service.settle(), replica.settle()]);
+  await server.revive();
+  service.clock.advance(600_000);
+  await Promise.all([service.settle(), replica.settle()]);
+  await Promise.all([service.settle(), replica.settle()]);
+  expect(server.received).toHaveLength(30);
+  expect(new Set(server.received.map(({ email }) => email.messageId)).size).toBe(30);
+  for (const id of invoices) expect(await read(service, id)).toMatchObject({ status: 'sent', version: 2 });
+}, 60_000);

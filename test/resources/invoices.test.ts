@@ -1,0 +1,217 @@
+/** Invoices: issued by payments with numbers that have no gaps, read by those concerned. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { call } from '../support/http.ts';
+import { invoiced, pay, placeOrder } from '../support/invoices.ts';
+import { play } from '../support/scenario.ts';
+import { databaseKinds, startTestService, type TestService } from '../support/service.ts';
+
+const seller = { INVOICE_SELLER: 'Lamps & More Ltd | 1 Main Street | London' };
+
+const numbersOf = async (service: TestService): Promise<string[]> => {
+  const listed = await call(service, { path: '/v1/invoices?sort=number&perPage=100', as: 'admin' });
+  return listed.body.data.map(({ number }: { number: string }) => number);
+};
+const firstNumbers = (count: number) =>
+  Array.from({ length: count }, (_, index) => `INV-${String(index + 1).padStart(6, '0')}`);
+const eventsOf = ({ database }: TestService, resource: string) =>
+  database.read.all(
+    database.build.selectFrom('events').selectAll().where('resource', '=', resource).orderBy('id').compile(),
+  );
+
+async function keyWith(service: TestService, ...scopes: string[]): Promise<Record<string, string>> {
+  const made = await call(service, {
+    method: 'POST',
+    path: '/v1/keys',
+    as: 'admin',
+    body: { name: 'Test', scopes },
+  });
+  const headers = { 'X-API-Key': made.body.key };
+  // The first use is noted in the database; later ones within the minute are not.
+  await call(service, { path: '/v1/me', headers });
+  return headers;
+}
+
+describe.each([...databaseKinds])('invoices on %s', kind => {
+  let service: TestService;
+  beforeAll(async () => {
+    service = await startTestService(kind, seller);
+  });
+  afterAll(() => service.stop());
+
+  test('paying an order issues its invoice: what was ordered, as it was, and an event', async () => {
+    const orderId = await placeOrder(service, 'user', [
+      { name: 'Lamp', price: 79.5, quantity: 2, sku: `S-${kind}` },
+      { name: 'Bulb', price: 0.1, quantity: 3 },
+    ]);
+    const order = (await call(service, { path: `/v1/orders/${orderId}`, as: 'user' })).body;
+    expect((await call(service, { path: `/v1/invoices?orderId=${orderId}`, as: 'user' })).body.data).toEqual(
+      [],
+    );
+    const now = new Date(service.clock.now()).toISOString();
+    await pay(service, orderId);
+    const [product] = order.items;
+    await call(service, { method: 'DELETE', path: `/v1/products/${product.productId}`, as: 'admin' });
+    const listed = await call(service, { path: `/v1/invoices?orderId=${orderId}`, as: 'user' });
+    const [invoice] = listed.body.data;
+    expect(invoice).toEqual({
+      id: expect.any(Number),
+      number: expect.stringMatching(/^INV-\d{6}$/),
+      status: 'issued',
+      orderId,
+      customerId: order.customerId,
+      seller: { name: 'Lamps & More Ltd', address: ['1 Main Street', 'London'] },
+      customer: { name: 'Test user', email: 'user@test.example' },
+      currency: 'EUR',
+      items: order.items,
+      total: 159.3,
+      version: 1,
+      issuedAt: now,
+      sentAt: null,
+      createdAt: now,
+      updatedAt: now,
+      _links: {
+        self: { href: `${service.url}/v1/invoices/${invoice.id}` },
+        order: { href: `${service.url}/v1/orders/${orderId}` },
+        customer: { href: `${service.url}/v1/users/${order.customerId}` },
+        send: { href: `${service.url}/v1/invoices/${invoice.id}/send`, method: 'POST' },
+      },
+    });
+    const read = await call(service, { path: `/v1/invoices/${invoice.id}`, as: 'user' });
+    expect(read.body).toEqual(invoice);
+    expect(read.headers.get('Last-Modified')).toBe(new Date(service.clock.now()).toUTCString());
+    const { _links: _, ...members } = invoice;
+    const events = (await eventsOf(service, 'invoice')).filter(event => event.resource_id === invoice.id);
+    expect(events).toHaveLength(1);
+    expect(events[0]).toMatchObject({
+      type: 'invoice.issued',
+      actor: `user:${order.customerId}`,
+      old_document: null,
+    });
+    expect(JSON.parse(events[0]?.new_document ?? '')).toEqual(members);
+  });
+
+  test('as HAL, with its items embedded', async () => {
+    const { _links, items, ...members } = await invoiced(service);
+    const Accept = 'application/hal+json';
+    const one = await call(service, { path: `/v1/invoices/${members.id}`, as: 'user', headers: { Accept } });
+    expect(one.headers.get('Content-Type')).toBe(Accept);
+    expect(one.body).toEqual({ ...members, _links, _embedded: { items } });
+    const path = `/v1/invoices?orderId=${members.orderId}`;
+    const all = await call(service, { path, as: 'user', headers: { Accept } });
+    expect(all.body._embedded.invoices).toEqual([one.body]);
+    expect(all.body._links.self).toEqual({ href: `${service.url}${path}` });
+  });
+
+  test('whose is whose: the owner, staff and keys with the scope', async () => {
+    const own = await invoiced(service, 'user');
+    const others = await invoiced(service, 'editor');
+    const path = `/v1/invoices/${others.id}`;
+    const reading = await keyWith(service, 'invoices:read');
+    const foreign = await keyWith(service, 'products:read');
+    await play(service, { name: 'another’s', path, as: 'user', status: 404, error: 'NOT_FOUND' });
+    await play(service, {
+      name: 'to send another’s',
+      method: 'POST',
+      path: `${path}/send`,
+      as: 'user',
+      status: 404,
+      error: 'NOT_FOUND',
+    });
+    await play(service, { name: 'editor', path: `/v1/invoices/${own.id}`, as: 'editor', status: 200 });
+    await play(service, { name: 'admin', path, as: 'admin', status: 200 });
+    await play(service, {
+      name: 'a key that may not',
+      path,
+      headers: foreign,
+      status: 403,
+      error: 'FORBIDDEN',
+    });
+    const shown = await play(service, { name: 'a key', path, headers: reading, status: 200 });
+    expect(Object.keys(shown.body._links)).toEqual(['self']);
+    await play(service, {
+      name: 'a key that may not send',
+      method: 'POST',
+      path: `${path}/send`,
+      headers: reading,
+      status: 403,
+    });
+    const editor = await call(service, { path: `/v1/invoices/${own.id}`, as: 'editor' });
+    expect(Object.keys(editor.body._links)).toEqual(['self', 'order', 'send']);
+
+    const idsOf = async (as: 'user' | 'editor' | 'admin', query = '') => {
+      const listed = await call(service, { path: `/v1/invoices?perPage=100${query}`, as });
+      return listed.body.data.map(({ id }: { id: number }) => id) as number[];
+    };
+    expect(await idsOf('user')).toContain(own.id);
+    expect(await idsOf('user')).not.toContain(others.id);
+    expect(await idsOf('user', `&customerId=${others.customerId}`)).toEqual([]);
+    expect(await idsOf('user', `&orderId=${others.orderId}`)).toEqual([]);
+    expect(await idsOf('editor')).toEqual(expect.arrayContaining([own.id, others.id]));
+    expect(await idsOf('admin', `&customerId=${others.customerId}&orderId=${others.orderId}`)).toEqual([
+      others.id,
+    ]);
+  });
+
+  test('pages and sorts: every invoice once', async () => {
+    for (let count = 0; count < 3; count++) await invoiced(service);
+    const all = await numbersOf(service);
+    const walked: string[] = [];
+    let path = '/v1/invoices?sort=number&order=desc&limit=2';
+    while (path !== '') {
+      const page = await call(service, { path, as: 'admin' });
+      walked.push(...page.body.data.map(({ number }: { number: string }) => number));
+      path = page.body.links.next?.slice(service.url.length) ?? '';
+    }
+    expect(walked).toEqual(all.toReversed());
+    for (const query of ['customerId=0', 'orderId=x', 'sort=total', 'perPage=101'])
+      await play(service, {
+        name: query,
+        path: `/v1/invoices?${query}`,
+        as: 'admin',
+        status: 400,
+        error: 'VALIDATION_FAILED',
+      });
+  });
+});
+
+describe.each([...databaseKinds])('invoice numbers on %s', kind => {
+  let service: TestService;
+  beforeAll(async () => {
+    service = await startTestService(kind);
+  });
+  afterAll(() => service.stop());
+
+  test('payments at the same time get 1 to n, each once', async () => {
+    const orders: number[] = [];
+    for (let count = 0; count < 20; count++) orders.push(await placeOrder(service));
+    const replica = kind === 'postgresql' ? await service.replica() : service;
+    // Each order is paid twice: only one of both issues an invoice.
+    const answers = await Promise.all(orders.flatMap(id => [pay(service, id), pay(replica, id)]));
+    const statuses = answers.map(({ status }) => status).sort();
+    expect(statuses).toEqual([...Array(20).fill(200), ...Array(20).fill(409)]);
+    expect(await numbersOf(service)).toEqual(firstNumbers(20));
+  });
+
+  test('a payment that fails after its number was taken leaves no gap', async () => {
+    const before = await numbersOf(service);
+    const [broken, whole] = [await placeOrder(service), await placeOrder(service)];
+    // An invoice of this order is there already, so that its payment fails at the last step.
+    const { database } = service;
+    const values = { number: 1_000_000, order_id: broken, customer_id: 1, document: '{}', version: 1 };
+    const row = { ...values, sent_at: null, created_at: 0, updated_at: 0 };
+    await database.write(session => session.run(database.build.insertInto('invoices').values(row).compile()));
+    // Not through `call`: that an order has an invoice before it is paid is nothing that the contract knows.
+    const failed = await fetch(`${service.url}/v1/orders/${broken}/payment`, {
+      method: 'POST',
+      headers: { Authorization: `Bearer ${service.tokens.user}` },
+    });
+    expect(failed.status).toBe(409);
+    await database.write(session =>
+      session.run(database.build.deleteFrom('invoices').where('order_id', '=', broken).compile()),
+    );
+    expect((await call(service, { path: `/v1/orders/${broken}`, as: 'user' })).body.status).toBe('PENDING');
+    await pay(service, whole);
+    await pay(service, broken);
+    expect(await numbersOf(service)).toEqual(firstNumbers(before.length + 2));
+  });
+});
