@@ -1,8 +1,10 @@
 /** A made-up catalog: N products, the same in every run, written in bulk in the store's own row format. */
 import { sql } from 'kysely';
 import type { ProductFields } from '../src/resources/products/schema.ts';
+import { searchTextOf } from '../src/resources/products/search-text.ts';
 import { type ProductRow, productOf, rowOf } from '../src/resources/products/store.ts';
 import type { Database } from '../src/storage/database.ts';
+import { type SearchDocument, searchIndex } from '../src/storage/search-index.ts';
 import { collectionVersions, productTotals, type TotalChange } from '../src/storage/totals.ts';
 import { random } from './random.ts';
 
@@ -86,14 +88,18 @@ async function fillFrom(database: Database, first: number, last: number): Promis
   await database.write(async session => {
     collectionVersions(database).advance(session, 'products');
     const changes: TotalChange[] = [];
+    const index = searchIndex(database);
     for (let start = first; start <= last; start += rowsPerStatement) {
       const rows: ProductRow[] = [];
+      const documents: SearchDocument[] = [];
       for (let number = start; number < start + rowsPerStatement && number <= last; number++) {
         const { fields, createdAt } = productNumber(number);
         rows.push(rowOf(fields, createdAt, createdAt));
+        documents.push({ id: number, ...searchTextOf(fields) });
         changes.push({ status: fields.status, category: fields.category, change: 1 });
       }
       await session.run(database.build.insertInto('products').values(rows).compile());
+      await index.addMany(session, 'product', documents);
     }
     const totals = productTotals(database);
     for (const change of changes) totals.change(session, change);

@@ -123,6 +123,25 @@ async function checkDeepPage(target: Target, token: string): Promise<void> {
   expect(body.data?.length === perPage && body.meta?.total === target.size, JSON.stringify(body.meta));
 }
 
+/** A number out of a name: ten or so of a million products have it, and nearly every request asks for another. */
+function rareWord(draw: Random, { size }: Target): string {
+  const { name } = productNumber(draw.integer(1, size)).fields;
+  return `/v1/search?q=${name.split(' ').at(-1)}`;
+}
+
+/** Half of them words that up to every product has, the other half rare ones. */
+function oneWord(draw: Random, target: Target): string {
+  if (draw.integer(0, 1) === 0) return rareWord(draw, target);
+  const { name, description } = productNumber(draw.integer(1, target.size)).fields;
+  const words: string[] = `${name} ${description ?? ''}`.match(/[a-z]+/g) ?? [];
+  return `/v1/search?q=${draw.pick([words[0] ?? 'lamp', ...words])}`;
+}
+
+async function checkSearch(target: Target, token: string): Promise<void> {
+  const { body } = await fetchJson(target, '/v1/search?q=daily', token);
+  expect(body.data?.length === perPage && body.meta?.total === target.size, JSON.stringify(body.meta));
+}
+
 async function checkOne(target: Target, token: string): Promise<void> {
   const { body } = await fetchJson(target, `/v1/products/${target.size}`, token);
   expect(body.id === target.size, `id ${body.id}`);
@@ -232,6 +251,8 @@ export const scenarios: readonly Scenario[] = [
   { name: 'deep-cursor', status: 200, connections, prepare: cursorPages },
   { name: 'deep-offset', status: 200, connections, prepare: reading(deepPage, checkDeepPage) },
   { name: 'order-read', status: 200, connections, writes: true, prepare: orderReads },
+  { name: 'search-one-word', status: 200, connections, prepare: reading(oneWord, checkSearch) },
+  { name: 'search-rare-word', status: 200, connections, prepare: reading(rareWord, checkSearch) },
   { name: 'create', status: 201, connections: 64, writes: true, prepare: creates },
   { name: 'order-create', status: 201, connections: 64, writes: true, prepare: orderCreates },
 ];

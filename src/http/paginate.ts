@@ -42,8 +42,8 @@ export function sortParameters<const Names extends readonly [string, ...string[]
 type PageQuery = z.output<z.ZodObject<typeof pageParameters>>;
 type SortQuery = { sort?: string | undefined; order?: 'asc' | 'desc' | undefined };
 
-/** The envelope's schema for items of one kind. */
-export function collectionOf<Item extends z.ZodType>(item: Item, name: string) {
+/** The envelope's schema for items of one kind. @param extra what `meta` has besides */
+export function collectionOf<Item extends z.ZodType>(item: Item, name: string, extra: z.ZodRawShape = {}) {
   const link = z.url().nullable();
   const cursor = z
     .string()
@@ -64,12 +64,13 @@ export function collectionOf<Item extends z.ZodType>(item: Item, name: string) {
     .object({
       data: z.array(item).max(largestSize),
       meta: z.union([
-        z.object({ currentPage: page, perPage, total, lastPage: z.int().min(1) }),
+        z.object({ currentPage: page, perPage, total, lastPage: z.int().min(1), ...extra }),
         z.object({
           perPage,
           nextCursor: cursor,
           prevCursor: cursor,
           total: total.optional(),
+          ...extra,
         }),
       ]),
       links: z.object({ first: link, last: link, prev: link, next: link }),
@@ -85,13 +86,14 @@ export interface Paginator {
     columns: Readonly<Record<string, string>>,
     list: string,
   ): ListRequest;
-  /** @param item the JSON text of one row */
+  /** @param item the JSON text of one row; @param extra JSON text: members that `meta` has besides */
   envelope<Row>(
     listed: Listed<Row>,
     request: ListRequest,
     list: string,
     url: RequestUrl,
     item: (row: Row & { id: number }) => string,
+    extra?: string,
   ): string;
 }
 
@@ -143,14 +145,15 @@ export function paginator(secret: string): Paginator {
       const order = { column, descending: query.order === 'desc' };
       return { conditions, order, page: pageOf(query, bindingOf(list, conditions, order)) };
     },
-    envelope(listed, { conditions, order, page }, list, url, item) {
+    envelope(listed, { conditions, order, page }, list, url, item, extra) {
       const data = listed.rows.map(item).join(',');
       const link = linker(url);
+      const besides = extra === undefined ? '' : `,${extra}`;
       if (page.kind === 'offset') {
         const total = listed.total ?? 0;
         const last = Math.max(1, Math.ceil(total / page.perPage));
         const pageLink = (number: number) => link(`page=${number}`);
-        const meta = `{"currentPage":${page.page},"perPage":${page.perPage},"total":${total},"lastPage":${last}}`;
+        const meta = `{"currentPage":${page.page},"perPage":${page.perPage},"total":${total},"lastPage":${last}${besides}}`;
         const prev = listed.hasPrevious ? pageLink(Math.min(page.page - 1, last)) : 'null';
         const next = listed.hasNext ? pageLink(page.page + 1) : 'null';
         return `{"data":[${data}],"meta":${meta},"links":{"first":${pageLink(1)},"last":${pageLink(last)},"prev":${prev},"next":${next}}}`;
@@ -171,7 +174,7 @@ export function paginator(secret: string): Paginator {
       const cursorLink = (cursor: string | null) =>
         cursor === null ? 'null' : link(`${size}&cursor=${cursor}`);
       const total = listed.total === undefined ? '' : `,"total":${listed.total}`;
-      const meta = `{"perPage":${page.limit},"nextCursor":${quoted(next)},"prevCursor":${quoted(prev)}${total}}`;
+      const meta = `{"perPage":${page.limit},"nextCursor":${quoted(next)},"prevCursor":${quoted(prev)}${total}${besides}}`;
       return `{"data":[${data}],"meta":${meta},"links":{"first":${link(size)},"last":null,"prev":${cursorLink(prev)},"next":${cursorLink(next)}}}`;
     },
   };

@@ -7,6 +7,7 @@ import type { Cause, Outbox } from '../events/outbox.ts';
 import type { Database, Session, Transaction } from '../storage/database.ts';
 import { type Lister, type ListOptions, lister } from '../storage/list.ts';
 import { type Arguments, prepared } from '../storage/prepared.ts';
+import { type SearchText, type SearchType, searchIndex } from '../storage/search-index.ts';
 import { collectionVersions } from '../storage/totals.ts';
 
 /** Who has written something: the id, and the name at that time. */
@@ -27,6 +28,8 @@ export interface AuthoredTable<Values, Row> {
   readonly columns: readonly (keyof Values & string)[];
   /** The name under which its lists are remembered; only where no cascade deletes rows behind our back. */
   readonly collection?: string;
+  /** What is searched of it, for those that can be found. */
+  readonly searched?: { readonly type: SearchType; textOf(row: Row): SearchText };
   /** What events show: the representation without links, which depend on the address it is asked at. */
   representationOf(row: Row): object;
 }
@@ -54,7 +57,8 @@ export function authoredStore<Values extends Arguments & Dated>(
 ): AuthoredStore<Values> {
   type Row = Stored<Values>;
   const { build, dialect } = database;
-  const { collection, columns } = spec;
+  const { collection, columns, searched } = spec;
+  const search = searchIndex(database);
   const versions = collectionVersions(database);
   const table = sql.table(spec.table);
   const names = sql.join(columns.map(name => sql.ref(name)));
@@ -124,6 +128,8 @@ export function authoredStore<Values extends Arguments & Dated>(
     async insert(session, values, cause) {
       advance(session);
       const row = await written(session, insert({ ...values, created_at: cause.at, updated_at: cause.at }));
+      if (searched !== undefined)
+        await search.add(session, searched.type, { ...searched.textOf(row), id: row.id });
       await record(session, 'created', row.id, undefined, row, cause);
       return row;
     },
@@ -131,6 +137,10 @@ export function authoredStore<Values extends Arguments & Dated>(
     async update(session, before, changes, cause) {
       advance(session);
       const row = await written(session, update({ ...before, ...changes, updated_at: cause.at }));
+      if (searched !== undefined) {
+        const document = { ...searched.textOf(row), id: row.id };
+        await search.change(session, searched.type, searched.textOf(before), document);
+      }
       await record(session, 'updated', row.id, before, row, cause);
       return row;
     },
@@ -138,6 +148,7 @@ export function authoredStore<Values extends Arguments & Dated>(
     async remove(session, before, cause) {
       advance(session);
       await session.run(remove({ id: before.id }));
+      if (searched !== undefined) await search.remove(session, searched.type, before.id);
       await record(session, 'deleted', before.id, before, undefined, cause);
     },
   };

@@ -41,6 +41,8 @@ import { productEndpoints } from './products/endpoints.ts';
 import { productStore } from './products/store.ts';
 import { reviewEndpoints } from './reviews/endpoints.ts';
 import { reviewStore } from './reviews/store.ts';
+import { searchEndpoints } from './search/endpoints.ts';
+import { searchStore } from './search/store.ts';
 import type { Services } from './services.ts';
 import { todoEndpoints } from './todos/endpoints.ts';
 import { todoStore } from './todos/store.ts';
@@ -119,6 +121,7 @@ export function createResources(services: Services, tokens: Tokens, createQuota:
       ...articleEndpoints(services, articleStore(database, outbox)),
       ...postEndpoints(services, posts),
       ...commentEndpoints(services, { comments: commentStore(database, outbox), posts }),
+      ...searchEndpoints(services, searchStore(database)),
       ...todoEndpoints(services, { todos: todoStore(database), users }),
       ...weatherEndpoints(observationsOf(services)),
       ...eventEndpoints(services, events),

@@ -40,6 +40,11 @@ export interface Transaction extends Session {
    * waits for another crosswise. On SQLite, transactions that are committed together add once together.
    */
   add(counter: Counter, amount: number): void;
+  /**
+   * Runs a statement whose effects the transaction does not read, before the commit at the latest. On SQLite,
+   * transactions that are committed together run theirs one after another at the end. If it fails, they fail.
+   */
+  runLate(query: CompiledQuery<unknown>): Promise<void>;
 }
 
 export interface WriteOptions {

@@ -133,6 +133,7 @@ async function complete<T>(inner: Session, work: (session: Transaction) => Promi
       return row.id;
     },
     add: (counter, amount) => void additions.push({ counter, amount }),
+    runLate: async query => void (await inner.run(query)),
   });
   await writeAdditions(inner, additions);
   return result;

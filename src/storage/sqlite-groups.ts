@@ -1,5 +1,6 @@
 /** Group commit on SQLite's one writer: many transactions, one fsync, durability unchanged. */
 import { SQLiteError } from 'bun:sqlite';
+import type { CompiledQuery } from 'kysely';
 import { StorageError, type Transaction } from './database.ts';
 import type { Checkpoints } from './sqlite-checkpoint.ts';
 import { type Connected, translate } from './sqlite-connection.ts';
@@ -59,14 +60,20 @@ export function groupCommit(writer: Connected, checkpoint: Checkpoints, committe
 interface Done {
   readonly settle: () => void;
   readonly additions: readonly Addition[];
+  readonly late: readonly CompiledQuery<unknown>[];
 }
 
-/** Runs each job in a savepoint; gives the resolutions to call once the group is durable. */
+/**
+ * Runs each job in a savepoint, and then what they have left for the end: a savepoint would make the search
+ * index write each document by itself. Gives the resolutions to call once the group is durable.
+ */
 async function runGroup(writer: Connected, group: readonly Job[]): Promise<(() => void)[]> {
   const settle: (() => void)[] = [];
   const additions: Addition[] = [];
+  const late: CompiledQuery<unknown>[] = [];
   const keep = (done: Done) => {
     settle.push(done.settle);
+    for (const query of done.late) late.push(query);
     for (const addition of done.additions) additions.push(addition);
   };
   const [only] = group;
@@ -86,23 +93,29 @@ async function runGroup(writer: Connected, group: readonly Job[]): Promise<(() =
       writer.execute('RELEASE job');
     }
   }
+  for (const query of late) await writer.session.run(query);
   await writeAdditions(writer.session, additions);
   return settle;
 }
 
 async function runJob(writer: Connected, job: Job): Promise<Done> {
   const additions: Addition[] = [];
+  const late: CompiledQuery<unknown>[] = [];
   let open = true;
   try {
-    const value = await job.work(transaction(writer, additions, () => open));
-    return { settle: () => job.resolve(value), additions };
+    const value = await job.work(transaction(writer, { additions, late }, () => open));
+    return { settle: () => job.resolve(value), additions, late };
   } finally {
     open = false;
   }
 }
 
 /** The writer's session for one job, refusing to work once the job has ended. */
-function transaction(writer: Connected, additions: Addition[], isOpen: () => boolean): Transaction {
+function transaction(
+  writer: Connected,
+  left: { readonly additions: Addition[]; readonly late: CompiledQuery<unknown>[] },
+  isOpen: () => boolean,
+): Transaction {
   const { session } = writer;
   const check = () => {
     if (!isOpen()) throw new Error('A session was used after its transaction had ended.');
@@ -126,7 +139,11 @@ function transaction(writer: Connected, additions: Addition[], isOpen: () => boo
     },
     add(counter, amount) {
       check();
-      additions.push({ counter, amount });
+      left.additions.push({ counter, amount });
+    },
+    async runLate(query) {
+      check();
+      left.late.push(query);
     },
   };
 }

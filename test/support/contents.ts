@@ -18,7 +18,7 @@ async function tablesOf({
     kind === 'sqlite'
       ? sql<{
           name: string;
-        }>`select name from sqlite_master where type = 'table' and name not like 'sqlite_%'`
+        }>`select name from sqlite_master where type = 'table' and name not like 'sqlite_%' and sql not like 'create virtual%'`
       : sql<{ name: string }>`select tablename as name from pg_tables where schemaname = 'public'`;
   const rows = await database.read.all(catalog.compile(database.build));
   const names = rows.map(({ name }) => name).filter(name => !bookkeeping.includes(name));

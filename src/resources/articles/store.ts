@@ -1,7 +1,9 @@
 /** The queries of articles. */
+
 import type { Cause, Outbox } from '../../events/outbox.ts';
 import type { Database, Transaction } from '../../storage/database.ts';
 import { type Author, type AuthoredStore, authoredStore, type Stored } from '../authored-store.ts';
+import { articleText } from '../search/texts.ts';
 import type { ArticleFields } from './schema.ts';
 
 export type ArticleValues = {
@@ -51,6 +53,7 @@ export function articleStore(database: Database, outbox: Outbox): ArticleStore {
     resource: 'article',
     columns: ['title', 'body', 'tags', 'author_id', 'author_name', 'user_id', 'created_at', 'updated_at'],
     collection: 'articles',
+    searched: { type: 'article', textOf: articleText },
     representationOf: articleOf,
   });
 

@@ -4,6 +4,8 @@ import { fromMinor } from '../../money.ts';
 import type { Database, Session, Transaction } from '../../storage/database.ts';
 import { type Lister, lister } from '../../storage/list.ts';
 import { prepared } from '../../storage/prepared.ts';
+import { searchIndex } from '../../storage/search-index.ts';
+import { orderText } from '../search/texts.ts';
 import type { Order, OrderItem, Status } from './schema.ts';
 
 /** An order as it is stored. */
@@ -129,6 +131,7 @@ const dateOf = (moment: number) => new Date(moment).toISOString();
 
 export function orderStore(database: Database, outbox: Outbox): OrderStore {
   const { build, dialect } = database;
+  const search = searchIndex(database);
   const byId = prepared<{ id: number }, StoredOrder>(argument =>
     build
       .selectFrom('orders')
@@ -250,6 +253,7 @@ export function orderStore(database: Database, outbox: Outbox): OrderStore {
       const rows = lines.map(line => ({ order_id: id, ...line }));
       await session.run(build.insertInto('order_items').values(rows).compile());
       const after = { order: { id, ...values }, items: await items(session, id) };
+      await search.add(session, 'order', { id, ...orderText({ id, ...values }) });
       await record(session, 'created', undefined, after, cause);
       return after;
     },

@@ -42,6 +42,7 @@ export function postStore(database: Database, outbox: Outbox): PostStore {
     resource: 'post',
     columns: ['title', 'body', 'author_id', 'author_name', 'user_id', 'created_at', 'updated_at'],
     collection: 'posts',
+    searched: { type: 'post', textOf: ({ title, body }) => ({ title, body }) },
     representationOf: postOf,
   });
   const kept = prepared<{ id: number }, { id: number }>(({ id }) => ({

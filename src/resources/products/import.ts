@@ -9,10 +9,12 @@ import type { ErrorDetail } from '../../http/errors.ts';
 import { detailsOf } from '../../http/schema.ts';
 import type { Database, Session, Transaction } from '../../storage/database.ts';
 import { prepared } from '../../storage/prepared.ts';
+import { searchIndex } from '../../storage/search-index.ts';
 import { collectionVersions, productTotals, type TotalChange } from '../../storage/totals.ts';
 import { createdEvents } from './import-events.ts';
 import { type ImportRecord, plainRecord } from './import-plain.ts';
 import { createProduct, type ProductFields, type Rating } from './schema.ts';
+import { searchTextOf } from './search-text.ts';
 import { type ProductRow, productJson, productOf, rowOf, type StoredProduct } from './store.ts';
 
 export type { ImportRecord } from './import-plain.ts';
@@ -76,6 +78,7 @@ export function productImporter(
   const { build, dialect } = database;
   const versions = collectionVersions(database);
   const totals = productTotals(database);
+  const search = searchIndex(database);
   const inserts = insertSizes.map(size => ({ size, query: insertOf(database, size) }));
   const update = updateOf(database);
   const created = createdEvents(database, insertSizes);
@@ -120,18 +123,24 @@ export function productImporter(
       versions.advance(session, collection);
       const now = cause.at;
       const rows = creates.map(fields => rowOf(fields, now));
+      const ids: number[] = [];
       for (const { size, query } of inserts) {
         const end = rows.length - (rows.length % size);
         for (let start = 0; start < end; start += size) {
           const inserted = await session.all(query(rows.slice(start, start + size)));
           await created(session, inserted, cause);
+          // Ids are given in the order of the rows; RETURNING need not keep it.
+          ids.push(...inserted.map(({ id }) => id).sort((a, b) => a - b));
         }
         rows.splice(0, end);
       }
+      const documents = creates.map((fields, index) => ({ id: ids[index] ?? 0, ...searchTextOf(fields) }));
+      await search.addMany(session, 'product', documents);
       // All at once: PostgreSQL gets them in one go instead of one round trip each.
       await Promise.all(
-        updates.map(async ({ stored, after, createdAt, rating }) => {
+        updates.map(async ({ stored, before, after, createdAt, rating }) => {
           const { id } = stored;
+          await search.change(session, 'product', searchTextOf(before), { id, ...searchTextOf(after) });
           const row = rowOf(after, now, createdAt, rating);
           await session.run(update({ id, ...row }));
           const documents = {

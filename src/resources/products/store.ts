@@ -7,9 +7,11 @@ import type { Cause, Outbox } from '../../events/outbox.ts';
 import { type Database, largestId, type Session, type Transaction } from '../../storage/database.ts';
 import { type Condition, type Lister, lister } from '../../storage/list.ts';
 import { prepared } from '../../storage/prepared.ts';
+import { searchIndex } from '../../storage/search-index.ts';
 import type { ProductsTable } from '../../storage/tables.ts';
 import { collectionVersions, productTotals } from '../../storage/totals.ts';
 import type { Product, ProductFields, Rating } from './schema.ts';
+import { searchTextOf } from './search-text.ts';
 
 /** A product as it is stored. */
 export interface StoredProduct {
@@ -76,6 +78,7 @@ export function productStore(database: Database, outbox: Outbox): ProductStore {
   const { build, dialect } = database;
   const versions = collectionVersions(database);
   const totals = productTotals(database);
+  const search = searchIndex(database);
   const columns = ['id', 'document', 'updated_at'] as const;
 
   const byId = prepared<{ id: number }, StoredProduct>(argument =>
@@ -152,6 +155,7 @@ export function productStore(database: Database, outbox: Outbox): ProductStore {
       versions.advance(session, collection);
       totals.change(session, { status: row.status, category: row.category, change: 1 });
       const stored = { id, document: row.document, updated_at: cause.at };
+      await search.add(session, 'product', { id, ...searchTextOf(fields) });
       await record(session, 'created', undefined, stored, cause);
       return stored;
     },
@@ -166,6 +170,10 @@ export function productStore(database: Database, outbox: Outbox): ProductStore {
         totals.change(session, { status: old.status, category: old.category, change: -1 });
         totals.change(session, { status: row.status, category: row.category, change: 1 });
         const after = { id: before.id, document: row.document, updated_at: cause.at };
+        await search.change(session, 'product', searchTextOf(old), {
+          id: before.id,
+          ...searchTextOf(fields),
+        });
         await record(session, 'updated', before, after, cause);
         stored.push(after);
       }
@@ -177,6 +185,7 @@ export function productStore(database: Database, outbox: Outbox): ProductStore {
       versions.advance(session, collection);
       await session.run(build.deleteFrom('products').where('id', '=', before.id).compile());
       totals.change(session, { status, category, change: -1 });
+      await search.remove(session, 'product', before.id);
       await record(session, 'deleted', before, undefined, cause);
     },
   };

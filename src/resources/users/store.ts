@@ -5,6 +5,8 @@ import type { Role } from '../../http/access.ts';
 import { type Database, type Session, StorageError, type Transaction } from '../../storage/database.ts';
 import { type Lister, lister } from '../../storage/list.ts';
 import { prepared } from '../../storage/prepared.ts';
+import { searchIndex } from '../../storage/search-index.ts';
+import { userText } from '../search/texts.ts';
 import type { User, UserFields } from './schema.ts';
 
 /** A user as lists read it: without the hash of the password. */
@@ -90,6 +92,7 @@ type Changes = Partial<Omit<StoredUser, 'id' | 'version' | 'created_at' | 'updat
 
 export function userStore(database: Database, outbox: Outbox): UserStore {
   const { build, dialect } = database;
+  const search = searchIndex(database);
   const byId = prepared<{ id: number }, StoredUser>(argument =>
     build.selectFrom('users').selectAll().where('id', '=', argument.id),
   );
@@ -135,6 +138,7 @@ export function userStore(database: Database, outbox: Outbox): UserStore {
     const query = build.updateTable('users').set(set).where('id', '=', before.id);
     await namingEmail(session.run(query.compile()));
     const after = { ...before, ...changes, ...stamps };
+    await search.change(session, 'user', userText(before), { id: before.id, ...userText(after) });
     await record(session, action, before, after, cause);
     return after;
   }
@@ -170,6 +174,7 @@ export function userStore(database: Database, outbox: Outbox): UserStore {
       };
       const id = await namingEmail(session.insert(build.insertInto('users').values(row).compile()));
       const stored = { ...row, id };
+      await search.add(session, 'user', { id, ...userText(stored) });
       await record(session, 'created', undefined, stored, cause);
       return stored;
     },
@@ -185,6 +190,7 @@ export function userStore(database: Database, outbox: Outbox): UserStore {
     verify: (session, before, cause) => change(session, before, { verified_at: cause.at }, 'verified', cause),
     async remove(session, before, cause) {
       await session.run(build.deleteFrom('users').where('id', '=', before.id).compile());
+      await search.remove(session, 'user', before.id);
       await record(session, 'deleted', before, undefined, cause);
     },
   };

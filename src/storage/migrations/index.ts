@@ -6,6 +6,16 @@ import { reviews } from './0003-reviews.ts';
 import { events } from './0004-events.ts';
 import { orders } from './0005-orders.ts';
 import { content } from './0006-content.ts';
+import { search } from './0007-search.ts';
 import { todos } from './0008-todos.ts';
 
-export const migrations: readonly Migration[] = [accounts, products, reviews, events, orders, content, todos];
+export const migrations: readonly Migration[] = [
+  accounts,
+  products,
+  reviews,
+  events,
+  orders,
+  content,
+  search,
+  todos,
+];

@@ -1,0 +1,75 @@
+/** The piece of a text that shows why it was found: HTML in which nothing is markup but `<mark>`. */
+import { runsOf } from '../../storage/search-words.ts';
+
+/** Characters before the first word found, and in all; words are not cut unless they are longer themselves. */
+const before = 60;
+const length = 160;
+
+/** Tells whether a word of a text is one that was asked for. */
+export type WordTest = (word: string) => boolean;
+
+interface Marked {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** The piece of the body around the first word found; where it has none, the title. */
+export function snippetOf({ title, body }: { title: string; body: string }, found: WordTest): string {
+  const inBody = pieceOf(body, found);
+  if (inBody !== undefined) return inBody;
+  return pieceOf(title, found) ?? escaped(body.slice(0, cutAt(body, length)));
+}
+
+/** Undefined when none of the words is there. */
+function pieceOf(text: string, found: WordTest): string | undefined {
+  let first: Marked | undefined;
+  const starts: number[] = [];
+  const marks: Marked[] = [];
+  let end = 0;
+  for (const { start, end: runEnd, words } of runsOf(text)) {
+    if (first === undefined) starts.push(start);
+    const hit = words.some(found);
+    if (hit) first ??= { start, end: runEnd };
+    if (first === undefined) continue;
+    const from = first.start - before;
+    if (runEnd - Math.max(from, 0) > length && end > 0) break;
+    end = runEnd;
+    if (hit) marks.push({ start, end: runEnd });
+  }
+  if (first === undefined) return undefined;
+  const { start: firstStart } = first;
+  const begin = firstStart <= before ? 0 : (starts.find(at => at >= firstStart - before) ?? firstStart);
+  const last = Math.min(end, cutAt(text, begin + 2 * length));
+  // What follows the last word of a text that fits belongs to it.
+  const stop = text.length - begin <= length ? text.length : last;
+  return `${begin > 0 ? '…' : ''}${marked(text, begin, stop, marks)}${stop < text.length ? '…' : ''}`;
+}
+
+function marked(text: string, begin: number, stop: number, marks: readonly Marked[]): string {
+  let html = '';
+  let at = begin;
+  for (const { start, end } of marks) {
+    if (start >= stop) break;
+    const until = Math.min(end, stop);
+    html += `${escaped(text.slice(at, start))}<mark>${escaped(text.slice(start, until))}</mark>`;
+    at = until;
+  }
+  return html + escaped(text.slice(at, Math.max(at, stop)));
+}
+
+/** This place, or the one before when it would part a surrogate pair. */
+function cutAt(text: string, place: number): number {
+  const code = text.charCodeAt(place);
+  return code >= 0xdc00 && code <= 0xdfff ? place - 1 : Math.min(place, text.length);
+}
+
+const entities: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
+const special = /[&<>"']/g;
+
+const escaped = (text: string): string => text.replace(special, character => entities[character] ?? '');

@@ -1,0 +1,31 @@
+/** What documents are asked for: a small language that both databases' own are written from. */
+
+/** A word, or the beginning of one; anywhere, or in the title. */
+export interface Term {
+  readonly word: string;
+  readonly title: boolean;
+  readonly prefix: boolean;
+}
+
+/** Documents in which each group has a term that is met, and that none of `not` describes. */
+export interface Expression {
+  readonly groups: readonly (readonly Term[])[];
+  readonly not: readonly Expression[];
+}
+
+/** Where in the index to look: positions from `low` up to but not including `high`. */
+export interface Range {
+  readonly low: number;
+  readonly high: number;
+}
+
+/** The words of one dialect for an expression. `term` gives a term's text. */
+export function expressionText(
+  expression: Expression,
+  words: { readonly and: string; readonly or: string; readonly not: string },
+  term: (term: Term) => string,
+): string {
+  const groups = expression.groups.map(group => `(${group.map(term).join(words.or)})`).join(words.and);
+  const excluded = expression.not.map(other => expressionText(other, words, term));
+  return excluded.reduce((text, other) => `(${text})${words.not}(${other})`, groups);
+}

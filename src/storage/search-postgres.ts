@@ -1,0 +1,91 @@
+/**
+ * The search index on PostgreSQL, and what the two databases have to say alike. A document is a `tsvector` of
+ * the words as they are: no configuration, dictionary or extension is asked, so that none has to be installed
+ * and every server finds the same.
+ */
+import { type RawBuilder, sql } from 'kysely';
+import { type Expression, expressionText, type Term } from './search-expression.ts';
+import { titleMark } from './search-words.ts';
+
+type Part = RawBuilder<unknown>;
+
+/** What a page query takes. */
+export interface PageArguments<Value> {
+  readonly query: Value;
+  readonly low: Value;
+  readonly high: Value;
+  readonly limit: Value;
+  readonly offset: Value;
+}
+
+/** The statements of a search index in one dialect. Positions: see search-index.ts. */
+export interface DialectWords {
+  tables(): Part[];
+  /** Takes a position and the words with spaces between, `size` times; puts the document in its old one's place. */
+  insert(size: number): Part;
+  remove(position: Part): Part;
+  /** An expression in the database's own query language. */
+  text(expression: Expression): string;
+  /** @param types numbers of the types meant, ascending */
+  page(
+    values: PageArguments<Part>,
+    types: readonly number[],
+    descending: boolean,
+  ): RawBuilder<{ position: number }>;
+  /** How many documents there are of a range. */
+  count(values: Pick<PageArguments<Part>, 'query' | 'low' | 'high'>): RawBuilder<{ total: number }>;
+  /** Gives a row when there may be words that begin with this one and are longer. */
+  longerWord(values: { readonly word: Part }): RawBuilder<{ word: string }>;
+  /**
+   * `version` is another whenever a document has been changed or removed; `last` tells how many products there
+   * were, and when it is larger, all the products since have larger ids.
+   * @param changed, all: the version of what changes documents, and of all that adds them too
+   */
+  mark(changed: Part, all: Part): RawBuilder<Mark>;
+}
+
+export interface Mark {
+  readonly version: number;
+  readonly last: number;
+}
+
+const quoted = ({ word, title, prefix }: Term) => `'${title ? titleMark : ''}${word}'${prefix ? ':*' : ''}`;
+
+export const postgresWords: DialectWords = {
+  tables: () => [
+    // As a number, because the driver hands 64-bit integers over as text.
+    sql`create table search_index (position double precision primary key, words tsvector not null)`,
+    sql`create index search_index_by_word on search_index using gin (words)`,
+    sql`create table search_spellings (spelling text collate "C" not null, word text collate "C" not null,
+      primary key (spelling, word))`,
+  ],
+
+  insert: size => {
+    const row = sql`(${null}::double precision, array_to_tsvector(string_to_array(${null}::text, ' ')))`;
+    return sql`insert into search_index (position, words) values ${sql.join(Array.from({ length: size }, () => row))}
+      on conflict (position) do update set words = excluded.words`;
+  },
+  remove: position => sql`delete from search_index where position = ${position}`,
+
+  text: expression => expressionText(expression, { and: ' & ', or: ' | ', not: ' & !' }, quoted),
+
+  page: ({ query, low, high, limit, offset }, types, descending) => sql`
+    select position from search_index
+    where words @@ ${query}::tsquery and position >= ${low} and position < ${high} ${ofTypes(types)}
+    order by position ${sql.raw(descending ? 'desc' : 'asc')} limit ${limit} offset ${offset}`,
+
+  count: ({ query, low, high }) => sql`
+    select cast(count(*) as integer) as total from search_index
+    where words @@ ${query}::tsquery and position >= ${low} and position < ${high}`,
+
+  // Its index looks a beginning up as fast as a word.
+  longerWord: ({ word }) => sql`select ${word}::text as word`,
+
+  // Ids may become visible in another order than they were given: only the version tells.
+  mark: (_changed, all) => sql`select ${all} as version, 0 as last`,
+};
+
+const ofTypes = (types: readonly number[]) =>
+  types.every((type, index) => index === 0 || type === (types[index - 1] ?? 0) + 1)
+    ? sql``
+    : sql`and floor(position / 4294967296) in (${sql.join(types.map(type => sql.lit(type)))})`;

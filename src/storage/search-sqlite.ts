@@ -1,0 +1,52 @@
+/**
+ * The search index on SQLite: FTS5, which keeps nothing but which words are in which documents. The tokenizer
+ * `ascii` takes every character beyond ASCII as part of a word, so it splits only where we have put spaces.
+ */
+import { sql } from 'kysely';
+import { expressionText, type Term } from './search-expression.ts';
+import type { DialectWords } from './search-postgres.ts';
+import { titleMark } from './search-words.ts';
+
+const quoted = ({ word, title, prefix }: Term) => `"${title ? titleMark : ''}${word}"${prefix ? '*' : ''}`;
+
+export const sqliteWords: DialectWords = {
+  tables: () => [
+    sql`create virtual table search_index
+      using fts5 (words, content = '', contentless_delete = 1, detail = none, tokenize = 'ascii')`,
+    // Pieces of the index are put together a little later than by default: writing costs less, reading hardly more.
+    sql`insert into search_index (search_index, rank) values ('automerge', 8)`,
+    sql`create virtual table search_terms using fts5vocab (search_index, instance)`,
+    sql`create table search_spellings (spelling text not null, word text not null,
+      primary key (spelling, word)) without rowid`,
+  ],
+
+  insert: size =>
+    sql`insert or replace into search_index (rowid, words)
+      values ${sql.join(Array.from({ length: size }, () => sql`(${null}, ${null})`))}`,
+  remove: position => sql`delete from search_index where rowid = ${position}`,
+
+  text: expression => expressionText(expression, { and: ' AND ', or: ' OR ', not: ' NOT ' }, quoted),
+
+  page: ({ query, low, high, limit, offset }, types, descending) => sql`
+    select rowid as position from search_index
+    where search_index match ${query} and rowid >= ${low} and rowid < ${high} ${ofTypes(types)}
+    order by rowid ${sql.raw(descending ? 'desc' : 'asc')} limit ${limit} offset ${offset}`,
+
+  count: ({ query, low, high }) => sql`
+    select cast(count(*) as integer) as total from search_index
+    where search_index match ${query} and rowid >= ${low} and rowid < ${high}`,
+
+  // No character of a word comes before the exclamation mark; all are at most the last code point.
+  longerWord: ({ word }) => sql`
+    select term as word from search_terms
+    where term >= ${word} || '!' and term <= ${word} || ${'\u{10ffff}'} limit 1`,
+
+  // Ids grow with every product: whatever has been added since has a larger one.
+  mark: changed => sql`select ${changed} as version,
+    coalesce((select seq from sqlite_sequence where name = 'products'), 0) as last`,
+};
+
+const ofTypes = (types: readonly number[]) =>
+  types.every((type, index) => index === 0 || type === (types[index - 1] ?? 0) + 1)
+    ? sql``
+    : sql`and (rowid >> 32) in (${sql.join(types.map(type => sql.lit(type)))})`;

@@ -1,0 +1,95 @@
+/**
+ * Text as the words that are searched for: small letters without diacritics. Both databases index these words
+ * as they are and split nothing themselves, so that a query finds the same on both (docs/decisions/0016).
+ */
+
+/** Longer words are cut: nobody types them, and PostgreSQL's index takes 2,046 bytes at most. */
+const longestWord = 64;
+/** Distinct words of a document that are indexed; more are left out. */
+const mostWords = 2000;
+
+const run = /[\p{L}\p{N}\p{M}]+/gu;
+const asciiText = /^[\0-\x7f]*$/;
+const asciiRun = /[a-z0-9]+/gi;
+const asciiWord = /[a-z0-9]+/g;
+/** Scripts written without spaces: each character is a word. All others: what stands together. */
+const foldedWord =
+  /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}]|[[\p{L}\p{N}\p{M}]--[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}]]+/gv;
+/** Accents of European scripts; the marks of others are letters to their readers. */
+const diacritics = /[\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]|\u3099|\u309a/g;
+
+/** Letters that Unicode does not take apart, as people type them who do not have them. */
+const spelledOut: ReadonlyMap<string, string> = new Map([
+  ['ß', 'ss'],
+  ['ø', 'o'],
+  ['æ', 'ae'],
+  ['œ', 'oe'],
+  ['đ', 'd'],
+  ['ð', 'd'],
+  ['ħ', 'h'],
+  ['ł', 'l'],
+  ['þ', 'th'],
+  ['ı', 'i'],
+  ['ς', 'σ'],
+]);
+const spelledOutLetters = new RegExp(`[${[...spelledOut.keys()].join('')}]`, 'g');
+
+/** A stretch of letters and digits in a text, and the words it is indexed as. */
+export interface Run {
+  /** Where it begins and ends in the text. */
+  readonly start: number;
+  readonly end: number;
+  readonly words: readonly string[];
+}
+
+/** The runs of a text one after another, for as long as they are asked for. */
+export function* runsOf(text: string): Generator<Run> {
+  for (const { 0: found, index } of text.matchAll(asciiText.test(text) ? asciiRun : run)) {
+    yield { start: index, end: index + found.length, words: foldedWords(found) };
+  }
+}
+
+/** All words of a text, in its order; what is repeated stands there again. */
+export function wordsOf(text: string): readonly string[] {
+  if (asciiText.test(text)) return cut(text.toLowerCase().match(asciiWord) ?? []);
+  return (text.match(run) ?? []).flatMap(foldedWords);
+}
+
+function foldedWords(found: string): readonly string[] {
+  if (asciiText.test(found)) return cut([found.toLowerCase()]);
+  const folded = found
+    .toLowerCase()
+    .normalize('NFKD')
+    .toLowerCase()
+    .replace(diacritics, '')
+    .replace(spelledOutLetters, letter => spelledOut.get(letter) ?? letter);
+  return cut(folded.match(foldedWord) ?? []);
+}
+
+function cut(words: readonly string[]): readonly string[] {
+  if (words.every(word => word.length <= longestWord)) return words;
+  // By code point: half a surrogate pair could not be stored.
+  return words.map(word => (word.length <= longestWord ? word : [...word].slice(0, longestWord).join('')));
+}
+
+/** What is searched of a document. */
+export interface SearchText {
+  readonly title: string;
+  readonly body: string;
+}
+
+/** Marks a word as one of a title; no word contains it. */
+export const titleMark = '§';
+
+/** The distinct words of a document: those of its title once more with the mark, then all. */
+export function documentWords({ title, body }: SearchText): string[] {
+  const words = new Set(wordsOf(title));
+  const entries = new Set<string>();
+  for (const word of words) entries.add(titleMark + word);
+  for (const word of words) entries.add(word);
+  for (const word of wordsOf(body)) {
+    if (entries.size >= mostWords) break;
+    entries.add(word);
+  }
+  return [...entries];
+}
