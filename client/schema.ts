@@ -1526,6 +1526,42 @@ export interface paths {
         patch: operations["patchComment"];
         trace?: never;
     };
+    "/v1/search": {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @example checkout-4711
+                 */
+                "X-Request-ID"?: components["parameters"]["XRequestId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Search
+         * @description Finds products, articles and posts; for staff also orders, for administrators users. An API key finds what its other scopes let it read. Hits have all the words: in the title first, then elsewhere; whole words before beginnings; and where a word is not found at all, words with one typo between.
+         *
+         *     Access: the roles admin, editor, user; API keys with the scope `search:read`.
+         */
+        get: operations["search"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        /**
+         * Methods of this address; CORS preflight
+         * @description Asked by browsers before a request from another origin. Needs no credentials, costs no quota.
+         */
+        options: operations["searchOptions"];
+        /**
+         * Search: headers only
+         * @description Answers what GET answers, without the body.
+         */
+        head: operations["searchHead"];
+        patch?: never;
+        trace?: never;
+    };
     "/v1/todos": {
         parameters: {
             query?: never;
@@ -6168,6 +6204,154 @@ export interface components {
             };
             _embedded: {
                 reviews: components["schemas"]["ReviewHal"][];
+            };
+        };
+        /**
+         * @example {
+         *       "type": "product",
+         *       "id": 1,
+         *       "title": "Walnut desk lamp",
+         *       "snippet": "A dimmable <mark>lamp</mark> with a solid walnut foot.",
+         *       "score": 1,
+         *       "url": "https://shop.example/v1/products/1"
+         *     }
+         */
+        SearchHit: {
+            /** @enum {string} */
+            type: "product" | "article" | "post" | "order" | "user";
+            /** Format: int32 */
+            id: number;
+            /** @example Walnut desk lamp */
+            title: string;
+            /**
+             * @description HTML: the words found in <mark>, everything else escaped.
+             * @example A dimmable <mark>lamp</mark> with a solid walnut foot.
+             */
+            snippet: string;
+            /**
+             * @description 1 for the words in the title, less for words elsewhere, beginnings of words, and typos.
+             * @example 1
+             */
+            score: number;
+            /**
+             * Format: uri
+             * @example https://shop.example/v1/products/1
+             */
+            url: string;
+        };
+        /**
+         * @example {
+         *       "data": [
+         *         {
+         *           "type": "product",
+         *           "id": 1,
+         *           "title": "Walnut desk lamp",
+         *           "snippet": "A dimmable <mark>lamp</mark> with a solid walnut foot.",
+         *           "score": 1,
+         *           "url": "https://shop.example/v1/products/1"
+         *         }
+         *       ],
+         *       "meta": {
+         *         "currentPage": 1,
+         *         "perPage": 20,
+         *         "total": 1,
+         *         "lastPage": 1,
+         *         "facets": {
+         *           "product": 1,
+         *           "article": 0,
+         *           "post": 0
+         *         }
+         *       },
+         *       "links": {
+         *         "first": "https://shop.example/v1/products",
+         *         "last": "https://shop.example/v1/products",
+         *         "prev": "https://shop.example/v1/products",
+         *         "next": "https://shop.example/v1/products"
+         *       }
+         *     }
+         */
+        SearchResults: {
+            data: components["schemas"]["SearchHit"][];
+            meta: {
+                /** Format: int32 */
+                currentPage: number;
+                /**
+                 * Format: int32
+                 * @example 20
+                 */
+                perPage: number;
+                /**
+                 * Format: int64
+                 * @example 1
+                 */
+                total: number;
+                /** Format: int64 */
+                lastPage: number;
+                /**
+                 * @description Hits of each type the caller may read, whichever type was asked for.
+                 * @example {
+                 *       "product": 1,
+                 *       "article": 0,
+                 *       "post": 0
+                 *     }
+                 */
+                facets: {
+                    /** Format: int64 */
+                    product?: number;
+                    /** Format: int64 */
+                    article?: number;
+                    /** Format: int64 */
+                    post?: number;
+                    /** Format: int64 */
+                    order?: number;
+                    /** Format: int64 */
+                    user?: number;
+                };
+            } | {
+                /**
+                 * Format: int32
+                 * @example 20
+                 */
+                perPage: number;
+                /** @example mK3v0c5zq1hXbGdsWzEsMjAsMjBd */
+                nextCursor: string | null;
+                /** @example mK3v0c5zq1hXbGdsWzEsMjAsMjBd */
+                prevCursor: string | null;
+                /**
+                 * Format: int64
+                 * @example 1
+                 */
+                total?: number;
+                /**
+                 * @description Hits of each type the caller may read, whichever type was asked for.
+                 * @example {
+                 *       "product": 1,
+                 *       "article": 0,
+                 *       "post": 0
+                 *     }
+                 */
+                facets: {
+                    /** Format: int64 */
+                    product?: number;
+                    /** Format: int64 */
+                    article?: number;
+                    /** Format: int64 */
+                    post?: number;
+                    /** Format: int64 */
+                    order?: number;
+                    /** Format: int64 */
+                    user?: number;
+                };
+            };
+            links: {
+                /** Format: uri */
+                first: string | null;
+                /** Format: uri */
+                last: string | null;
+                /** Format: uri */
+                prev: string | null;
+                /** Format: uri */
+                next: string | null;
             };
         };
         /**
@@ -20352,6 +20536,288 @@ export interface operations {
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
             507: components["responses"]["InsufficientStorage"];
+        };
+    };
+    search: {
+        parameters: {
+            query: {
+                /**
+                 * @description The words to find, all of them; the last may be the beginning of one. Case and diacritics do not matter.
+                 * @example walnut lamp
+                 */
+                q: string;
+                /**
+                 * @description Only hits of this type; order is for staff, user for administrators.
+                 * @example product
+                 */
+                type?: "product" | "article" | "post" | "order" | "user";
+                /**
+                 * @description Page number, from 1. Not together with cursor or limit.
+                 * @example 1
+                 */
+                page?: number;
+                /**
+                 * @description Items per page.
+                 * @example 20
+                 */
+                perPage?: number;
+                /**
+                 * @description Items per cursor page; default 20. Starts cursor paging.
+                 * @example 20
+                 */
+                limit?: number;
+                /**
+                 * @description Where to go on: nextCursor or prevCursor of another page of the same list.
+                 * @example mK3v0c5zq1hXbGdsWzEsMjAsMjBd
+                 */
+                cursor?: string;
+                /**
+                 * @description With cursor paging: also give the exact total.
+                 * @example exact
+                 */
+                count?: "exact";
+            };
+            header?: {
+                /**
+                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @example checkout-4711
+                 */
+                "X-Request-ID"?: components["parameters"]["XRequestId"];
+                /**
+                 * @description Entity tags the client has: when one is current the answer is 304 and costs no quota.
+                 * @example "0f343b0931126a20f133d67c2b018a3b"
+                 */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+                /**
+                 * @description When nothing has changed since, the answer is 304. If-None-Match takes precedence.
+                 * @example Thu, 15 Jan 2026 09:30:00 GMT
+                 */
+                "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page of hits, best first. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    Vary: components["headers"]["Vary"];
+                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
+                    "Server-Timing": components["headers"]["Server-Timing"];
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    "Access-Control-Allow-Credentials": components["headers"]["Access-Control-Allow-Credentials"];
+                    "Access-Control-Expose-Headers": components["headers"]["Access-Control-Expose-Headers"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    "Content-Encoding": components["headers"]["Content-Encoding"];
+                    ETag: components["headers"]["ETag"];
+                    "Last-Modified": components["headers"]["Last-Modified"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "type": "product",
+                     *           "id": 1,
+                     *           "title": "Walnut desk lamp",
+                     *           "snippet": "A dimmable <mark>lamp</mark> with a solid walnut foot.",
+                     *           "score": 1,
+                     *           "url": "https://shop.example/v1/products/1"
+                     *         }
+                     *       ],
+                     *       "meta": {
+                     *         "currentPage": 1,
+                     *         "perPage": 20,
+                     *         "total": 1,
+                     *         "lastPage": 1,
+                     *         "facets": {
+                     *           "product": 1,
+                     *           "article": 0,
+                     *           "post": 0
+                     *         }
+                     *       },
+                     *       "links": {
+                     *         "first": "https://shop.example/v1/products",
+                     *         "last": "https://shop.example/v1/products",
+                     *         "prev": "https://shop.example/v1/products",
+                     *         "next": "https://shop.example/v1/products"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["SearchResults"];
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "type": "product",
+                     *           "id": 1,
+                     *           "title": "Walnut desk lamp",
+                     *           "snippet": "A dimmable <mark>lamp</mark> with a solid walnut foot.",
+                     *           "score": 1,
+                     *           "url": "https://shop.example/v1/products/1"
+                     *         }
+                     *       ],
+                     *       "meta": {
+                     *         "currentPage": 1,
+                     *         "perPage": 20,
+                     *         "total": 1,
+                     *         "lastPage": 1,
+                     *         "facets": {
+                     *           "product": 1,
+                     *           "article": 0,
+                     *           "post": 0
+                     *         }
+                     *       },
+                     *       "links": {
+                     *         "first": "https://shop.example/v1/products",
+                     *         "last": "https://shop.example/v1/products",
+                     *         "prev": "https://shop.example/v1/products",
+                     *         "next": "https://shop.example/v1/products"
+                     *       }
+                     *     }
+                     */
+                    "application/vnd.catalog.v1+json": components["schemas"]["SearchResults"];
+                };
+            };
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            412: components["responses"]["PreconditionFailed"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    searchOptions: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @example checkout-4711
+                 */
+                "X-Request-ID"?: components["parameters"]["XRequestId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            204: components["responses"]["Preflight"];
+            500: components["responses"]["InternalServerError"];
+        };
+    };
+    searchHead: {
+        parameters: {
+            query: {
+                /**
+                 * @description The words to find, all of them; the last may be the beginning of one. Case and diacritics do not matter.
+                 * @example walnut lamp
+                 */
+                q: string;
+                /**
+                 * @description Only hits of this type; order is for staff, user for administrators.
+                 * @example product
+                 */
+                type?: "product" | "article" | "post" | "order" | "user";
+                /**
+                 * @description Page number, from 1. Not together with cursor or limit.
+                 * @example 1
+                 */
+                page?: number;
+                /**
+                 * @description Items per page.
+                 * @example 20
+                 */
+                perPage?: number;
+                /**
+                 * @description Items per cursor page; default 20. Starts cursor paging.
+                 * @example 20
+                 */
+                limit?: number;
+                /**
+                 * @description Where to go on: nextCursor or prevCursor of another page of the same list.
+                 * @example mK3v0c5zq1hXbGdsWzEsMjAsMjBd
+                 */
+                cursor?: string;
+                /**
+                 * @description With cursor paging: also give the exact total.
+                 * @example exact
+                 */
+                count?: "exact";
+            };
+            header?: {
+                /**
+                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @example checkout-4711
+                 */
+                "X-Request-ID"?: components["parameters"]["XRequestId"];
+                /**
+                 * @description Entity tags the client has: when one is current the answer is 304 and costs no quota.
+                 * @example "0f343b0931126a20f133d67c2b018a3b"
+                 */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+                /**
+                 * @description When nothing has changed since, the answer is 304. If-None-Match takes precedence.
+                 * @example Thu, 15 Jan 2026 09:30:00 GMT
+                 */
+                "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page of hits, best first. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    Vary: components["headers"]["Vary"];
+                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
+                    "Server-Timing": components["headers"]["Server-Timing"];
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    "Access-Control-Allow-Credentials": components["headers"]["Access-Control-Allow-Credentials"];
+                    "Access-Control-Expose-Headers": components["headers"]["Access-Control-Expose-Headers"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    "Content-Encoding": components["headers"]["Content-Encoding"];
+                    ETag: components["headers"]["ETag"];
+                    "Last-Modified": components["headers"]["Last-Modified"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            412: components["responses"]["PreconditionFailed"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
         };
     };
     listTodos: {
