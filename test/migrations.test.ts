@@ -38,7 +38,8 @@ describe.each([...databaseKinds])('migrations on %s', kind => {
     });
     const database = openDatabase(config);
     await migrateUpTo(database, '0006');
-    const members = { name: 'Lämp "L" 💡', price: 1, createdAt: 'c', updatedAt: 'u' };
+    const fields = { name: 'Lämp "L" 💡', price: 1, description: null, sku: null, category: null, tags: [] };
+    const members = { ...fields, createdAt: 'c', updatedAt: 'u' };
     const document = JSON.stringify(members).slice(1);
     const run = (statement: RawBuilder<unknown>) =>
       database.write(session => session.run(statement.compile(database.build)));
