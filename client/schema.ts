@@ -6679,7 +6679,9 @@ export interface components {
             content?: never;
         };
         /**
-         * @description `VALIDATION_FAILED`: The request is not valid; details names each problem.
+         * @description `INVALID_HOST`: The Host header does not name a host (RFC 9112 section 3.2); send the address you call.
+         *
+         *     `VALIDATION_FAILED`: The request is not valid; details names each problem.
          *
          *     `MALFORMED_JSON`: The body is not well-formed JSON.
          *
@@ -6718,11 +6720,11 @@ export interface components {
             content: {
                 "application/json": components["schemas"]["Error"] & {
                     /** @enum {string} */
-                    error?: "VALIDATION_FAILED" | "MALFORMED_JSON" | "MALFORMED_PATCH" | "INVALID_CURSOR" | "INVALID_IDEMPOTENCY_KEY" | "INVALID_SIGNATURE" | "INVALID_TOKEN";
+                    error?: "INVALID_HOST" | "VALIDATION_FAILED" | "MALFORMED_JSON" | "MALFORMED_PATCH" | "INVALID_CURSOR" | "INVALID_IDEMPOTENCY_KEY" | "INVALID_SIGNATURE" | "INVALID_TOKEN";
                 };
                 "application/problem+json": components["schemas"]["Problem"] & {
                     /** @enum {string} */
-                    error?: "VALIDATION_FAILED" | "MALFORMED_JSON" | "MALFORMED_PATCH" | "INVALID_CURSOR" | "INVALID_IDEMPOTENCY_KEY" | "INVALID_SIGNATURE" | "INVALID_TOKEN";
+                    error?: "INVALID_HOST" | "VALIDATION_FAILED" | "MALFORMED_JSON" | "MALFORMED_PATCH" | "INVALID_CURSOR" | "INVALID_IDEMPOTENCY_KEY" | "INVALID_SIGNATURE" | "INVALID_TOKEN";
                 };
             };
         };
@@ -9323,6 +9325,7 @@ export interface operations {
                 };
             };
             304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             406: components["responses"]["NotAcceptable"];
@@ -9404,6 +9407,7 @@ export interface operations {
                 content?: never;
             };
             304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             406: components["responses"]["NotAcceptable"];
@@ -20443,7 +20447,9 @@ export interface operations {
             };
             304: components["responses"]["NotModified"];
             /**
-             * @description `VALIDATION_FAILED`: The request is not valid; details names each problem.
+             * @description `INVALID_HOST`: The Host header does not name a host (RFC 9112 section 3.2); send the address you call.
+             *
+             *     `VALIDATION_FAILED`: The request is not valid; details names each problem.
              *
              *     `MALFORMED_JSON`: The body is not well-formed JSON.
              *
@@ -20488,7 +20494,7 @@ export interface operations {
                     "application/json": components["schemas"]["PlainError"];
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /** @enum {string} */
-                        error?: "VALIDATION_FAILED" | "MALFORMED_JSON" | "MALFORMED_PATCH" | "INVALID_CURSOR" | "INVALID_IDEMPOTENCY_KEY" | "INVALID_SIGNATURE" | "INVALID_TOKEN";
+                        error?: "INVALID_HOST" | "VALIDATION_FAILED" | "MALFORMED_JSON" | "MALFORMED_PATCH" | "INVALID_CURSOR" | "INVALID_IDEMPOTENCY_KEY" | "INVALID_SIGNATURE" | "INVALID_TOKEN";
                     };
                 };
             };
@@ -20584,7 +20590,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `VALIDATION_FAILED`: The request is not valid; details names each problem.
+             * @description `INVALID_HOST`: The Host header does not name a host (RFC 9112 section 3.2); send the address you call.
+             *
+             *     `VALIDATION_FAILED`: The request is not valid; details names each problem.
              *
              *     `MALFORMED_JSON`: The body is not well-formed JSON.
              *
@@ -20629,7 +20637,7 @@ export interface operations {
                     "application/json": components["schemas"]["PlainError"];
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /** @enum {string} */
-                        error?: "VALIDATION_FAILED" | "MALFORMED_JSON" | "MALFORMED_PATCH" | "INVALID_CURSOR" | "INVALID_IDEMPOTENCY_KEY" | "INVALID_SIGNATURE" | "INVALID_TOKEN";
+                        error?: "INVALID_HOST" | "VALIDATION_FAILED" | "MALFORMED_JSON" | "MALFORMED_PATCH" | "INVALID_CURSOR" | "INVALID_IDEMPOTENCY_KEY" | "INVALID_SIGNATURE" | "INVALID_TOKEN";
                     };
                 };
             };
@@ -20725,7 +20733,9 @@ export interface operations {
             };
             304: components["responses"]["NotModified"];
             /**
-             * @description `VALIDATION_FAILED`: The request is not valid; details names each problem.
+             * @description `INVALID_HOST`: The Host header does not name a host (RFC 9112 section 3.2); send the address you call.
+             *
+             *     `VALIDATION_FAILED`: The request is not valid; details names each problem.
              *
              *     `MALFORMED_JSON`: The body is not well-formed JSON.
              *
@@ -20855,7 +20865,9 @@ export interface operations {
             };
             304: components["responses"]["NotModified"];
             /**
-             * @description `VALIDATION_FAILED`: The request is not valid; details names each problem.
+             * @description `INVALID_HOST`: The Host header does not name a host (RFC 9112 section 3.2); send the address you call.
+             *
+             *     `VALIDATION_FAILED`: The request is not valid; details names each problem.
              *
              *     `MALFORMED_JSON`: The body is not well-formed JSON.
              *
@@ -20900,7 +20912,7 @@ export interface operations {
                     "application/json": components["schemas"]["PlainError"];
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /** @enum {string} */
-                        error?: "VALIDATION_FAILED" | "MALFORMED_JSON" | "MALFORMED_PATCH" | "INVALID_CURSOR" | "INVALID_IDEMPOTENCY_KEY" | "INVALID_SIGNATURE" | "INVALID_TOKEN";
+                        error?: "INVALID_HOST" | "VALIDATION_FAILED" | "MALFORMED_JSON" | "MALFORMED_PATCH" | "INVALID_CURSOR" | "INVALID_IDEMPOTENCY_KEY" | "INVALID_SIGNATURE" | "INVALID_TOKEN";
                     };
                 };
             };
@@ -21042,7 +21054,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `VALIDATION_FAILED`: The request is not valid; details names each problem.
+             * @description `INVALID_HOST`: The Host header does not name a host (RFC 9112 section 3.2); send the address you call.
+             *
+             *     `VALIDATION_FAILED`: The request is not valid; details names each problem.
              *
              *     `MALFORMED_JSON`: The body is not well-formed JSON.
              *
@@ -21087,7 +21101,7 @@ export interface operations {
                     "application/json": components["schemas"]["PlainError"];
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /** @enum {string} */
-                        error?: "VALIDATION_FAILED" | "MALFORMED_JSON" | "MALFORMED_PATCH" | "INVALID_CURSOR" | "INVALID_IDEMPOTENCY_KEY" | "INVALID_SIGNATURE" | "INVALID_TOKEN";
+                        error?: "INVALID_HOST" | "VALIDATION_FAILED" | "MALFORMED_JSON" | "MALFORMED_PATCH" | "INVALID_CURSOR" | "INVALID_IDEMPOTENCY_KEY" | "INVALID_SIGNATURE" | "INVALID_TOKEN";
                     };
                 };
             };
@@ -21195,7 +21209,9 @@ export interface operations {
                 content?: never;
             };
             /**
-             * @description `VALIDATION_FAILED`: The request is not valid; details names each problem.
+             * @description `INVALID_HOST`: The Host header does not name a host (RFC 9112 section 3.2); send the address you call.
+             *
+             *     `VALIDATION_FAILED`: The request is not valid; details names each problem.
              *
              *     `MALFORMED_JSON`: The body is not well-formed JSON.
              *
@@ -21240,7 +21256,7 @@ export interface operations {
                     "application/json": components["schemas"]["PlainError"];
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /** @enum {string} */
-                        error?: "VALIDATION_FAILED" | "MALFORMED_JSON" | "MALFORMED_PATCH" | "INVALID_CURSOR" | "INVALID_IDEMPOTENCY_KEY" | "INVALID_SIGNATURE" | "INVALID_TOKEN";
+                        error?: "INVALID_HOST" | "VALIDATION_FAILED" | "MALFORMED_JSON" | "MALFORMED_PATCH" | "INVALID_CURSOR" | "INVALID_IDEMPOTENCY_KEY" | "INVALID_SIGNATURE" | "INVALID_TOKEN";
                     };
                 };
             };
@@ -21375,7 +21391,9 @@ export interface operations {
             };
             304: components["responses"]["NotModified"];
             /**
-             * @description `VALIDATION_FAILED`: The request is not valid; details names each problem.
+             * @description `INVALID_HOST`: The Host header does not name a host (RFC 9112 section 3.2); send the address you call.
+             *
+             *     `VALIDATION_FAILED`: The request is not valid; details names each problem.
              *
              *     `MALFORMED_JSON`: The body is not well-formed JSON.
              *
@@ -21555,7 +21573,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `VALIDATION_FAILED`: The request is not valid; details names each problem.
+             * @description `INVALID_HOST`: The Host header does not name a host (RFC 9112 section 3.2); send the address you call.
+             *
+             *     `VALIDATION_FAILED`: The request is not valid; details names each problem.
              *
              *     `MALFORMED_JSON`: The body is not well-formed JSON.
              *
@@ -21600,7 +21620,7 @@ export interface operations {
                     "application/json": components["schemas"]["PlainError"];
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /** @enum {string} */
-                        error?: "VALIDATION_FAILED" | "MALFORMED_JSON" | "MALFORMED_PATCH" | "INVALID_CURSOR" | "INVALID_IDEMPOTENCY_KEY" | "INVALID_SIGNATURE" | "INVALID_TOKEN";
+                        error?: "INVALID_HOST" | "VALIDATION_FAILED" | "MALFORMED_JSON" | "MALFORMED_PATCH" | "INVALID_CURSOR" | "INVALID_IDEMPOTENCY_KEY" | "INVALID_SIGNATURE" | "INVALID_TOKEN";
                     };
                 };
             };
@@ -23332,6 +23352,7 @@ export interface operations {
                 };
             };
             304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
             406: components["responses"]["NotAcceptable"];
             412: components["responses"]["PreconditionFailed"];
             500: components["responses"]["InternalServerError"];
@@ -23409,6 +23430,7 @@ export interface operations {
                 content?: never;
             };
             304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
             406: components["responses"]["NotAcceptable"];
             412: components["responses"]["PreconditionFailed"];
             500: components["responses"]["InternalServerError"];
@@ -23474,6 +23496,7 @@ export interface operations {
                 };
             };
             304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
             406: components["responses"]["NotAcceptable"];
             412: components["responses"]["PreconditionFailed"];
             500: components["responses"]["InternalServerError"];
@@ -23551,6 +23574,7 @@ export interface operations {
                 content?: never;
             };
             304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
             406: components["responses"]["NotAcceptable"];
             412: components["responses"]["PreconditionFailed"];
             500: components["responses"]["InternalServerError"];
@@ -23617,6 +23641,7 @@ export interface operations {
                 };
             };
             304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
             406: components["responses"]["NotAcceptable"];
             412: components["responses"]["PreconditionFailed"];
             500: components["responses"]["InternalServerError"];
@@ -23695,6 +23720,7 @@ export interface operations {
                 content?: never;
             };
             304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
             406: components["responses"]["NotAcceptable"];
             412: components["responses"]["PreconditionFailed"];
             500: components["responses"]["InternalServerError"];
@@ -23744,6 +23770,7 @@ export interface operations {
                     "text/plain": string;
                 };
             };
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             406: components["responses"]["NotAcceptable"];
             500: components["responses"]["InternalServerError"];
@@ -23808,6 +23835,7 @@ export interface operations {
                 };
                 content?: never;
             };
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             406: components["responses"]["NotAcceptable"];
             500: components["responses"]["InternalServerError"];
@@ -23873,6 +23901,7 @@ export interface operations {
                 };
             };
             304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
             406: components["responses"]["NotAcceptable"];
             412: components["responses"]["PreconditionFailed"];
             500: components["responses"]["InternalServerError"];
@@ -23950,6 +23979,7 @@ export interface operations {
                 content?: never;
             };
             304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
             406: components["responses"]["NotAcceptable"];
             412: components["responses"]["PreconditionFailed"];
             500: components["responses"]["InternalServerError"];
@@ -24011,6 +24041,7 @@ export interface operations {
                 };
             };
             304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
             406: components["responses"]["NotAcceptable"];
             412: components["responses"]["PreconditionFailed"];
             500: components["responses"]["InternalServerError"];
@@ -24088,6 +24119,7 @@ export interface operations {
                 content?: never;
             };
             304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
             406: components["responses"]["NotAcceptable"];
             412: components["responses"]["PreconditionFailed"];
             500: components["responses"]["InternalServerError"];
@@ -24136,6 +24168,7 @@ export interface operations {
                     "text/html": string;
                 };
             };
+            400: components["responses"]["BadRequest"];
             406: components["responses"]["NotAcceptable"];
             500: components["responses"]["InternalServerError"];
         };
@@ -24199,6 +24232,7 @@ export interface operations {
                 };
                 content?: never;
             };
+            400: components["responses"]["BadRequest"];
             406: components["responses"]["NotAcceptable"];
             500: components["responses"]["InternalServerError"];
         };
@@ -24246,6 +24280,7 @@ export interface operations {
                     "text/html": string;
                 };
             };
+            400: components["responses"]["BadRequest"];
             406: components["responses"]["NotAcceptable"];
             500: components["responses"]["InternalServerError"];
         };
@@ -24309,6 +24344,7 @@ export interface operations {
                 };
                 content?: never;
             };
+            400: components["responses"]["BadRequest"];
             406: components["responses"]["NotAcceptable"];
             500: components["responses"]["InternalServerError"];
         };
@@ -24371,6 +24407,7 @@ export interface operations {
                 };
             };
             304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
             406: components["responses"]["NotAcceptable"];
             412: components["responses"]["PreconditionFailed"];
             500: components["responses"]["InternalServerError"];
@@ -24448,6 +24485,7 @@ export interface operations {
                 content?: never;
             };
             304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
             406: components["responses"]["NotAcceptable"];
             412: components["responses"]["PreconditionFailed"];
             500: components["responses"]["InternalServerError"];

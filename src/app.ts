@@ -90,10 +90,11 @@ export function createApp(options: AppOptions): App {
     return admitted(exchange, params);
   }
 
-  /** Route: 404, 405. Negotiate: 406, 415. Access: 401, 403. */
+  /** Route: 404, 405; Host: 400. Negotiate: 406, 415. Access: 401, 403. */
   function admitted(exchange: Exchange, params: Params): Reply | Promise<Reply> {
     const { request, method } = exchange;
     const { endpoint, offered } = pick(exchange.route, method);
+    requests.checkHost(request);
     const { mediaType, problem } = negotiate.mediaType(request.headers.get('accept'), offered);
     exchange.problem = problem;
     if (mediaType === undefined) {
@@ -167,7 +168,8 @@ export function createApp(options: AppOptions): App {
     request: Request,
     surroundings: Surroundings,
   ): Promise<Response> {
-    const url = requests.urlOf(request, config.BASE_URL, config.TRUST_PROXY);
+    const { BASE_URL, TRUST_PROXY } = config;
+    const url = requests.urlOf(request, BASE_URL, TRUST_PROXY, surroundings.localBase);
     const exchange = new Exchange(request, route, requests.requestIdOf(request.headers), url, surroundings);
     let response: Response;
     try {
@@ -187,6 +189,7 @@ export function createApp(options: AppOptions): App {
     surroundings ??= {
       addressOf: request =>
         requests.addressOf(server.requestIP(request)?.address, request.headers, config.TRUST_PROXY),
+      localBase: `http://localhost:${server.port}`,
       now: options.clock.now,
       write,
     };
@@ -207,9 +210,10 @@ export function createApp(options: AppOptions): App {
   return {
     routes,
     fallback(request, server) {
-      const { path } = requests.urlOf(request, config.BASE_URL, config.TRUST_PROXY);
+      const around = surroundingsOf(server);
+      const { path } = requests.urlOf(request, undefined, false, around.localBase);
       const route = unknown.find(({ prefix }) => path.startsWith(prefix))?.route;
-      return serve(route, {}, request, surroundingsOf(server));
+      return serve(route, {}, request, around);
     },
   };
 }

@@ -9,6 +9,10 @@ interface ErrorKind {
 }
 
 export const errorTable = {
+  INVALID_HOST: {
+    status: 400,
+    message: 'The Host header does not name a host (RFC 9112 section 3.2); send the address you call.',
+  },
   VALIDATION_FAILED: { status: 400, message: 'The request is not valid; details names each problem.' },
   MALFORMED_JSON: { status: 400, message: 'The body is not well-formed JSON.' },
   MALFORMED_PATCH: { status: 400, message: 'The body is not a valid JSON Patch document (RFC 6902).' },
