@@ -127,12 +127,15 @@ export async function runCampaign({ kind, requests, seed, tell }: Campaign): Pro
   });
   const beside = besideCases(seed, Math.floor(requests * besideShare));
   const left = requests - published.length - beside.length;
-  const share = Math.max(1, Math.round(left / contract.operations.length));
+  const weights = contract.operations.map(weightOf);
+  const share = left / weights.reduce((sum, weight) => sum + weight, 0);
   for (let first = 0; first < contract.operations.length; first += atOnce) {
     const batch = contract.operations.slice(first, first + atOnce);
     await Promise.all(
       batch.map((operation, index) =>
-        guarded(operation.operationId, () => fuzz(operation, share, first + index)),
+        guarded(operation.operationId, () =>
+          fuzz(operation, Math.max(1, Math.round(share * weightOf(operation))), first + index),
+        ),
       ),
     );
     await afterwards(batch.map(({ operationId }) => operationId).join(', '));
@@ -184,6 +187,12 @@ async function isIntact(service: TestService): Promise<boolean> {
     if (status !== 200 || body.role !== role) return false;
   }
   return true;
+}
+
+/** The more of a request there is to get wrong, the more often it is asked. */
+function weightOf({ body, parameters, path }: Operation): number {
+  if (body !== undefined) return 6;
+  return parameters.some(parameter => parameter.in === 'query') || path.includes('{') ? 3 : 1;
 }
 
 function resolved(document: Schema, reference: string): Schema {

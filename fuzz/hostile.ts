@@ -2,6 +2,9 @@
 
 const long = (character: string, length: number) => character.repeat(length);
 
+/** The few that databases and encoders differ over most: drawn more often than the rest. */
+export const sharpStrings: readonly string[] = ['a\u0000b', 'a\u0000b', 'a\ud83d', '\udc00x', ' ', ''];
+
 /** Strings for fields, parameters and headers alike. */
 export const strings: readonly string[] = [
   '',
@@ -55,21 +58,29 @@ export const strings: readonly string[] = [
   '/a/~2/b',
 ];
 
-/** Members that are put beside or in place of the declared ones. */
-export const values: readonly unknown[] = [
-  null,
-  true,
-  false,
+export const numbers: readonly number[] = [
   0,
   -1,
   0.1,
+  1.005,
   -1e-320,
+  5e-324,
   1.7976931348623157e308,
   2_147_483_647,
   2_147_483_648,
   -2_147_483_649,
   9_007_199_254_740_992,
+  1e15 + 0.3,
   1e21,
+  1e300,
+];
+
+/** Members that are put beside or in place of the declared ones. */
+export const values: readonly unknown[] = [
+  null,
+  true,
+  false,
+  ...numbers,
   [],
   {},
   [[]],
@@ -201,6 +212,8 @@ export const headers: readonly (readonly [name: string, value: string])[] = [
   ['Origin', 'null'],
   ['Origin', 'https://evil.example'],
   ['Host', 'evil.example:99999'],
+  ['Host', 'evil.example/x?y'],
+  ['Host', ''],
   ['Cookie', long('c=1; ', 1500)],
   ['Expect', '100-continue'],
   ['Content-Encoding', 'gzip'],

@@ -94,7 +94,7 @@ export function draftsFor(operation: Operation, values: Values, example: unknown
 
   type Change = fc.Arbitrary<Partial<Draft>>;
   const changes: [weight: number, change: Change][] = [
-    [6, brokenBody()],
+    [content.length > 0 ? 12 : 1, brokenBody()],
     [queryParameters.length > 0 ? 5 : 1, brokenQuery.map(query => ({ query }))],
     [parameters > 0 ? 4 : 0, brokenPath.map(broken => ({ segments: broken }))],
     [4, brokenHeaders.map(chosen => ({ headers: chosen }))],
@@ -114,7 +114,7 @@ export function draftsFor(operation: Operation, values: Values, example: unknown
     }));
   const changed = fc.oneof({ weight: 9, arbitrary: one as Change }, { weight: 1, arbitrary: all as Change });
   return fc.oneof(
-    { weight: 3, arbitrary: usual },
+    { weight: 2, arbitrary: usual },
     { weight: 7, arbitrary: fc.tuple(usual, changed).map(([draft, change]) => ({ ...draft, ...change })) },
   );
 }

@@ -1,6 +1,6 @@
 /** JSON Schema → values: those it allows, those at its limits, and those beyond. */
 import fc from 'fast-check';
-import { ownProto, strings, values } from './hostile.ts';
+import { numbers, ownProto, sharpStrings, strings, values } from './hostile.ts';
 
 export type Schema = { readonly [keyword: string]: unknown };
 
@@ -54,7 +54,7 @@ export function valuesOf(resolve: (reference: string) => Schema): Values {
       case 'integer':
         return fc.integer({ min: number(schema.minimum, -1000), max: number(schema.maximum, 1_000_000) });
       case 'number':
-        return numbers(number(schema.minimum, -1e6), number(schema.maximum, 1e9));
+        return numbersBetween(number(schema.minimum, -1e6), number(schema.maximum, 1e9));
       case 'array':
         return arrays(schema, depth);
       case 'object':
@@ -94,15 +94,23 @@ export function valuesOf(resolve: (reference: string) => Schema): Values {
           '👍'.repeat(length),
           'x'.repeat(length + 1),
         );
-    const hostile = fc.constantFrom(...values);
-    if (typeof maxItems === 'number' && maxItems <= 1000)
-      return fc.oneof(
-        hostile,
-        valid((schema.items ?? {}) as Schema).chain(item =>
-          fc.constantFrom(Array(maxItems).fill(item), Array(maxItems + 1).fill(item)),
-        ),
-      );
-    return found.length === 0 ? hostile : fc.oneof(fc.constantFrom(...found), hostile);
+    const anything = fc.constantFrom(...values);
+    if (typeof maxItems === 'number' && maxItems <= 1000) return fc.oneof(anything, full(schema, maxItems));
+    const types = [schema.type].flat();
+    const lists = [
+      { weight: 3, list: found },
+      { weight: 3, list: types.includes('string') ? sharpStrings : [] },
+      { weight: 2, list: types.includes('string') ? strings : [] },
+      { weight: 3, list: types.includes('number') || types.includes('integer') ? numbers : [] },
+    ].filter(({ list }) => list.length > 0);
+    const drawn = lists.map(({ weight, list }) => ({ weight, arbitrary: fc.constantFrom<unknown>(...list) }));
+    return fc.oneof(...drawn, { weight: 1, arbitrary: anything });
+  }
+
+  /** An array with as many items as there may be, and with one more. */
+  function full(schema: Schema, maxItems: number): fc.Arbitrary<unknown> {
+    const items = valid((schema.items ?? {}) as Schema);
+    return items.chain(item => fc.constantFrom(Array(maxItems).fill(item), Array(maxItems + 1).fill(item)));
   }
 
   function broken(given: Schema): fc.Arbitrary<unknown> {
@@ -175,7 +183,7 @@ function textOf(schema: Schema): fc.Arbitrary<string> {
   });
 }
 
-function numbers(min: number, max: number): fc.Arbitrary<number> {
+function numbersBetween(min: number, max: number): fc.Arbitrary<number> {
   const cents = fc
     .integer({ min: Math.ceil(min), max: Math.floor(Math.min(max, 1e9)) })
     .map(value => value / 4);
