@@ -1,15 +1,9 @@
 /** One service on a fresh database, and every operation of its document driven with a share of the requests. */
 import fc from 'fast-check';
-import { type Contract, contractOf, type Operation, realBodies } from '../test/support/contract.ts';
+import { type Contract, contractOf, type Operation } from '../test/support/contract.ts';
 import { call } from '../test/support/http.ts';
-import {
-  type DatabaseKind,
-  emailOf,
-  password,
-  startTestService,
-  type TestService,
-} from '../test/support/service.ts';
-import { bodyOf, type Walk, walkOf } from '../test/support/walk.ts';
+import { type DatabaseKind, startTestService, type TestService } from '../test/support/service.ts';
+import { type Walk, walkOf, webhookSecret } from '../test/support/walk.ts';
 import { besideCases } from './beside.ts';
 import { type Credentials, credentialsOf } from './credentials.ts';
 import { described, judge } from './judge.ts';
@@ -31,20 +25,20 @@ interface Stage {
   readonly service: TestService;
   readonly walk: Walk;
   readonly credentials: Credentials;
-  /** A body that each operation takes, with tokens of this service where it takes any. */
-  readonly examples: ReadonlyMap<string, unknown>;
 }
 
 /** Of the requests, those that are for published cases and for what no operation is there to answer. */
 const publishedShare = 0.25;
 const besideShare = 0.05;
+/** With it the service takes the reports that the walk signs. */
+const settings = { STRIPE_WEBHOOK_SECRET: webhookSecret };
 /** Operations that are driven at the same time. */
 const atOnce = 8;
 /** Failing requests that are tried in search of the smallest, for so long at most. */
 const shrinkMs = 5000;
 
 export async function runCampaign({ kind, requests, seed, tell }: Campaign): Promise<Tally> {
-  let service = await startTestService(kind);
+  let service = await startTestService(kind, settings);
   const document = (await (await fetch(`${service.url}/openapi.json`)).json()) as Schema;
   const contract = contractOf(document);
   const values = valuesOf(reference => resolved(document, reference));
@@ -70,14 +64,11 @@ export async function runCampaign({ kind, requests, seed, tell }: Campaign): Pro
     let worst: Outcome | undefined;
     let stopAt = Number.POSITIVE_INFINITY;
     const property = fc.asyncProperty(
-      draftsFor(operation, values, stage.examples.get(operation.operationId)),
+      draftsFor(operation, values, stage.walk.body(operation)),
       async draft => {
         if (performance.now() > stopAt) return;
         path ??= await stage.walk.existingPath(operation);
-        const outcome = await send(
-          operation.operationId,
-          requestOf(operation, path, draft, stage.credentials),
-        );
+        const outcome = await send(operation.operationId, await requestOf(operation, path, draft, stage));
         const status = outcome.answer?.status ?? 0;
         // What was there may be gone now.
         if (status === 404 || operation.method === 'DELETE' || draft.method === 'DELETE') path = undefined;
@@ -94,7 +85,7 @@ export async function runCampaign({ kind, requests, seed, tell }: Campaign): Pro
   async function each(name: string, cases: readonly PublishedCase[]): Promise<void> {
     const one = async ({ operation, request, expect }: PublishedCase): Promise<void> => {
       const path = await stage.walk.existingPath(operation);
-      const sent = requestOf(operation, path, { ...plainDraft(operation), ...request }, stage.credentials);
+      const sent = await requestOf(operation, path, { ...plainDraft(operation), ...request }, stage);
       const outcome = await send(operation.operationId, sent, expect);
       if (outcome.problem !== undefined) failed(`${name}, ${operation.operationId}`, outcome);
     };
@@ -114,7 +105,7 @@ export async function runCampaign({ kind, requests, seed, tell }: Campaign): Pro
     if (await isIntact(service)) return;
     tell(`${name}: the run's own accounts were changed; going on with a fresh database`);
     await service.stop();
-    service = await startTestService(kind);
+    service = await startTestService(kind, settings);
     stage = await stageOf(service, contract);
     logged = 0;
   }
@@ -170,15 +161,7 @@ interface Outcome {
 
 async function stageOf(service: TestService, { operations }: Contract): Promise<Stage> {
   const walk = await walkOf(service, operations);
-  const login = { method: 'POST', path: '/v1/auth/login', body: { email: emailOf('user'), password } };
-  const examples = new Map<string, unknown>();
-  for (const operation of operations) {
-    // A session of its own for each operation on sessions: signing out ends it.
-    const isReal = operation.operationId in realBodies;
-    const token = isReal ? (await call(service, login)).body.refreshToken : undefined;
-    examples.set(operation.operationId, bodyOf(operation, token));
-  }
-  return { service, walk, credentials: await credentialsOf(service, walk), examples };
+  return { service, walk, credentials: await credentialsOf(service, walk) };
 }
 
 async function isIntact(service: TestService): Promise<boolean> {
@@ -212,7 +195,12 @@ const plainDraft = ({ method, path }: Operation): Draft => ({
   body: undefined,
 });
 
-function requestOf(operation: Operation, path: string, draft: Draft, credentials: Credentials): WireRequest {
+async function requestOf(
+  operation: Operation,
+  path: string,
+  draft: Draft,
+  { walk, credentials }: Stage,
+): Promise<WireRequest> {
   const existing = path.split('/');
   let parameter = 0;
   const target = operation.path
@@ -221,9 +209,12 @@ function requestOf(operation: Operation, path: string, draft: Draft, credentials
       segment.startsWith('{') ? (draft.segments[parameter++] ?? existing[index]) : segment,
     )
     .join('/');
+  const isSigned = draft.body !== undefined && draft.who === 'admitted';
+  const signature = isSigned ? await walk.signature(operation, Buffer.from(draft.body ?? []).toString()) : {};
   const own = [
     ...(draft.contentType === undefined ? [] : ([['Content-Type', draft.contentType]] as const)),
     ...credentials(draft.who, operation),
+    ...Object.entries(signature),
   ];
   const added = draft.headers.filter(([name]) => !own.some(([given]) => given === name));
   return {

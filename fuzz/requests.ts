@@ -55,7 +55,12 @@ export function draftsFor(operation: Operation, values: Values, example: unknown
     content.length === 0
       ? fc.constant({ contentType: 'application/json', body: bytesOf('{"unasked":true}') })
       : fc.constantFrom(...content).chain(([contentType, { schema }]) => {
-          const wrong = values.broken(schema ?? {}).map(value => bytesOf(JSON.stringify(value) ?? ''));
+          const own = values.broken(schema ?? {});
+          const isOwn = example === undefined || contentType !== 'application/json';
+          // The example refers to what exists, which few values of the schema do.
+          const wrong = (isOwn ? own : fc.oneof(own, values.broken(schema ?? {}, example))).map(value =>
+            bytesOf(JSON.stringify(value) ?? ''),
+          );
           const texts = values.valid(schema ?? {}).chain(value => textsOf(JSON.stringify(value)));
           const body = fc.oneof({ arbitrary: wrong, weight: 3 }, { arbitrary: texts, weight: 2 });
           return body.map(bytes => ({ contentType, body: bytes }));

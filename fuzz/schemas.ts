@@ -9,8 +9,8 @@ export interface Values {
   valid(schema: Schema): fc.Arbitrary<unknown>;
   /** The members that an object must have. */
   required(schema: Schema): readonly string[];
-  /** Wrong in one place, at a limit, or something else altogether. */
-  broken(schema: Schema): fc.Arbitrary<unknown>;
+  /** `base`, else a value that is allowed: wrong in one place, at a limit, or something else altogether. */
+  broken(schema: Schema, base?: unknown): fc.Arbitrary<unknown>;
 }
 
 /** Nesting beyond which members are left out. */
@@ -113,7 +113,7 @@ export function valuesOf(resolve: (reference: string) => Schema): Values {
     return items.chain(item => fc.constantFrom(Array(maxItems).fill(item), Array(maxItems + 1).fill(item)));
   }
 
-  function broken(given: Schema): fc.Arbitrary<unknown> {
+  function broken(given: Schema, start?: unknown): fc.Arbitrary<unknown> {
     const schema = seen(given);
     const properties = (schema.properties ?? {}) as Record<string, Schema>;
     const names = Object.keys(properties);
@@ -122,7 +122,9 @@ export function valuesOf(resolve: (reference: string) => Schema): Values {
       if (schema.type !== 'array' || items === undefined) return limits(schema);
       return fc.oneof(limits(schema), fc.array(fc.oneof(valid(items), broken(items)), { maxLength: 4 }));
     }
-    const base = valid(schema) as fc.Arbitrary<Record<string, unknown>>;
+    const base = (start === undefined ? valid(schema) : fc.constant(start)) as fc.Arbitrary<
+      Record<string, unknown>
+    >;
     const one = fc.constantFrom(...names);
     const changed = fc
       .tuple(base, one)
