@@ -192,7 +192,8 @@ export function problemBody(error: HttpError, requestId: string): string {
     title: errorTable[error.code].message,
     status: error.status,
     detail: error.message,
-    instance: `urn:request:${requestId}`,
+    // The id may be any that the client has sent; a URI may not (RFC 3986 section 2).
+    instance: `urn:request:${encodeURIComponent(requestId)}`,
     error: error.code,
     message: error.message,
     requestId,
