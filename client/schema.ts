@@ -6863,7 +6863,9 @@ export interface components {
             content?: never;
         };
         /**
-         * @description `VALIDATION_FAILED`: The request is not valid; details names each problem.
+         * @description `INVALID_HOST`: The Host header does not name a host (RFC 9112 section 3.2); send the address you call.
+         *
+         *     `VALIDATION_FAILED`: The request is not valid; details names each problem.
          *
          *     `MALFORMED_JSON`: The body is not well-formed JSON.
          *
@@ -6902,11 +6904,11 @@ export interface components {
             content: {
                 "application/json": components["schemas"]["Error"] & {
                     /** @enum {string} */
-                    error?: "VALIDATION_FAILED" | "MALFORMED_JSON" | "MALFORMED_PATCH" | "INVALID_CURSOR" | "INVALID_IDEMPOTENCY_KEY" | "INVALID_SIGNATURE" | "INVALID_TOKEN";
+                    error?: "INVALID_HOST" | "VALIDATION_FAILED" | "MALFORMED_JSON" | "MALFORMED_PATCH" | "INVALID_CURSOR" | "INVALID_IDEMPOTENCY_KEY" | "INVALID_SIGNATURE" | "INVALID_TOKEN";
                 };
                 "application/problem+json": components["schemas"]["Problem"] & {
                     /** @enum {string} */
-                    error?: "VALIDATION_FAILED" | "MALFORMED_JSON" | "MALFORMED_PATCH" | "INVALID_CURSOR" | "INVALID_IDEMPOTENCY_KEY" | "INVALID_SIGNATURE" | "INVALID_TOKEN";
+                    error?: "INVALID_HOST" | "VALIDATION_FAILED" | "MALFORMED_JSON" | "MALFORMED_PATCH" | "INVALID_CURSOR" | "INVALID_IDEMPOTENCY_KEY" | "INVALID_SIGNATURE" | "INVALID_TOKEN";
                 };
             };
         };
@@ -9507,6 +9509,7 @@ export interface operations {
                 };
             };
             304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             406: components["responses"]["NotAcceptable"];
@@ -9588,6 +9591,7 @@ export interface operations {
                 content?: never;
             };
             304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             406: components["responses"]["NotAcceptable"];
@@ -20909,7 +20913,9 @@ export interface operations {
             };
             304: components["responses"]["NotModified"];
             /**
-             * @description `VALIDATION_FAILED`: The request is not valid; details names each problem.
+             * @description `INVALID_HOST`: The Host header does not name a host (RFC 9112 section 3.2); send the address you call.
+             *
+             *     `VALIDATION_FAILED`: The request is not valid; details names each problem.
              *
              *     `MALFORMED_JSON`: The body is not well-formed JSON.
              *
@@ -20954,7 +20960,7 @@ export interface operations {
                     "application/json": components["schemas"]["PlainError"];
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /** @enum {string} */
-                        error?: "VALIDATION_FAILED" | "MALFORMED_JSON" | "MALFORMED_PATCH" | "INVALID_CURSOR" | "INVALID_IDEMPOTENCY_KEY" | "INVALID_SIGNATURE" | "INVALID_TOKEN";
+                        error?: "INVALID_HOST" | "VALIDATION_FAILED" | "MALFORMED_JSON" | "MALFORMED_PATCH" | "INVALID_CURSOR" | "INVALID_IDEMPOTENCY_KEY" | "INVALID_SIGNATURE" | "INVALID_TOKEN";
                     };
                 };
             };
@@ -21050,7 +21056,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `VALIDATION_FAILED`: The request is not valid; details names each problem.
+             * @description `INVALID_HOST`: The Host header does not name a host (RFC 9112 section 3.2); send the address you call.
+             *
+             *     `VALIDATION_FAILED`: The request is not valid; details names each problem.
              *
              *     `MALFORMED_JSON`: The body is not well-formed JSON.
              *
@@ -21095,7 +21103,7 @@ export interface operations {
                     "application/json": components["schemas"]["PlainError"];
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /** @enum {string} */
-                        error?: "VALIDATION_FAILED" | "MALFORMED_JSON" | "MALFORMED_PATCH" | "INVALID_CURSOR" | "INVALID_IDEMPOTENCY_KEY" | "INVALID_SIGNATURE" | "INVALID_TOKEN";
+                        error?: "INVALID_HOST" | "VALIDATION_FAILED" | "MALFORMED_JSON" | "MALFORMED_PATCH" | "INVALID_CURSOR" | "INVALID_IDEMPOTENCY_KEY" | "INVALID_SIGNATURE" | "INVALID_TOKEN";
                     };
                 };
             };
@@ -21191,7 +21199,9 @@ export interface operations {
             };
             304: components["responses"]["NotModified"];
             /**
-             * @description `VALIDATION_FAILED`: The request is not valid; details names each problem.
+             * @description `INVALID_HOST`: The Host header does not name a host (RFC 9112 section 3.2); send the address you call.
+             *
+             *     `VALIDATION_FAILED`: The request is not valid; details names each problem.
              *
              *     `MALFORMED_JSON`: The body is not well-formed JSON.
              *
@@ -21321,7 +21331,9 @@ export interface operations {
             };
             304: components["responses"]["NotModified"];
             /**
-             * @description `VALIDATION_FAILED`: The request is not valid; details names each problem.
+             * @description `INVALID_HOST`: The Host header does not name a host (RFC 9112 section 3.2); send the address you call.
+             *
+             *     `VALIDATION_FAILED`: The request is not valid; details names each problem.
              *
              *     `MALFORMED_JSON`: The body is not well-formed JSON.
              *
@@ -21366,7 +21378,7 @@ export interface operations {
                     "application/json": components["schemas"]["PlainError"];
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /** @enum {string} */
-                        error?: "VALIDATION_FAILED" | "MALFORMED_JSON" | "MALFORMED_PATCH" | "INVALID_CURSOR" | "INVALID_IDEMPOTENCY_KEY" | "INVALID_SIGNATURE" | "INVALID_TOKEN";
+                        error?: "INVALID_HOST" | "VALIDATION_FAILED" | "MALFORMED_JSON" | "MALFORMED_PATCH" | "INVALID_CURSOR" | "INVALID_IDEMPOTENCY_KEY" | "INVALID_SIGNATURE" | "INVALID_TOKEN";
                     };
                 };
             };
@@ -21508,7 +21520,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `VALIDATION_FAILED`: The request is not valid; details names each problem.
+             * @description `INVALID_HOST`: The Host header does not name a host (RFC 9112 section 3.2); send the address you call.
+             *
+             *     `VALIDATION_FAILED`: The request is not valid; details names each problem.
              *
              *     `MALFORMED_JSON`: The body is not well-formed JSON.
              *
@@ -21553,7 +21567,7 @@ export interface operations {
                     "application/json": components["schemas"]["PlainError"];
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /** @enum {string} */
-                        error?: "VALIDATION_FAILED" | "MALFORMED_JSON" | "MALFORMED_PATCH" | "INVALID_CURSOR" | "INVALID_IDEMPOTENCY_KEY" | "INVALID_SIGNATURE" | "INVALID_TOKEN";
+                        error?: "INVALID_HOST" | "VALIDATION_FAILED" | "MALFORMED_JSON" | "MALFORMED_PATCH" | "INVALID_CURSOR" | "INVALID_IDEMPOTENCY_KEY" | "INVALID_SIGNATURE" | "INVALID_TOKEN";
                     };
                 };
             };
@@ -21661,7 +21675,9 @@ export interface operations {
                 content?: never;
             };
             /**
-             * @description `VALIDATION_FAILED`: The request is not valid; details names each problem.
+             * @description `INVALID_HOST`: The Host header does not name a host (RFC 9112 section 3.2); send the address you call.
+             *
+             *     `VALIDATION_FAILED`: The request is not valid; details names each problem.
              *
              *     `MALFORMED_JSON`: The body is not well-formed JSON.
              *
@@ -21706,7 +21722,7 @@ export interface operations {
                     "application/json": components["schemas"]["PlainError"];
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /** @enum {string} */
-                        error?: "VALIDATION_FAILED" | "MALFORMED_JSON" | "MALFORMED_PATCH" | "INVALID_CURSOR" | "INVALID_IDEMPOTENCY_KEY" | "INVALID_SIGNATURE" | "INVALID_TOKEN";
+                        error?: "INVALID_HOST" | "VALIDATION_FAILED" | "MALFORMED_JSON" | "MALFORMED_PATCH" | "INVALID_CURSOR" | "INVALID_IDEMPOTENCY_KEY" | "INVALID_SIGNATURE" | "INVALID_TOKEN";
                     };
                 };
             };
@@ -21841,7 +21857,9 @@ export interface operations {
             };
             304: components["responses"]["NotModified"];
             /**
-             * @description `VALIDATION_FAILED`: The request is not valid; details names each problem.
+             * @description `INVALID_HOST`: The Host header does not name a host (RFC 9112 section 3.2); send the address you call.
+             *
+             *     `VALIDATION_FAILED`: The request is not valid; details names each problem.
              *
              *     `MALFORMED_JSON`: The body is not well-formed JSON.
              *
@@ -22021,7 +22039,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `VALIDATION_FAILED`: The request is not valid; details names each problem.
+             * @description `INVALID_HOST`: The Host header does not name a host (RFC 9112 section 3.2); send the address you call.
+             *
+             *     `VALIDATION_FAILED`: The request is not valid; details names each problem.
              *
              *     `MALFORMED_JSON`: The body is not well-formed JSON.
              *
@@ -22066,7 +22086,7 @@ export interface operations {
                     "application/json": components["schemas"]["PlainError"];
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /** @enum {string} */
-                        error?: "VALIDATION_FAILED" | "MALFORMED_JSON" | "MALFORMED_PATCH" | "INVALID_CURSOR" | "INVALID_IDEMPOTENCY_KEY" | "INVALID_SIGNATURE" | "INVALID_TOKEN";
+                        error?: "INVALID_HOST" | "VALIDATION_FAILED" | "MALFORMED_JSON" | "MALFORMED_PATCH" | "INVALID_CURSOR" | "INVALID_IDEMPOTENCY_KEY" | "INVALID_SIGNATURE" | "INVALID_TOKEN";
                     };
                 };
             };
@@ -23798,6 +23818,7 @@ export interface operations {
                 };
             };
             304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
             406: components["responses"]["NotAcceptable"];
             412: components["responses"]["PreconditionFailed"];
             500: components["responses"]["InternalServerError"];
@@ -23875,6 +23896,7 @@ export interface operations {
                 content?: never;
             };
             304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
             406: components["responses"]["NotAcceptable"];
             412: components["responses"]["PreconditionFailed"];
             500: components["responses"]["InternalServerError"];
@@ -23940,6 +23962,7 @@ export interface operations {
                 };
             };
             304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
             406: components["responses"]["NotAcceptable"];
             412: components["responses"]["PreconditionFailed"];
             500: components["responses"]["InternalServerError"];
@@ -24017,6 +24040,7 @@ export interface operations {
                 content?: never;
             };
             304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
             406: components["responses"]["NotAcceptable"];
             412: components["responses"]["PreconditionFailed"];
             500: components["responses"]["InternalServerError"];
@@ -24083,6 +24107,7 @@ export interface operations {
                 };
             };
             304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
             406: components["responses"]["NotAcceptable"];
             412: components["responses"]["PreconditionFailed"];
             500: components["responses"]["InternalServerError"];
@@ -24161,6 +24186,7 @@ export interface operations {
                 content?: never;
             };
             304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
             406: components["responses"]["NotAcceptable"];
             412: components["responses"]["PreconditionFailed"];
             500: components["responses"]["InternalServerError"];
@@ -24210,6 +24236,7 @@ export interface operations {
                     "text/plain": string;
                 };
             };
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             406: components["responses"]["NotAcceptable"];
             500: components["responses"]["InternalServerError"];
@@ -24274,6 +24301,7 @@ export interface operations {
                 };
                 content?: never;
             };
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             406: components["responses"]["NotAcceptable"];
             500: components["responses"]["InternalServerError"];
@@ -24339,6 +24367,7 @@ export interface operations {
                 };
             };
             304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
             406: components["responses"]["NotAcceptable"];
             412: components["responses"]["PreconditionFailed"];
             500: components["responses"]["InternalServerError"];
@@ -24416,6 +24445,7 @@ export interface operations {
                 content?: never;
             };
             304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
             406: components["responses"]["NotAcceptable"];
             412: components["responses"]["PreconditionFailed"];
             500: components["responses"]["InternalServerError"];
@@ -24477,6 +24507,7 @@ export interface operations {
                 };
             };
             304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
             406: components["responses"]["NotAcceptable"];
             412: components["responses"]["PreconditionFailed"];
             500: components["responses"]["InternalServerError"];
@@ -24554,6 +24585,7 @@ export interface operations {
                 content?: never;
             };
             304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
             406: components["responses"]["NotAcceptable"];
             412: components["responses"]["PreconditionFailed"];
             500: components["responses"]["InternalServerError"];
@@ -24602,6 +24634,7 @@ export interface operations {
                     "text/html": string;
                 };
             };
+            400: components["responses"]["BadRequest"];
             406: components["responses"]["NotAcceptable"];
             500: components["responses"]["InternalServerError"];
         };
@@ -24665,6 +24698,7 @@ export interface operations {
                 };
                 content?: never;
             };
+            400: components["responses"]["BadRequest"];
             406: components["responses"]["NotAcceptable"];
             500: components["responses"]["InternalServerError"];
         };
@@ -24712,6 +24746,7 @@ export interface operations {
                     "text/html": string;
                 };
             };
+            400: components["responses"]["BadRequest"];
             406: components["responses"]["NotAcceptable"];
             500: components["responses"]["InternalServerError"];
         };
@@ -24775,6 +24810,7 @@ export interface operations {
                 };
                 content?: never;
             };
+            400: components["responses"]["BadRequest"];
             406: components["responses"]["NotAcceptable"];
             500: components["responses"]["InternalServerError"];
         };
@@ -24837,6 +24873,7 @@ export interface operations {
                 };
             };
             304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
             406: components["responses"]["NotAcceptable"];
             412: components["responses"]["PreconditionFailed"];
             500: components["responses"]["InternalServerError"];
@@ -24914,6 +24951,7 @@ export interface operations {
                 content?: never;
             };
             304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
             406: components["responses"]["NotAcceptable"];
             412: components["responses"]["PreconditionFailed"];
             500: components["responses"]["InternalServerError"];

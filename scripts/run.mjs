@@ -23,6 +23,7 @@ const tasks = {
     ]),
   example: () => run(bun, ['examples/raise-prices.ts', ...rest]),
   'lint-openapi': () => run(bun, ['scripts/lint-openapi.ts', ...rest]),
+  fuzz: () => run(bun, ['fuzz/main.ts', ...rest]),
   bench: () => run(bun, ['bench/main.ts', ...rest]),
 };
 

@@ -9,20 +9,20 @@ import type { Config } from './config.ts';
 import { type Authenticator, admit, type Caller, identify } from './http/access.ts';
 import { compressor } from './http/compress.ts';
 import { cors as corsFor } from './http/cors.ts';
-import { type Endpoint, hasBody, offeredBy } from './http/endpoint.ts';
+import { type Endpoint, hasBody } from './http/endpoint.ts';
 import { HttpError } from './http/errors.ts';
 import { Exchange, type Surroundings } from './http/exchange.ts';
 import { type Idempotency, idempotencyKeyOf } from './http/idempotency.ts';
-import type { Version } from './http/lifecycle.ts';
-import { bodyType, json, negotiation, vendorType } from './http/negotiate.ts';
+import { bodyType, json, negotiation } from './http/negotiate.ts';
 import { type Quota, type QuotaState, usedUp } from './http/rate-limit.ts';
 import type { Reply } from './http/reply.ts';
 import * as requests from './http/request.ts';
 import { responder } from './http/respond.ts';
-import { bunPattern, pick, type Route, routesOf, unknownPath } from './http/router.ts';
+import { bunPattern, pick, type Route, routesOf, unknownRoute } from './http/router.ts';
 import type { Observer } from './operations/observe.ts';
 import type { Clock } from './ports/clock.ts';
 import type { Database, Transaction } from './storage/database.ts';
+import type { PublishedVersion } from './versions.ts';
 
 export interface AppOptions {
   readonly config: Config;
@@ -32,12 +32,11 @@ export interface AppOptions {
   readonly quota: Quota;
   readonly idempotency: Idempotency;
   readonly observer: Observer;
-  readonly version: Version;
   /** Told of every transaction of a request that has been committed. */
   readonly committed: (session: Transaction) => void;
-  /** Below the version's prefix. */
-  readonly resources: readonly Endpoint[];
-  /** Beside it: /health and its kin. */
+  /** Each with its resources, below its prefix. */
+  readonly versions: readonly PublishedVersion[];
+  /** Beside them: /health and its kin. */
   readonly operations: readonly Endpoint[];
 }
 
@@ -53,16 +52,11 @@ export interface App {
 }
 
 export function createApp(options: AppOptions): App {
-  const { config, quota, observer, idempotency, database, version } = options;
+  const { config, quota, observer, idempotency, database, versions } = options;
   const negotiate = negotiation();
   const parseQuery = requests.queryParser();
   const cors = corsFor(config.CORS_ORIGINS);
   const respond = responder({ clock: options.clock, cors, quota, negotiate, compressor: compressor() });
-  const versionTypes = [json, vendorType(version.name)];
-  const all = [...routesOf(options.resources, version), ...routesOf(options.operations, undefined)];
-  const offeredTypes = new Map(
-    all.flatMap(({ endpoints }) => [...endpoints.values()]).map(one => [one, offeredBy(one, versionTypes)]),
-  );
 
   // The stages below wait only where there is something to wait for: most requests pass without a pause.
 
@@ -70,7 +64,7 @@ export function createApp(options: AppOptions): App {
   function answer(exchange: Exchange, params: Params): Reply | Promise<Reply> {
     const { request, route, method } = exchange;
     if (method === 'OPTIONS') return preflight(request, route);
-    exchange.endpoint = route?.endpoints.get(method === 'HEAD' ? 'GET' : method);
+    exchange.endpoint = route?.operations.get(method === 'HEAD' ? 'GET' : method)?.endpoint;
     if (exchange.endpoint?.free === true) return admitted(exchange, params);
     const key = requests.queryParameter(exchange.url.search, 'api_key');
     const caller = identify(request.headers, key, () => exchange.address, options.authenticator);
@@ -96,11 +90,11 @@ export function createApp(options: AppOptions): App {
     return admitted(exchange, params);
   }
 
-  /** Route: 404, 405. Negotiate: 406, 415. Access: 401, 403. */
+  /** Route: 404, 405; Host: 400. Negotiate: 406, 415. Access: 401, 403. */
   function admitted(exchange: Exchange, params: Params): Reply | Promise<Reply> {
     const { request, method } = exchange;
-    const endpoint = pick(exchange.route, method);
-    const offered = offeredTypes.get(endpoint) ?? versionTypes;
+    const { endpoint, offered } = pick(exchange.route, method);
+    requests.checkHost(request);
     const { mediaType, problem } = negotiate.mediaType(request.headers.get('accept'), offered);
     exchange.problem = problem;
     if (mediaType === undefined) {
@@ -174,7 +168,8 @@ export function createApp(options: AppOptions): App {
     request: Request,
     surroundings: Surroundings,
   ): Promise<Response> {
-    const url = requests.urlOf(request, config.BASE_URL, config.TRUST_PROXY);
+    const { BASE_URL, TRUST_PROXY } = config;
+    const url = requests.urlOf(request, BASE_URL, TRUST_PROXY, surroundings.localBase);
     const exchange = new Exchange(request, route, requests.requestIdOf(request.headers), url, surroundings);
     let response: Response;
     try {
@@ -194,6 +189,7 @@ export function createApp(options: AppOptions): App {
     surroundings ??= {
       addressOf: request =>
         requests.addressOf(server.requestIP(request)?.address, request.headers, config.TRUST_PROXY),
+      localBase: `http://localhost:${server.port}`,
       now: options.clock.now,
       write,
     };
@@ -201,18 +197,23 @@ export function createApp(options: AppOptions): App {
   };
 
   const routes: Record<string, Handler> = {};
+  const all = [
+    ...versions.flatMap(version => routesOf(version.endpoints, version)),
+    ...routesOf(options.operations, undefined),
+  ];
   for (const route of all) {
     routes[bunPattern(route.path)] = (request, server) =>
       serve(route, request.params, request, surroundingsOf(server));
   }
-  const prefix = `/${version.name}/`;
   // A path that a version does not have is still answered by that version.
-  const unknown: Route = { path: unknownPath, version, endpoints: new Map(), allow: '' };
+  const unknown = versions.map(version => ({ prefix: `/${version.name}/`, route: unknownRoute(version) }));
   return {
     routes,
     fallback(request, server) {
-      const { path } = requests.urlOf(request, config.BASE_URL, config.TRUST_PROXY);
-      return serve(path.startsWith(prefix) ? unknown : undefined, {}, request, surroundingsOf(server));
+      const around = surroundingsOf(server);
+      const { path } = requests.urlOf(request, undefined, false, around.localBase);
+      const route = unknown.find(({ prefix }) => path.startsWith(prefix))?.route;
+      return serve(route, {}, request, around);
     },
   };
 }

@@ -8,8 +8,8 @@ import { createDispatcher } from './events/dispatcher.ts';
 import { createOutbox } from './events/outbox.ts';
 import { createQueue } from './events/queue.ts';
 import { retention } from './events/retention.ts';
+import type { Endpoint } from './http/endpoint.ts';
 import { idempotency as createIdempotency } from './http/idempotency.ts';
-import type { Version } from './http/lifecycle.ts';
 import { openApiDocument } from './http/openapi.ts';
 import { paginator as createPaginator } from './http/paginate.ts';
 import { memoryQuota, type QuotaFactory } from './http/rate-limit.ts';
@@ -30,6 +30,7 @@ import { loadSecrets } from './secrets.ts';
 import type { Database } from './storage/database.ts';
 import { openPostgres } from './storage/postgres.ts';
 import { openSqlite } from './storage/sqlite.ts';
+import { type PublishedVersion, publishedVersions, type Versions, withSuccessors } from './versions.ts';
 
 const drainPollMs = 10;
 const sweepEveryMs = 10 * 60 * 1000;
@@ -41,6 +42,8 @@ export interface ServiceOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly database: Database;
+  /** Those of versions.ts unless given. */
+  readonly versions?: Versions | undefined;
 }
 
 export interface Service {
@@ -59,18 +62,13 @@ export function openDatabase(config: Config): Database {
     : openPostgres(config.DATABASE_URL, config.DATABASE_POOL, config.DATABASE_TIMEOUT);
 }
 
-export function startService({ config, clock, log, database }: ServiceOptions): Service {
+export function startService(options: ServiceOptions): Service {
+  const { config, clock, log, database } = options;
   const secrets = loadSecrets(config);
   const createQuota = quotaFactory(config, clock, database);
   const quota = createQuota('requests', config.RATE_LIMIT, config.RATE_WINDOW);
   const observer = createObserver(log, clock);
   const idempotency = createIdempotency(database, clock, secrets);
-  const version: Version = {
-    name: 'v1',
-    deprecatedSince: config.DEPRECATED_V1,
-    sunsetAt: config.SUNSET_V1,
-    successor: config.SUCCESSOR_V1,
-  };
   const queue = createQueue(database);
   const seal = createSeal(secrets, 'mail');
   const services = {
@@ -93,15 +91,17 @@ export function startService({ config, clock, log, database }: ServiceOptions): 
   });
   const events = retention(database, clock, config.EVENTS_RETENTION_DAYS);
   let stopping = false;
-  const document = lazy(() =>
-    JSON.stringify(
-      openApiDocument({ resources: resources.endpoints, operations, version: version.name, release }),
-    ),
+  const versions = withSuccessors(
+    (options.versions ?? publishedVersions)(config, resources.endpoints),
+    config.BASE_URL,
   );
-  const operations = operationEndpoints({
+  const operations: Endpoint[] = operationEndpoints({
     database,
     release,
-    document,
+    versions: versions.map(version => ({
+      name: version.name,
+      document: lazy(() => JSON.stringify(documentOf(version, operations))),
+    })),
     metrics: {
       observer,
       database,
@@ -128,12 +128,11 @@ export function startService({ config, clock, log, database }: ServiceOptions): 
     quota,
     idempotency,
     observer,
-    version,
+    versions,
     committed(session) {
       if (queue.hasAdded(session)) dispatcher.wake();
     },
     authenticator: resources.authenticator,
-    resources: resources.endpoints,
     operations,
   });
   const server = listen(app, config);
@@ -172,7 +171,7 @@ export function startService({ config, clock, log, database }: ServiceOptions): 
   };
 }
 
-/** The interface's description (openapi.json), made without serving: nothing is read from settings or disk. */
+/** The current version's description (openapi.json), made without serving: nothing is read from settings or disk. */
 export async function createDocument(): Promise<Record<string, unknown>> {
   const config = loadConfig({});
   const clock = { now: () => 0 };
@@ -192,10 +191,11 @@ export async function createDocument(): Promise<Record<string, unknown>> {
   };
   const observer: Observer = { served: () => undefined, numbers: () => [] };
   const resources = createResources(services, createTokens([secret], clock), createQuota).endpoints;
+  const versions = publishedVersions(config, resources);
   const operations = operationEndpoints({
     database,
     release,
-    document: () => '',
+    versions: versions.map(({ name }) => ({ name, document: () => '' })),
     metrics: {
       observer,
       database,
@@ -209,7 +209,13 @@ export async function createDocument(): Promise<Record<string, unknown>> {
     isStopping: () => false,
   });
   await database.close();
-  return openApiDocument({ resources, operations, version: 'v1', release });
+  const current = versions.at(-1);
+  if (current === undefined) throw new Error('no version is published');
+  return documentOf(current, operations);
+}
+
+function documentOf(version: PublishedVersion, operations: readonly Endpoint[]): Record<string, unknown> {
+  return openApiDocument({ resources: version.endpoints, operations, version, release });
 }
 
 function createMailer({ SMTP_URL, MAIL_FROM, DATA_DIR }: Config): Mailer {

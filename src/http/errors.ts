@@ -9,6 +9,10 @@ interface ErrorKind {
 }
 
 export const errorTable = {
+  INVALID_HOST: {
+    status: 400,
+    message: 'The Host header does not name a host (RFC 9112 section 3.2); send the address you call.',
+  },
   VALIDATION_FAILED: { status: 400, message: 'The request is not valid; details names each problem.' },
   MALFORMED_JSON: { status: 400, message: 'The body is not well-formed JSON.' },
   MALFORMED_PATCH: { status: 400, message: 'The body is not a valid JSON Patch document (RFC 6902).' },
@@ -188,7 +192,8 @@ export function problemBody(error: HttpError, requestId: string): string {
     title: errorTable[error.code].message,
     status: error.status,
     detail: error.message,
-    instance: `urn:request:${requestId}`,
+    // The id may be any that the client has sent; a URI may not (RFC 3986 section 2).
+    instance: `urn:request:${encodeURIComponent(requestId)}`,
     error: error.code,
     message: error.message,
     requestId,

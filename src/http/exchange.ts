@@ -11,6 +11,8 @@ import type { Route } from './router.ts';
 
 /** What an exchange needs of the application around it. */
 export interface Surroundings {
+  /** The address of the service for those who name none: `http://localhost:3000`. */
+  readonly localBase: string;
   /** The client's address. */
   addressOf(request: Request): string;
   /** Epoch milliseconds. */

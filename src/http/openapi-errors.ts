@@ -27,6 +27,7 @@ export function errorsOf(endpoint: Endpoint): ErrorCode[] {
 /** The steps of app.ts, in their order. */
 function* fromLayers(endpoint: Endpoint): Generator<ErrorCode> {
   const { method, access, body, params, query } = endpoint;
+  yield 'INVALID_HOST';
   if (endpoint.free !== true) yield* ['RATE_LIMITED', 'DATABASE_UNAVAILABLE'] as const;
   yield 'NOT_ACCEPTABLE';
   if (access.kind === 'protected') yield* ['UNAUTHORIZED', 'TOKEN_EXPIRED', 'FORBIDDEN'] as const;

@@ -1,6 +1,7 @@
 /** One path of the document: its endpoints, and the HEAD and OPTIONS that come with them. */
 import type { Access } from './access.ts';
 import type { Endpoint } from './endpoint.ts';
+import type { Version } from './lifecycle.ts';
 import { requestBody, successResponse } from './openapi-bodies.ts';
 import {
   errorsOf,
@@ -20,12 +21,12 @@ const notListed = { 'x-scalar-ignore': true };
 
 export function pathItem(route: Route, schemas: Schemas): SchemaObject {
   const operations: Record<string, SchemaObject> = {};
-  for (const [method, endpoint] of route.endpoints) {
-    const operation = operationOf(endpoint, route.version?.name, schemas);
+  for (const [method, { endpoint }] of route.operations) {
+    const operation = operationOf(endpoint, route.version, schemas);
     operations[method.toLowerCase()] = operation;
     if (method === 'GET') operations.head = headOf(operation);
   }
-  const first = [...route.endpoints.values()][0];
+  const first = [...route.operations.values()][0]?.endpoint;
   if (first !== undefined) operations.options = optionsOf(first);
   const shared = headerParameters(['XRequestId']);
   // The path's own parameters are those of every method, OPTIONS as well.
@@ -35,7 +36,7 @@ export function pathItem(route: Route, schemas: Schemas): SchemaObject {
 
 type Operation = SchemaObject & { readonly responses: Readonly<Record<string, SchemaObject>> };
 
-function operationOf(endpoint: Endpoint, version: string | undefined, schemas: Schemas): Operation {
+function operationOf(endpoint: Endpoint, version: Version | undefined, schemas: Schemas): Operation {
   const { access, body } = endpoint;
   const errors = errorsOf(endpoint);
   const query = shapeParameters({ ...endpoint, params: undefined }, schemas);
@@ -51,7 +52,8 @@ function operationOf(endpoint: Endpoint, version: string | undefined, schemas: S
     'x-errors': errors,
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(body === undefined ? {} : { requestBody: requestBody(body, schemas) }),
-    responses: responsesOf(endpoint, version, schemas),
+    ...(version?.deprecatedSince === undefined ? {} : { deprecated: true }),
+    responses: responsesOf(endpoint, version?.name, schemas),
   };
 }
 

@@ -1,6 +1,7 @@
 /** Endpoints → OpenAPI 3.1: the document says what the code does because it is made from the same schemas. */
 import type { Endpoint } from './endpoint.ts';
 import type { ErrorCode } from './errors.ts';
+import type { Version } from './lifecycle.ts';
 import { errorResponse, errorsOf, isConditional, responseName, statusesOf } from './openapi-errors.ts';
 import { headers, headersOf } from './openapi-headers.ts';
 import { pathItem } from './openapi-operations.ts';
@@ -14,8 +15,7 @@ export interface DocumentOptions {
   readonly resources: readonly Endpoint[];
   /** Endpoints beside the versions. */
   readonly operations: readonly Endpoint[];
-  /** The version's name, as in `v1`. */
-  readonly version: string;
+  readonly version: Version;
   readonly release: string;
 }
 
@@ -27,7 +27,7 @@ export function openApiDocument({
   release,
 }: DocumentOptions): Record<string, unknown> {
   const schemas = createSchemas();
-  const routes = [...routesOf(resources, { name: version }), ...routesOf(operations, undefined)];
+  const routes = [...routesOf(resources, version), ...routesOf(operations, undefined)];
   const paths = Object.fromEntries(routes.map(route => [route.path, pathItem(route, schemas)]));
   const endpoints = [...resources, ...operations];
   const responses = sharedResponses(endpoints, schemas);

@@ -19,16 +19,34 @@ export function requestIdOf(headers: Headers): string {
 /**
  * @param publicBase BASE_URL; when unset the address the client used
  * @param trustProxy whether a proxy in front has set X-Forwarded-Proto and -Host
+ * @param localBase stands for the address of a client that names no host, as those of HTTP/1.0 may
  */
-export function urlOf(request: Request, publicBase: string | undefined, trustProxy: boolean): RequestUrl {
+export function urlOf(
+  request: Request,
+  publicBase: string | undefined,
+  trustProxy: boolean,
+  localBase: string,
+): RequestUrl {
   const { url } = request;
-  const pathStart = url.indexOf('/', url.indexOf('//') + 2);
+  const pathStart = isRelative(url) ? 0 : url.indexOf('/', url.indexOf('//') + 2);
   const queryStart = url.indexOf('?', pathStart);
   const path = queryStart === -1 ? url.slice(pathStart) : url.slice(pathStart, queryStart);
   const search = queryStart === -1 ? '' : url.slice(queryStart + 1);
   const base =
-    publicBase ?? (trustProxy ? forwardedBase(request.headers) : undefined) ?? url.slice(0, pathStart);
+    publicBase ??
+    (trustProxy ? forwardedBase(request.headers) : undefined) ??
+    (pathStart === 0 ? localBase : url.slice(0, pathStart));
   return { base, path, search };
+}
+
+/** Bun leaves an address as it stands in the request line when it cannot make one with the Host header. */
+function isRelative(url: string): boolean {
+  return url.charCodeAt(0) === 0x2f;
+}
+
+/** @throws HttpError 400 for a Host header that is no host (RFC 9112 §3.2); it may be missing or empty */
+export function checkHost({ url, headers }: Request): void {
+  if (isRelative(url) && (headers.get('host') ?? '') !== '') throw new HttpError('INVALID_HOST');
 }
 
 function forwardedBase(headers: Headers): string | undefined {

@@ -1,13 +1,22 @@
 /** Endpoints by path and method, in the form that Bun's own router takes. */
-import type { Endpoint, Method } from './endpoint.ts';
+import { type Endpoint, type Method, offeredBy } from './endpoint.ts';
 import { HttpError } from './errors.ts';
 import type { Version } from './lifecycle.ts';
+import { json, vendorType } from './negotiate.ts';
+
+/** An endpoint at one address: several versions may share it. */
+export interface Operation {
+  readonly endpoint: Endpoint;
+  /** The media types of its success here, preferred first. */
+  readonly offered: readonly string[];
+}
 
 export interface Route {
   /** As in the OpenAPI document: `/v1/products/{id}`. */
   readonly path: string;
   readonly version: Version | undefined;
-  readonly endpoints: ReadonlyMap<string, Endpoint>;
+  /** By method. */
+  readonly operations: ReadonlyMap<string, Operation>;
   /** The value of Allow. */
   readonly allow: string;
 }
@@ -17,29 +26,35 @@ const methods: readonly Method[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 /** @throws Error when two endpoints claim one method of one path: a mistake in the program */
 export function routesOf(endpoints: readonly Endpoint[], version: Version | undefined): Route[] {
   const prefix = version === undefined ? '' : `/${version.name}`;
-  const byPath = new Map<string, Map<string, Endpoint>>();
+  const usual = version === undefined ? [json] : [json, vendorType(version.name)];
+  const byPath = new Map<string, Map<string, Operation>>();
   for (const endpoint of endpoints) {
     const path = `${prefix}${endpoint.path}`;
-    const byMethod = byPath.get(path) ?? new Map<string, Endpoint>();
+    const byMethod = byPath.get(path) ?? new Map<string, Operation>();
     if (byMethod.has(endpoint.method)) throw new Error(`${endpoint.method} ${path} is declared twice`);
-    byMethod.set(endpoint.method, endpoint);
+    byMethod.set(endpoint.method, { endpoint, offered: offeredBy(endpoint, usual) });
     byPath.set(path, byMethod);
   }
   return [...byPath].map(([path, byMethod]) => ({
     path,
     version,
-    endpoints: byMethod,
+    operations: byMethod,
     allow: allowOf(byMethod),
   }));
 }
 
-function allowOf(byMethod: ReadonlyMap<string, Endpoint>): string {
+function allowOf(byMethod: ReadonlyMap<string, unknown>): string {
   const own = methods.filter(method => byMethod.has(method));
   return [...own, ...(byMethod.has('GET') ? ['HEAD'] : []), 'OPTIONS'].join(', ');
 }
 
-/** The path of the route for all paths that no endpoint has. */
+/** The path, in the numbers, of all requests that no endpoint has. */
 export const unknownPath = '(unknown)';
+
+/** The route for all paths below a version's prefix that no endpoint has. */
+export function unknownRoute(version: Version): Route {
+  return { path: unknownPath, version, operations: new Map(), allow: '' };
+}
 
 /** `/v1/products/{id}` → `/v1/products/:id` */
 export function bunPattern(path: string): string {
@@ -47,12 +62,12 @@ export function bunPattern(path: string): string {
 }
 
 /**
- * The endpoint for a request; HEAD is answered by GET (RFC 9110 §9.3.2).
+ * The operation for a request; HEAD is answered by GET (RFC 9110 §9.3.2).
  * @throws HttpError 404 for an unknown path, 405 with Allow for a known one
  */
-export function pick(route: Route | undefined, method: string): Endpoint {
-  if (route === undefined || route.endpoints.size === 0) throw new HttpError('NOT_FOUND');
-  const endpoint = route.endpoints.get(method === 'HEAD' ? 'GET' : method);
-  if (endpoint === undefined) throw new HttpError('METHOD_NOT_ALLOWED', { headers: { Allow: route.allow } });
-  return endpoint;
+export function pick(route: Route | undefined, method: string): Operation {
+  if (route === undefined || route.operations.size === 0) throw new HttpError('NOT_FOUND');
+  const operation = route.operations.get(method === 'HEAD' ? 'GET' : method);
+  if (operation === undefined) throw new HttpError('METHOD_NOT_ALLOWED', { headers: { Allow: route.allow } });
+  return operation;
 }

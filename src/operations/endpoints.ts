@@ -18,10 +18,16 @@ export interface OperationsOptions {
   /** When set, /metrics asks for it as a bearer token. */
   readonly metricsToken: string | undefined;
   readonly release: string;
-  /** The OpenAPI document as JSON text. */
-  readonly document: () => string;
+  /** The published versions, oldest first, each with its OpenAPI document as JSON text. */
+  readonly versions: readonly VersionDocument[];
   readonly docs: Docs;
   readonly isStopping: () => boolean;
+}
+
+export interface VersionDocument {
+  /** As in `v1`. */
+  readonly name: string;
+  readonly document: () => string;
 }
 
 const tag = 'Operation';
@@ -31,7 +37,9 @@ const javascript = 'text/javascript; charset=utf-8';
 const link = z.url();
 
 export function operationEndpoints(options: OperationsOptions): Endpoint[] {
-  const { database, docs } = options;
+  const { database, docs, versions } = options;
+  const current = versions.at(-1);
+  if (current === undefined) throw new Error('no version is published');
   return [
     endpoint({
       method: 'GET',
@@ -52,7 +60,7 @@ export function operationEndpoints(options: OperationsOptions): Endpoint[] {
                 .max(64)
                 .meta({ pattern: '^\\d+\\.\\d+\\.\\d+', examples: ['1.0.0'] }),
               links: z.object({
-                v1: link,
+                ...Object.fromEntries(versions.map(({ name }) => [name, link])),
                 products: link,
                 docs: link,
                 openapi: link,
@@ -66,8 +74,8 @@ export function operationEndpoints(options: OperationsOptions): Endpoint[] {
       },
       async handle({ url: { base } }) {
         const links = {
-          v1: `${base}/v1`,
-          products: `${base}/v1/products`,
+          ...Object.fromEntries(versions.map(({ name }) => [name, `${base}/${name}`])),
+          products: `${base}/${current.name}/products`,
           docs: `${base}/docs`,
           openapi: `${base}/openapi.json`,
           health: `${base}/health`,
@@ -132,24 +140,15 @@ export function operationEndpoints(options: OperationsOptions): Endpoint[] {
         return text(await metricsText(options.metrics), metricsType);
       },
     }),
-    endpoint({
-      method: 'GET',
-      path: '/openapi.json',
-      operationId: 'getOpenApiDocument',
-      summary: 'This document',
-      tag,
-      access: allow.public,
-      free: true,
-      produces: [json, 'application/openapi+json', 'application/vnd.oai.openapi+json'],
-      responses: {
-        200: {
-          description: 'OpenAPI 3.1.',
-          schema: z.record(z.string(), z.unknown()).meta({ id: 'OpenApiDocument' }),
-        },
-      },
-      async handle() {
-        return ok(options.document(), { cacheControl: 'public, max-age=300' });
-      },
+    documentEndpoint('/openapi.json', 'getOpenApiDocument', 'This document', current),
+    ...versions.slice(0, -1).map(version => {
+      const id = `getOpenApiDocument${version.name.toUpperCase()}`;
+      return documentEndpoint(
+        `/openapi.${version.name}.json`,
+        id,
+        `The document of /${version.name}`,
+        version,
+      );
     }),
     endpoint({
       method: 'GET',
@@ -208,6 +207,25 @@ export function operationEndpoints(options: OperationsOptions): Endpoint[] {
       },
     }),
   ];
+}
+
+const openApi = z.record(z.string(), z.unknown()).meta({ id: 'OpenApiDocument' });
+
+function documentEndpoint(path: string, operationId: string, summary: string, version: VersionDocument) {
+  return endpoint({
+    method: 'GET',
+    path,
+    operationId,
+    summary,
+    tag,
+    access: allow.public,
+    free: true,
+    produces: [json, 'application/openapi+json', 'application/vnd.oai.openapi+json'],
+    responses: { 200: { description: 'OpenAPI 3.1.', schema: openApi } },
+    async handle() {
+      return ok(version.document(), { cacheControl: 'public, max-age=300' });
+    },
+  });
 }
 
 function text(body: string, mediaType: string): Reply {

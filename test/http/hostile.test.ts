@@ -128,6 +128,13 @@ describe.each([...databaseKinds])('hostile input on %s', kind => {
     expect(response.headers.get('X-Request-ID')).toMatch(/^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/);
   });
 
+  test('a request id that no URI may hold is encoded where an error is named by it', async () => {
+    const headers = { 'X-Request-ID': '"}\\{ <%', Accept: 'application/problem+json' };
+    const { status, body } = await call(service, { path: '/v1/products', as: 'user', headers });
+    expect([status, body.requestId]).toEqual([406, headers['X-Request-ID']]);
+    expect(body.instance).toBe('urn:request:%22%7D%5C%7B%20%3C%25');
+  });
+
   test('a forged Host does not lead links elsewhere when BASE_URL is set', async () => {
     const replica = await service.replica({ BASE_URL: 'https://api.shop.example' });
     const response = await fetch(`${replica.url}/v1/products`, {

@@ -11,6 +11,7 @@ import { userStore } from '../../src/resources/users/store.ts';
 import { openDatabase, type Service, startService } from '../../src/service.ts';
 import type { Database } from '../../src/storage/database.ts';
 import { migrate } from '../../src/storage/migrate.ts';
+import type { Versions } from '../../src/versions.ts';
 import { type Email, mailsIn } from './mails.ts';
 import { createDatabase } from './postgres.ts';
 
@@ -62,10 +63,14 @@ export async function signIn(url: string, email: string, secret = password): Pro
 
 export const emailOf = (role: Role) => `${role}@test.example`;
 
-/** @param settings environment variables over the tests' defaults (a quota too large to be met by accident) */
+/**
+ * @param settings environment variables over the tests' defaults (a quota too large to be met by accident)
+ * @param versions those that are published, when not those that are shipped
+ */
 export async function startTestService(
   kind: DatabaseKind,
   settings: Readonly<Record<string, string>> = {},
+  versions?: Versions,
 ): Promise<TestService> {
   const folder = mkdtempSync(join(tmpdir(), 'catalog-test-'));
   const environment = {
@@ -90,7 +95,7 @@ export async function startTestService(
       time += milliseconds;
     },
   };
-  const started = await start(kind, environment, clock, undefined);
+  const started = await start(kind, environment, clock, undefined, versions);
   return {
     ...started,
     async stop() {
@@ -106,6 +111,7 @@ async function start(
   clock: TestClock,
   /** Those of the first replica; without them this is the first. */
   known: TestService['tokens'] | undefined,
+  versions: Versions | undefined,
 ): Promise<TestService> {
   const config = loadConfig(environment);
   let written = '';
@@ -118,7 +124,7 @@ async function start(
     await migrate(database, clock.now);
     await addUsers(database, clock);
   }
-  const service: Service = startService({ config, clock, log, database });
+  const service: Service = startService({ config, clock, log, database, versions });
   const url = service.address;
   const tokens = known ?? {
     admin: await signIn(url, emailOf('admin')),
@@ -146,7 +152,7 @@ async function start(
         .map(line => JSON.parse(line));
     },
     async replica(settings = {}) {
-      const replica = await start(kind, { ...environment, ...settings }, clock, tokens);
+      const replica = await start(kind, { ...environment, ...settings }, clock, tokens, versions);
       replicas.push(replica);
       return replica;
     },

@@ -16,6 +16,10 @@ export interface Walk {
   credentials(operation: Operation): Pick<Call, 'as' | 'headers'>;
   /** An API key that the operation does not admit. */
   refusedKey(operation: Operation): string;
+  /** A body that the operation takes; undefined when it takes none. */
+  body(operation: Operation): unknown;
+  /** What has to be sent along with a body whose sender signs it. */
+  signature(operation: Operation, body: string): Promise<Readonly<Record<string, string>>>;
   /** Sends the operation with a body it takes; values that must be unique are varied until they are. */
   send(operation: Operation, path: string, request?: Partial<Call>): Promise<Answer>;
 }
@@ -70,15 +74,17 @@ export async function walkOf(service: TestService, operations: readonly Operatio
     return { headers: { 'X-API-Key': keys.get(operation.scope ?? '') ?? '' } };
   };
 
+  const bodyFor = (operation: Operation): unknown =>
+    referring(bodyOf(operation, refreshTokens.get(operation.operationId), mailed), productId);
+  const signature = async ({ operationId }: Operation, body: string) =>
+    (await signatures[operationId]?.(body, service.clock.now())) ?? {};
+
   async function send(operation: Operation, path: string, request: Partial<Call> = {}): Promise<Answer> {
-    const example = bodyOf(operation, refreshTokens.get(operation.operationId), mailed);
-    let body = referring(example, productId);
+    let body = bodyFor(operation);
     const { as, headers } = { ...credentials(operation), ...request };
     const sentBody = request.body ?? body;
-    const signed = await signatures[operation.operationId]?.(
-      typeof sentBody === 'string' ? sentBody : JSON.stringify(sentBody),
-      service.clock.now(),
-    );
+    const text = typeof sentBody === 'string' ? sentBody : (JSON.stringify(sentBody) ?? '');
+    const signed = await signature(operation, text);
     for (let attempt = 0; ; attempt++) {
       const sent = {
         method: operation.method,
@@ -148,6 +154,8 @@ export async function walkOf(service: TestService, operations: readonly Operatio
     missingPath: ({ path }) => path.replaceAll(/\{\w+\}/g, missingId),
     credentials,
     refusedKey: ({ scope }) => keys.get(scope === 'data:read' ? 'products:read' : 'data:read') ?? '',
+    body: bodyFor,
+    signature,
     send,
   };
 }

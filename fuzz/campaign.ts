@@ -1,0 +1,226 @@
+/** One service on a fresh database, and every operation of its document driven with a share of the requests. */
+import fc from 'fast-check';
+import { type Contract, contractOf, type Operation } from '../test/support/contract.ts';
+import { call } from '../test/support/http.ts';
+import { type DatabaseKind, startTestService, type TestService } from '../test/support/service.ts';
+import { type Walk, walkOf, webhookSecret } from '../test/support/walk.ts';
+import { besideCases } from './beside.ts';
+import { type Credentials, credentialsOf } from './credentials.ts';
+import { described, judge } from './judge.ts';
+import { type PublishedCase, publishedCases } from './published.ts';
+import { createTally, type Tally } from './report.ts';
+import { type Draft, draftsFor } from './requests.ts';
+import { type Schema, valuesOf } from './schemas.ts';
+import { exchange, type WireAnswer, type WireRequest } from './wire.ts';
+
+export interface Campaign {
+  readonly kind: DatabaseKind;
+  readonly requests: number;
+  readonly seed: number;
+  readonly tell: (line: string) => void;
+}
+
+/** What everything is sent to; made anew when its own accounts have been damaged. */
+interface Stage {
+  readonly service: TestService;
+  readonly walk: Walk;
+  readonly credentials: Credentials;
+}
+
+/** Of the requests, those that are for published cases and for what no operation is there to answer. */
+const publishedShare = 0.25;
+const besideShare = 0.05;
+/** With it the service takes the reports that the walk signs. */
+const settings = { STRIPE_WEBHOOK_SECRET: webhookSecret };
+/** Operations that are driven at the same time. */
+const atOnce = 8;
+/** Failing requests that are tried in search of the smallest, for so long at most. */
+const shrinkMs = 5000;
+
+export async function runCampaign({ kind, requests, seed, tell }: Campaign): Promise<Tally> {
+  let service = await startTestService(kind, settings);
+  const document = (await (await fetch(`${service.url}/openapi.json`)).json()) as Schema;
+  const contract = contractOf(document);
+  const values = valuesOf(reference => resolved(document, reference));
+  let stage = await stageOf(service, contract);
+  const tally = createTally(contract.operations);
+  const errorsLogged = () => service.log().filter(({ level }) => level === 'error').length;
+  let logged = 0;
+
+  /** @returns whether the answer was in order */
+  async function send(name: string, request: WireRequest, extra?: PublishedCase['expect']): Promise<Outcome> {
+    const answer = await exchange(service.url, request);
+    tally.count(name, answer);
+    const problem = judge(contract, request, answer) ?? (answer && extra?.(answer));
+    return { request, answer, problem };
+  }
+
+  function failed(name: string, { request, answer, problem }: Outcome): void {
+    tally.fail(described(service.url, name, problem ?? '', request, answer));
+  }
+
+  async function fuzz(operation: Operation, numRuns: number, index: number): Promise<void> {
+    let path: string | undefined;
+    let worst: Outcome | undefined;
+    let stopAt = Number.POSITIVE_INFINITY;
+    const property = fc.asyncProperty(
+      draftsFor(operation, values, stage.walk.body(operation)),
+      async draft => {
+        if (performance.now() > stopAt) return;
+        path ??= await stage.walk.existingPath(operation);
+        const outcome = await send(operation.operationId, await requestOf(operation, path, draft, stage));
+        const status = outcome.answer?.status ?? 0;
+        // What was there may be gone now.
+        if (status === 404 || operation.method === 'DELETE' || draft.method === 'DELETE') path = undefined;
+        if (outcome.problem === undefined) return;
+        worst = outcome;
+        stopAt = Math.min(stopAt, performance.now() + shrinkMs);
+        throw new Error(outcome.problem);
+      },
+    );
+    await fc.check(property, { numRuns, seed: seed + index });
+    if (worst !== undefined) failed(operation.operationId, worst);
+  }
+
+  async function each(name: string, cases: readonly PublishedCase[]): Promise<void> {
+    const one = async ({ operation, request, expect }: PublishedCase): Promise<void> => {
+      const path = await stage.walk.existingPath(operation);
+      const sent = await requestOf(operation, path, { ...plainDraft(operation), ...request }, stage);
+      const outcome = await send(operation.operationId, sent, expect);
+      if (outcome.problem !== undefined) failed(`${name}, ${operation.operationId}`, outcome);
+    };
+    for (let first = 0; first < cases.length; first += atOnce)
+      await Promise.all(cases.slice(first, first + atOnce).map(one));
+  }
+
+  /** What is wrong beyond answers: the log, and accounts that the requests themselves have damaged. */
+  async function afterwards(name: string): Promise<void> {
+    await service.settle();
+    const now = errorsLogged();
+    if (now > logged) {
+      const line = service.log().filter(({ level }) => level === 'error')[logged];
+      tally.fail(`FAILED ${name}: the service logged an error: ${JSON.stringify(line)}`);
+      logged = now;
+    }
+    if (await isIntact(service)) return;
+    tell(`${name}: the run's own accounts were changed; going on with a fresh database`);
+    await service.stop();
+    service = await startTestService(kind, settings);
+    stage = await stageOf(service, contract);
+    logged = 0;
+  }
+
+  const published = await publishedCases(contract.operations, {
+    seed,
+    limit: Math.floor(requests * publishedShare),
+    requiredOf: ({ body }) => values.required(body?.['application/json']?.schema ?? {}),
+    tell,
+  });
+  const beside = besideCases(seed, Math.floor(requests * besideShare));
+  const left = requests - published.length - beside.length;
+  const weights = contract.operations.map(weightOf);
+  const share = left / weights.reduce((sum, weight) => sum + weight, 0);
+  for (let first = 0; first < contract.operations.length; first += atOnce) {
+    const batch = contract.operations.slice(first, first + atOnce);
+    await Promise.all(
+      batch.map((operation, index) =>
+        guarded(operation.operationId, () =>
+          fuzz(operation, Math.max(1, Math.round(share * weightOf(operation))), first + index),
+        ),
+      ),
+    );
+    await afterwards(batch.map(({ operationId }) => operationId).join(', '));
+  }
+  await guarded('published cases', () => each('a published case', published));
+  await afterwards('published cases');
+  for (const request of beside) {
+    const outcome = await send('(beside)', request);
+    if (outcome.problem !== undefined) failed('(beside)', outcome);
+  }
+  await afterwards('(beside)');
+  await service.stop();
+  return tally;
+
+  /** The resources that requests need are made by requests as well, which may find something too. */
+  async function guarded(name: string, work: () => Promise<void>): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      tally.fail(
+        `FAILED ${name}, while making what it needs: ${error instanceof Error ? error.message : error}`,
+      );
+    }
+  }
+}
+
+interface Outcome {
+  readonly request: WireRequest;
+  readonly answer: WireAnswer | undefined;
+  readonly problem: string | undefined;
+}
+
+async function stageOf(service: TestService, { operations }: Contract): Promise<Stage> {
+  const walk = await walkOf(service, operations);
+  return { service, walk, credentials: await credentialsOf(service, walk) };
+}
+
+async function isIntact(service: TestService): Promise<boolean> {
+  for (const role of ['admin', 'editor', 'user'] as const) {
+    const { status, body } = await call(service, { path: '/v1/me', as: role });
+    if (status !== 200 || body.role !== role) return false;
+  }
+  return true;
+}
+
+/** The more of a request there is to get wrong, the more often it is asked. */
+function weightOf({ body, parameters, path }: Operation): number {
+  if (body !== undefined) return 6;
+  return parameters.some(parameter => parameter.in === 'query') || path.includes('{') ? 3 : 1;
+}
+
+function resolved(document: Schema, reference: string): Schema {
+  return reference
+    .slice(2)
+    .split('/')
+    .reduce((at, token) => at[token] as Schema, document);
+}
+
+const plainDraft = ({ method, path }: Operation): Draft => ({
+  method,
+  segments: path.split('/').flatMap(segment => (segment.startsWith('{') ? [undefined] : [])),
+  query: '',
+  headers: [],
+  who: 'admitted',
+  contentType: undefined,
+  body: undefined,
+});
+
+async function requestOf(
+  operation: Operation,
+  path: string,
+  draft: Draft,
+  { walk, credentials }: Stage,
+): Promise<WireRequest> {
+  const existing = path.split('/');
+  let parameter = 0;
+  const target = operation.path
+    .split('/')
+    .map((segment, index) =>
+      segment.startsWith('{') ? (draft.segments[parameter++] ?? existing[index]) : segment,
+    )
+    .join('/');
+  const isSigned = draft.body !== undefined && draft.who === 'admitted';
+  const signature = isSigned ? await walk.signature(operation, Buffer.from(draft.body ?? []).toString()) : {};
+  const own = [
+    ...(draft.contentType === undefined ? [] : ([['Content-Type', draft.contentType]] as const)),
+    ...credentials(draft.who, operation),
+    ...Object.entries(signature),
+  ];
+  const added = draft.headers.filter(([name]) => !own.some(([given]) => given === name));
+  return {
+    method: draft.method,
+    target: draft.query === '' ? target : `${target}?${draft.query}`,
+    headers: [...own, ...added],
+    body: draft.body,
+  };
+}

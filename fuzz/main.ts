@@ -1,0 +1,55 @@
+/**
+ * `npm run fuzz`: valid, borderline and hostile requests to every operation, made from the document the service
+ * publishes. Fails when an answer is a 5xx, breaks the document, tells of the inside, or does not come.
+ */
+import { parseArgs } from 'node:util';
+import { stopPostgres } from '../test/support/postgres.ts';
+import { type DatabaseKind, databaseKinds } from '../test/support/service.ts';
+import { runCampaign } from './campaign.ts';
+
+const help = `npm run fuzz -- [options]
+  --requests N        requests to send to each database (5000)
+  --seed S            repeats a run; a new one each time when not given
+  --database KIND     sqlite (default), postgresql or both`;
+
+const { values } = parseArgs({
+  options: {
+    requests: { type: 'string', default: '5000' },
+    seed: { type: 'string', default: String(Math.floor(Math.random() * 1e9)) },
+    database: { type: 'string', default: 'sqlite' },
+    help: { type: 'boolean', default: false },
+  },
+});
+const requests = Number(values.requests);
+const seed = Number(values.seed);
+const kinds = databaseKinds.filter(kind => values.database === 'both' || values.database === kind);
+if (values.help || !isCount(requests) || !isCount(seed) || kinds.length === 0) {
+  console.error(help);
+  process.exit(values.help ? 0 : 2);
+}
+
+let failed = 0;
+for (const kind of kinds) failed += await run(kind);
+// A server that does not want to end must not keep the result waiting.
+await Promise.race([stopPostgres(), Bun.sleep(5000)]);
+process.exit(failed === 0 ? 0 : 1);
+
+async function run(kind: DatabaseKind): Promise<number> {
+  console.log(`fuzzing on ${kind}, seed ${seed}`);
+  const started = performance.now();
+  const tally = await runCampaign({ kind, requests, seed, tell: line => console.log(line) });
+  const seconds = (performance.now() - started) / 1000;
+  console.log(tally.table());
+  const rate = Math.round(tally.requests() / seconds);
+  console.log(`${tally.requests()} requests in ${seconds.toFixed(1)} s (${rate} requests/s)`);
+  for (const failure of tally.failures) console.error(`\n${failure}`);
+  if (tally.failures.length > 0) {
+    console.error(`\n${tally.failures.length} failures on ${kind}; again with:`);
+    console.error(`  npm run fuzz -- --database ${kind} --requests ${requests} --seed ${seed}`);
+  }
+  return tally.failures.length;
+}
+
+function isCount(value: number): boolean {
+  return Number.isSafeInteger(value) && value >= 0;
+}

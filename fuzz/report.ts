@@ -1,0 +1,51 @@
+/** What a run has seen, counted per operation, and what it has found. */
+import type { Operation } from '../test/support/contract.ts';
+import type { WireAnswer } from './wire.ts';
+
+export interface Tally {
+  count(operation: string, answer: WireAnswer | undefined): void;
+  fail(description: string): void;
+  readonly failures: readonly string[];
+  readonly requests: () => number;
+  /** A table: each operation, how often it was asked, and which statuses it gave. */
+  table(): string;
+}
+
+export function createTally(operations: readonly Operation[]): Tally {
+  const statuses = new Map<string, Map<number, number>>(
+    operations.map(({ operationId }) => [operationId, new Map<number, number>()]),
+  );
+  const failures: string[] = [];
+  let slowest = 0;
+  const sum = (counts: ReadonlyMap<number, number>) =>
+    [...counts.values()].reduce((total, count) => total + count, 0);
+  const requests = () => [...statuses.values()].reduce((total, counts) => total + sum(counts), 0);
+  return {
+    count(operation, answer) {
+      const counts = statuses.get(operation) ?? new Map<number, number>();
+      statuses.set(operation, counts);
+      const status = answer?.status ?? 0;
+      counts.set(status, (counts.get(status) ?? 0) + 1);
+      slowest = Math.max(slowest, answer?.milliseconds ?? 0);
+    },
+    fail: description => {
+      failures.push(description);
+    },
+    failures,
+    requests,
+    table() {
+      const width = Math.max(...[...statuses.keys()].map(name => name.length));
+      const rows = [...statuses].map(([name, counts]) => {
+        const seen = [...counts]
+          .sort(([a], [b]) => a - b)
+          .map(([status, count]) => `${status || 'none'}×${count}`);
+        return `${name.padEnd(width)} ${String(sum(counts)).padStart(6)}  ${seen.join(' ')}`;
+      });
+      const succeeded = operations.filter(({ operationId }) =>
+        [...(statuses.get(operationId)?.keys() ?? [])].some(status => status >= 200 && status < 300),
+      ).length;
+      const covered = `${succeeded} of ${operations.length} operations gave a success as well; slowest answer ${Math.round(slowest)} ms`;
+      return [...rows, covered].join('\n');
+    },
+  };
+}

@@ -1,0 +1,108 @@
+/** Requests as bytes on a socket, so that nothing mends them on the way, and answers read back. */
+import { brotliDecompressSync, gunzipSync, inflateSync } from 'node:zlib';
+import { send } from '../test/support/raw.ts';
+
+export interface WireRequest {
+  readonly method: string;
+  /** Path and query, as they stand in the request line. */
+  readonly target: string;
+  readonly headers: readonly (readonly [name: string, value: string])[];
+  readonly body: Uint8Array | undefined;
+}
+
+export interface WireAnswer {
+  /** 0 when the connection was closed without one. */
+  readonly status: number;
+  readonly headers: Headers;
+  /** Decoded, whatever its coding. */
+  readonly text: string;
+  readonly milliseconds: number;
+}
+
+const patience = 10_000;
+/** What Bun reads of a request's head. */
+const longestHead = 16_000;
+
+/** @returns undefined when there was no answer within 10 seconds */
+export async function exchange(url: string, request: WireRequest): Promise<WireAnswer | undefined> {
+  const started = performance.now();
+  const late = Promise.withResolvers<undefined>();
+  const timer = setTimeout(() => late.resolve(undefined), patience);
+  const parts = [
+    Buffer.from(headOf(request), 'latin1'),
+    ...(request.body === undefined ? [] : [request.body]),
+  ];
+  const answer = await Promise.race([send(url, parts), late.promise]);
+  clearTimeout(timer);
+  if (answer === undefined) return undefined;
+  return { ...parsed(answer.text), milliseconds: performance.now() - started };
+}
+
+function headOf({ method, target, headers, body }: WireRequest): string {
+  const names = new Set(headers.map(([name]) => name.toLowerCase()));
+  const own = [
+    ...(names.has('host') ? [] : ['Host: fuzz.example']),
+    ...(body === undefined ? [] : [`Content-Length: ${body.byteLength}`]),
+    'Connection: close',
+  ];
+  const given = headers.map(([name, value]) => `${name.replace(/^!/, '')}: ${latin1(value)}`);
+  return [`${method} ${target} HTTP/1.1`, ...own, ...given, '', ''].join('\r\n');
+}
+
+/** Text beyond ASCII travels as its UTF-8 bytes. */
+const latin1 = (value: string) => Buffer.from(value).toString('latin1');
+
+/** Whether the request keeps to RFC 9112: what does not may be refused below the service, without its headers. */
+export function isHttp(request: WireRequest): boolean {
+  return (
+    /^[\x21-\x7e]+$/.test(request.target) &&
+    headOf(request).length < longestHead &&
+    request.headers.every(
+      ([name, value]) =>
+        /^[!#$%&'*+.^`|~\w-]+$/.test(name) &&
+        !name.startsWith('!') &&
+        /^[\t\x20-\x7e\x80-\u{10ffff}]*$/u.test(value),
+    )
+  );
+}
+
+function parsed(received: string): Omit<WireAnswer, 'milliseconds'> {
+  // 100 (Continue) may precede the answer.
+  const whole = received.replace(/^HTTP\/1\.1 100[^\r]*\r\n\r\n/, '');
+  const end = whole.indexOf('\r\n\r\n');
+  const head = end === -1 ? whole : whole.slice(0, end);
+  const status = Number(/^HTTP\/1\.1 (\d{3})/.exec(head)?.[1] ?? 0);
+  const headers = new Headers();
+  for (const line of head.split('\r\n').slice(1)) {
+    const colon = line.indexOf(':');
+    if (colon > 0) headers.append(line.slice(0, colon), line.slice(colon + 1).trim());
+  }
+  const bytes = Buffer.from(end === -1 ? '' : whole.slice(end + 4), 'latin1');
+  return { status, headers, text: decoded(bytes, headers.get('content-encoding')).toString() };
+}
+
+function decoded(bytes: Buffer, coding: string | null): Buffer {
+  if (bytes.length === 0) return bytes;
+  if (coding === 'gzip') return gunzipSync(bytes);
+  if (coding === 'br') return brotliDecompressSync(bytes);
+  if (coding === 'deflate') return inflateSync(bytes);
+  if (coding === 'zstd') return Buffer.from(Bun.zstdDecompressSync(new Uint8Array(bytes)));
+  return bytes;
+}
+
+/** The request as a command that repeats it. */
+export function curlOf(url: string, { method, target, headers, body }: WireRequest): string {
+  const quote = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`;
+  const sent = headers.map(([name, value]) => ` -H ${quote(`${name.replace(/^!/, '')}: ${value}`)}`).join('');
+  const bytes = body === undefined ? '' : bodyOf(body);
+  return `${bytes.startsWith('printf') ? `${bytes} | ` : ''}curl -i --path-as-is -X ${method}${sent}${
+    bytes.startsWith('printf') ? ' --data-binary @-' : bytes
+  } ${quote(`${url}${target}`)}`;
+
+  function bodyOf(content: Uint8Array): string {
+    const text = Buffer.from(content).toString();
+    const isText = Buffer.from(text).equals(Buffer.from(content)) && !text.includes('\0');
+    if (isText) return ` --data-binary ${quote(text)}`;
+    return `printf '${[...content].map(byte => `\\x${byte.toString(16).padStart(2, '0')}`).join('')}'`;
+  }
+}

@@ -1,0 +1,41 @@
+/** The versions of the contract that are published: the one place that says which there are, and how each lives. */
+import type { Config } from './config.ts';
+import type { Endpoint } from './http/endpoint.ts';
+import type { Version } from './http/lifecycle.ts';
+
+export interface PublishedVersion extends Version {
+  /** Below the version's prefix. */
+  readonly endpoints: readonly Endpoint[];
+}
+
+/**
+ * Tells the versions, oldest first; the last is the current one.
+ * @param endpoints of all resources, as their folders make them: those of the oldest version
+ */
+export type Versions = (config: Config, endpoints: readonly Endpoint[]) => readonly PublishedVersion[];
+
+export const publishedVersions: Versions = (config, endpoints) => [
+  {
+    name: 'v1',
+    deprecatedSince: config.DEPRECATED_V1,
+    sunsetAt: config.SUNSET_V1,
+    successor: config.SUCCESSOR_V1,
+    endpoints,
+  },
+];
+
+/**
+ * A version that ends, and does not say what follows it, is followed by the next one.
+ * @param base BASE_URL; without it the successor's address is relative, as a Link may be (RFC 8288 section 3.1)
+ */
+export function withSuccessors(
+  versions: readonly PublishedVersion[],
+  base: string | undefined,
+): PublishedVersion[] {
+  return versions.map((version, index) => {
+    const next = versions[index + 1];
+    const ends = version.deprecatedSince !== undefined || version.sunsetAt !== undefined;
+    if (next === undefined || !ends || version.successor !== undefined) return version;
+    return { ...version, successor: `${base ?? ''}/${next.name}` };
+  });
+}

@@ -1,0 +1,143 @@
+/** Requests in forms that clients do not use and attackers do: what HTTP leaves to us, and what must not pass. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { writesNothing } from '../support/contents.ts';
+import { type RawAnswer, send } from '../support/raw.ts';
+import { databaseKinds, startTestService, type TestService } from '../support/service.ts';
+
+const lamp = JSON.stringify({ name: 'Lamp', price: 1 });
+const chunked = `${lamp.length.toString(16)}\r\n${lamp}\r\n0\r\n\r\n`;
+/** What a smuggler would have the service take for a request of its own. */
+const smuggled = 'GET /v1/keys HTTP/1.1\r\nHost: x\r\nX-Request-ID: smuggled\r\n\r\n';
+
+const answersIn = ({ text }: RawAnswer) => text.match(/HTTP\/1\.1 \d{3}/g)?.length ?? 0;
+const bodyOf = ({ text }: RawAnswer) => JSON.parse(text.slice(text.lastIndexOf('\r\n\r\n') + 4));
+
+describe.each([...databaseKinds])('unusual messages on %s', kind => {
+  let service: TestService;
+  beforeAll(async () => {
+    service = await startTestService(kind);
+  });
+  afterAll(() => service.stop());
+  const raw = (line: string, headers: readonly string[] = ['Host: shop.example'], body = '') =>
+    send(service.url, [[line, ...headers, 'Connection: close', '', body].join('\r\n')]);
+  const editor = () => `Authorization: Bearer ${service.tokens.editor}`;
+
+  test.each([
+    ['both lengths', ['Content-Length: 5', 'Transfer-Encoding: chunked'], chunked],
+    ['both lengths, the other way round', ['Transfer-Encoding: chunked', 'Content-Length: 5'], chunked],
+    ['two lengths', [`Content-Length: ${lamp.length}`, 'Content-Length: 5'], lamp],
+    ['a list of lengths', [`Content-Length: ${lamp.length}, ${lamp.length}`], lamp],
+    ['a length with a sign', [`Content-Length: +${lamp.length}`], lamp],
+    ['a length in hexadecimal', [`Content-Length: 0x${lamp.length.toString(16)}`], lamp],
+    ['a coding like chunked', ['Transfer-Encoding: xchunked'], chunked],
+    ['a coding after chunked', ['Transfer-Encoding: chunked, identity'], chunked],
+    ['a coding before chunked', ['Transfer-Encoding: gzip, chunked'], chunked],
+    ['two Transfer-Encodings', ['Transfer-Encoding: chunked', 'Transfer-Encoding: identity'], chunked],
+    ['a space before the colon', ['Transfer-Encoding : chunked'], chunked],
+    ['a folded header', ['Transfer-Encoding:', ' chunked'], chunked],
+    ['a chunk of no size', ['Transfer-Encoding: chunked'], `zz\r\n${lamp}\r\n0\r\n\r\n`],
+    ['a chunk of negative size', ['Transfer-Encoding: chunked'], `-1d\r\n${lamp}\r\n0\r\n\r\n`],
+    ['a chunk beyond any size', ['Transfer-Encoding: chunked'], `${'f'.repeat(20)}\r\n${lamp}\r\n0\r\n\r\n`],
+  ])('%s: refused, written nowhere, and what follows is not a request', (_, headers, body) =>
+    writesNothing(service, async () => {
+      const own = ['Host: x', editor(), 'Content-Type: application/json', ...headers];
+      const answer = await raw('POST /v1/products HTTP/1.1', own, `${body}${smuggled}`);
+      expect([answer.status, answersIn(answer)]).toEqual([400, 1]);
+      expect(answer.text).not.toContain('smuggled');
+    }),
+  );
+
+  test('a body that nobody asked for is not taken for the next request', async () => {
+    const headers = ['Host: x', `Content-Length: ${smuggled.length}`];
+    const answer = await raw('GET /health HTTP/1.1', headers, smuggled);
+    expect([answer.status, answersIn(answer)]).toEqual([200, 1]);
+    expect(answer.text).not.toContain('smuggled');
+  });
+
+  test.each(['evil.example/x', 'user:password@evil.example', 'a b', '"><script>', 'a?b', 'a#b', 'a\\b'])(
+    'Host: %s is no host: 400',
+    host =>
+      writesNothing(service, async () => {
+        for (const target of ['/', '/v1/products']) {
+          const answer = await raw(`GET ${target} HTTP/1.1`, [`Host: ${host}`, editor()]);
+          expect([target, answer.status, bodyOf(answer).error]).toEqual([target, 400, 'INVALID_HOST']);
+        }
+        const unknown = await raw('GET /v1/nothing HTTP/1.1', [`Host: ${host}`]);
+        expect([unknown.status, bodyOf(unknown).error]).toEqual([404, 'NOT_FOUND']);
+      }),
+  );
+
+  test('who names no host gets links to the service itself', async () => {
+    const local = `http://localhost:${new URL(service.url).port}`;
+    for (const [version, headers] of [
+      ['1.0', []],
+      ['1.1', ['Host:']],
+    ] as const) {
+      const index = await raw(`GET / HTTP/${version}`, headers);
+      expect([version, index.status, bodyOf(index).links.v1]).toEqual([version, 200, `${local}/v1`]);
+      const page = await raw(`GET /v1/products?page=1 HTTP/${version}`, [...headers, editor()]);
+      expect(bodyOf(page).links.first).toBe(`${local}/v1/products?page=1`);
+      const unknown = await raw(`GET /v1/nothing HTTP/${version}`, headers);
+      expect([version, unknown.status]).toEqual([version, 404]);
+    }
+    expect((await raw('GET / HTTP/1.1', [])).status).toBe(400);
+    const replica = await service.replica({ BASE_URL: 'https://shop.example' });
+    const answer = await send(replica.url, ['GET / HTTP/1.0\r\n\r\n']);
+    expect(bodyOf(answer).links.v1).toBe('https://shop.example/v1');
+  });
+
+  test('the target may be a whole address', async () => {
+    const answer = await raw('GET http://shop.example/v1/me HTTP/1.1', ['Host: shop.example', editor()]);
+    expect([answer.status, bodyOf(answer).role]).toEqual([200, 'editor']);
+  });
+
+  test.each([
+    ['TRACE /v1/products', 405],
+    ['CONNECT /v1/products', 405],
+    ['PROPFIND /v1/products', 405],
+    ['QUERY /v1/products', 405],
+    ['CONNECT shop.example:443', 404],
+    ['TRACE /v1/nothing', 404],
+  ])('%s is answered with %d, and echoes nothing', (line, status) =>
+    writesNothing(service, async () => {
+      const headers = ['Host: shop.example', editor(), 'Max-Forwards: 0'];
+      const answer = await raw(`${line} HTTP/1.1`, headers);
+      expect(answer.status).toBe(status);
+      expect(answer.text).not.toContain(service.tokens.editor);
+      expect(answer.text).toMatch(/^X-Request-ID: \S+/im);
+      if (status === 405) expect(answer.text).toMatch(/^Allow: GET, POST, PATCH, HEAD, OPTIONS\r$/im);
+    }),
+  );
+
+  test('two sets of credentials are none', async () => {
+    const both = [editor(), `Authorization: Bearer ${service.tokens.admin}`];
+    for (const headers of [both, both.toReversed()]) {
+      const answer = await raw('GET /v1/me HTTP/1.1', ['Host: x', ...headers]);
+      expect([answer.status, bodyOf(answer).error]).toEqual([401, 'UNAUTHORIZED']);
+    }
+  });
+
+  test('dots in a path lead nowhere, encoded or not', async () => {
+    for (const target of ['/health/../v1/me', '/v1/products/%2e%2e/me', '/docs/%2e%2e/v1/me', '/v1/./me']) {
+      const answer = await raw(`GET ${target} HTTP/1.1`, ['Host: x', editor()]);
+      expect([target, answer.status]).toEqual([target, 404]);
+    }
+  });
+
+  test('Expect: 100-continue: the body is asked for, unless it is too large already', async () => {
+    const headers = (length: number) => [
+      'Host: x',
+      editor(),
+      'Content-Type: application/json',
+      'Expect: 100-continue',
+      `Content-Length: ${length}`,
+    ];
+    const made = await raw('POST /v1/products HTTP/1.1', headers(lamp.length), lamp);
+    expect(made.text).toMatch(/^HTTP\/1\.1 100 /);
+    expect(made.text).toContain('HTTP/1.1 201 ');
+    await writesNothing(service, async () => {
+      const refused = await raw('POST /v1/products HTTP/1.1', headers(50_000_000));
+      expect(refused.text).toContain('HTTP/1.1 413 ');
+    });
+  });
+});
