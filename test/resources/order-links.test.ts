@@ -1,5 +1,5 @@
 /** A public HAL client finds its way through orders by their links alone; no address is put together. */
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import { bearerAuth, Client, type Resource } from 'ketting';
 import { call } from '../support/http.ts';
 import { placeOrder } from '../support/orders.ts';
@@ -12,10 +12,10 @@ interface Methodical {
 
 describe.each([...databaseKinds])('orders for a HAL client on %s', kind => {
   let service: TestService;
-  beforeAll(async () => {
+  beforeEach(async () => {
     service = await startTestService(kind);
   });
-  afterAll(() => service.stop());
+  afterEach(() => service.stop());
 
   const clientOf = () => {
     const client = new Client(service.url);
