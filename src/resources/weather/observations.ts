@@ -3,9 +3,11 @@
  * is asked once per city at a time, left alone while it fails, and never waited for longer than its timeout.
  */
 import { LRUCache } from 'lru-cache';
-import type { Circuit } from '../../ports/circuit.ts';
+import { describeError } from '../../operations/log.ts';
+import { type Circuit, createCircuit } from '../../ports/circuit.ts';
 import type { Clock } from '../../ports/clock.ts';
-import type { Observation, Place, WeatherProvider } from '../../ports/weather.ts';
+import { type Observation, openMeteo, type Place, type WeatherProvider } from '../../ports/weather.ts';
+import type { Services } from '../services.ts';
 import { type KnownCity, knownCities } from './cities.ts';
 import type { Weather } from './schema.ts';
 
@@ -16,7 +18,7 @@ export interface Observations {
   of(city: string): Promise<Found>;
 }
 
-export interface ObservationsOptions {
+interface ObservationsOptions {
   readonly provider: WeatherProvider;
   readonly circuit: Circuit;
   readonly clock: Clock;
@@ -26,6 +28,10 @@ export interface ObservationsOptions {
 const remembered = 2000;
 const freshMs = 10 * 60 * 1000;
 const absentMs = 60 * 60 * 1000;
+
+/** Failures in a row after which the provider is left alone, and for how long. */
+const failures = 3;
+const pauseMs = 30_000;
 
 interface Remembered {
   readonly place: Place;
@@ -43,7 +49,22 @@ function keyOf(city: string): string {
     .toLowerCase();
 }
 
-export function createObservations({ provider, circuit, clock }: ObservationsOptions): Observations {
+/** From the provider that the settings name. */
+export function createWeather({ config, clock, log }: Services): Observations {
+  const circuit = createCircuit({
+    clock,
+    failures,
+    pauseMs,
+    onChange(state, reason) {
+      if (state === 'closed') log.info('the weather provider answers again');
+      else log.warn('the weather provider fails; answers are remembered ones', describeError(reason));
+    },
+  });
+  const provider = openMeteo(config.WEATHER_URL, config.GEOCODING_URL);
+  return createObservations({ provider, circuit, clock });
+}
+
+function createObservations({ provider, circuit, clock }: ObservationsOptions): Observations {
   const bundled = new Map(knownCities.map(city => [keyOf(city.name), city]));
   const observed = new LRUCache<string, Remembered>({ max: remembered });
   const places = new LRUCache<string, Place>({ max: remembered });

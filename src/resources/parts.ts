@@ -1,0 +1,71 @@
+/** What resources are made of: the store of each, and what several of them share. Made once, handed on. */
+import type { QuotaFactory } from '../http/rate-limit.ts';
+import { stripePayments } from '../ports/stripe.ts';
+import { articleStore } from './articles/store.ts';
+import { attemptGuard } from './auth/guard.ts';
+import { passwordCheck } from './auth/passwords.ts';
+import { sessionStore } from './auth/store.ts';
+import type { Tokens } from './auth/tokens.ts';
+import { commentStore } from './comments/store.ts';
+import { eventStore } from './events/store.ts';
+import { invoiceStore } from './invoices/store.ts';
+import { keyStore } from './keys/store.ts';
+import { notificationStore } from './notifications/store.ts';
+import { paymentStore } from './orders/payments.ts';
+import { settlement } from './orders/settle.ts';
+import { orderStore } from './orders/store.ts';
+import { postStore } from './posts/store.ts';
+import { productStore } from './products/store.ts';
+import { reviewStore } from './reviews/store.ts';
+import { searchStore } from './search/store.ts';
+import type { Services } from './services.ts';
+import { todoStore } from './todos/store.ts';
+import { createLetters } from './users/letters.ts';
+import { mailTokens as mailTokenStore } from './users/mail-tokens.ts';
+import { userStore } from './users/store.ts';
+import { createWeather } from './weather/observations.ts';
+
+/** In 15 minutes, per account and per address: failed sign-ins, and requests for mail with a link. */
+const accountAttempts = 10;
+const addressAttempts = 100;
+const attemptWindow = 900;
+
+export type Parts = ReturnType<typeof createParts>;
+
+export function createParts(services: Services, tokens: Tokens, createQuota: QuotaFactory) {
+  const { database, clock, config, queue, outbox, mails } = services;
+  const guardOf = (what: string) =>
+    attemptGuard({
+      perAccount: createQuota(`${what} account`, accountAttempts, attemptWindow),
+      perAddress: createQuota(`${what} address`, addressAttempts, attemptWindow),
+    });
+  const orders = orderStore(database, outbox);
+  const invoices = invoiceStore(database, outbox, config.INVOICE_SELLER);
+  const mailTokens = mailTokenStore(database);
+  return {
+    tokens,
+    passwords: passwordCheck(),
+    guard: guardOf('sign-in'),
+    mailGuard: guardOf('mail'),
+    sessions: sessionStore(database),
+    keys: keyStore(database, clock),
+    users: userStore(database, outbox),
+    mailTokens,
+    letters: createLetters(config, mails, mailTokens),
+    products: productStore(database, outbox),
+    reviews: reviewStore(database, outbox),
+    orders,
+    payments: paymentStore(database, queue),
+    settle: settlement(orders, invoices.issue),
+    ...stripePayments(config, clock),
+    invoices,
+    articles: articleStore(database, outbox),
+    posts: postStore(database, outbox),
+    comments: commentStore(database, outbox),
+    todos: todoStore(database),
+    weather: createWeather(services),
+    search: searchStore(database),
+    events: eventStore(database),
+    notifications: notificationStore(database),
+  };
+}
