@@ -181,7 +181,8 @@ describe.each([...databaseKinds])('invoice numbers on %s', kind => {
   });
   afterAll(() => service.stop());
 
-  test('payments at the same time get 1 to n, each once', async () => {
+  test('payments at the same time get the next numbers without a gap, each once', async () => {
+    const before = (await numbersOf(service)).length;
     const orders: number[] = [];
     for (let count = 0; count < 20; count++) orders.push(await placeOrder(service));
     const replica = kind === 'postgresql' ? await service.replica() : service;
@@ -189,7 +190,7 @@ describe.each([...databaseKinds])('invoice numbers on %s', kind => {
     const answers = await Promise.all(orders.flatMap(id => [pay(service, id), pay(replica, id)]));
     const statuses = answers.map(({ status }) => status).sort();
     expect(statuses).toEqual([...Array(20).fill(200), ...Array(20).fill(409)]);
-    expect(await numbersOf(service)).toEqual(firstNumbers(20));
+    expect(await numbersOf(service)).toEqual(firstNumbers(before + 20));
   });
 
   test('a payment that fails after its number was taken leaves no gap', async () => {
