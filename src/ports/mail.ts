@@ -1,7 +1,6 @@
 /** Mail as it leaves the service: through SMTP, or into files where there is no mail server. */
 import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createTransport } from 'nodemailer';
 import { PermanentFailure } from '../events/dispatcher.ts';
 
 export interface Attachment {
@@ -42,25 +41,27 @@ export function smtpMailer(url: string, from: string): Mailer {
   const { protocol, hostname, port, username, password } = new URL(url);
   const secure = protocol === 'smtps:';
   const auth = { user: decodeURIComponent(username), pass: decodeURIComponent(password) };
-  const transport = createTransport({
-    host: hostname.replace(/^\[(.*)\]$/, '$1'),
-    port: port === '' ? (secure ? 465 : 587) : Number(port),
-    secure,
-    requireTLS: username !== '' && !secure && !isLoopback(hostname),
-    ...(username === '' ? {} : { auth }),
-    ...timeouts,
-  });
+  const transport = whenNeeded(({ createTransport }) =>
+    createTransport({
+      host: hostname.replace(/^\[(.*)\]$/, '$1'),
+      port: port === '' ? (secure ? 465 : 587) : Number(port),
+      secure,
+      requireTLS: username !== '' && !secure && !isLoopback(hostname),
+      ...(username === '' ? {} : { auth }),
+      ...timeouts,
+    }),
+  );
   return {
     async send(mail, signal) {
       try {
-        await transport.sendMail({ ...messageOf(mail, from), signal });
+        await (await transport.get()).sendMail({ ...messageOf(mail, from), signal });
       } catch (error) {
         throw isFinal(error)
           ? new PermanentFailure('the mail server refuses this mail', { cause: error })
           : error;
       }
     },
-    close: () => transport.close(),
+    close: transport.close,
   };
 }
 
@@ -68,10 +69,12 @@ const isLoopback = (hostname: string) => /^(localhost|127(\.\d+){3}|\[::1\])$/.t
 
 /** @param folder made when it is missing; each mail becomes `<message id>.eml` in it */
 export function fileMailer(folder: string, from: string): Mailer {
-  const transport = createTransport({ streamTransport: true, buffer: true, newline: 'unix' });
+  const transport = whenNeeded(({ createTransport }) =>
+    createTransport({ streamTransport: true, buffer: true, newline: 'unix' }),
+  );
   return {
     async send(mail) {
-      const { message } = await transport.sendMail(messageOf(mail, from));
+      const { message } = await (await transport.get()).sendMail(messageOf(mail, from));
       if (!Buffer.isBuffer(message)) throw new Error('the mail was not buffered');
       mkdirSync(folder, { recursive: true });
       const file = join(folder, `${mail.messageId.replaceAll(/[^\w.@-]/g, '')}.eml`);
@@ -79,7 +82,21 @@ export function fileMailer(folder: string, from: string): Mailer {
       writeFileSync(`${file}.part`, message);
       renameSync(`${file}.part`, file);
     },
-    close: () => transport.close(),
+    close: transport.close,
+  };
+}
+
+/** The library is loaded with the first mail: a start does not wait for it. */
+function whenNeeded<Transport extends { close(): void }>(
+  make: (library: typeof import('nodemailer')) => Transport,
+) {
+  let made: Promise<Transport> | undefined;
+  return {
+    get(): Promise<Transport> {
+      made ??= import('nodemailer').then(make);
+      return made;
+    },
+    close: () => void made?.then(transport => transport.close()),
   };
 }
 
