@@ -1,10 +1,5 @@
-/** What the mails about an account say. Names and addresses are other people's text: escaped in HTML. */
-
-export interface MailText {
-  readonly subject: string;
-  readonly text: string;
-  readonly html: string;
-}
+/** What the mails about an account say. */
+import { letter, type MailText } from './letter.ts';
 
 export interface Letter {
   /** Who sends it, as the reader knows it: the shop's host. */
@@ -45,29 +40,3 @@ export const addressChangedMail = ({ shop, name }: Letter): MailText =>
     `Your account at ${shop} has another e-mail address now, and this one is not used any more.`,
     'If that was not you, tell the people who run it at once.',
   ]);
-
-type Paragraph = string | { readonly link: string };
-
-function letter(subject: string, name: string, paragraphs: readonly Paragraph[]): MailText {
-  const greeting = `Hello ${name.replaceAll(/\s+/g, ' ')},`;
-  const parts = [greeting, ...paragraphs];
-  const html = parts.map(part => {
-    if (typeof part === 'string') return `<p>${escaped(part)}</p>`;
-    return `<p><a href="${escaped(part.link)}">${escaped(part.link)}</a></p>`;
-  });
-  return {
-    subject,
-    text: `${parts.map(part => (typeof part === 'string' ? part : part.link)).join('\n\n')}\n`,
-    html: `<!doctype html>\n<html lang="en">\n<body>\n${html.join('\n')}\n</body>\n</html>\n`,
-  };
-}
-
-const entities: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-};
-
-const escaped = (text: string) => text.replaceAll(/[&<>"']/g, character => entities[character] ?? '');

@@ -1,4 +1,5 @@
-/** What the mail says that carries an invoice. Names are other people's text: escaped in HTML. */
+/** What the mail says that carries an invoice. */
+import { letter } from '../../mail/letter.ts';
 import type { NewMail } from '../../mail/mails.ts';
 import { formatMoney } from '../../money.ts';
 import { numberText, type StoredInvoice, snapshotOf } from './store.ts';
@@ -8,15 +9,12 @@ export function invoiceMail(row: StoredInvoice, pdf: Uint8Array): NewMail {
   const { seller, customer, currency, total } = snapshotOf(row);
   const number = numberText(row.number);
   const paragraphs = [
-    `Hello ${oneLine(customer.name)},`,
-    `thank you for your order. Invoice ${number} over ${formatMoney(total, currency)} for order ${row.order_id} is attached. It has been paid; there is nothing left to do.`,
+    `Thank you for your order. Invoice ${number} over ${formatMoney(total, currency)} for order ${row.order_id} is attached. It has been paid; there is nothing left to do.`,
     seller.name,
   ];
   return {
     to: { name: customer.name, address: customer.email },
-    subject: `Invoice ${number} from ${seller.name}`,
-    text: `${paragraphs.join('\n\n')}\n`,
-    html: `<!doctype html>\n<html lang="en">\n<body>\n${paragraphs.map(paragraph => `<p>${escaped(paragraph)}</p>`).join('\n')}\n</body>\n</html>\n`,
+    ...letter(`Invoice ${number} from ${seller.name}`, customer.name, paragraphs),
     attachments: [
       {
         filename: `${number}.pdf`,
@@ -27,15 +25,3 @@ export function invoiceMail(row: StoredInvoice, pdf: Uint8Array): NewMail {
     about: { resource: 'invoice', resourceId: row.id },
   };
 }
-
-const oneLine = (text: string) => text.replaceAll(/\s+/g, ' ');
-
-const entities: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-};
-
-const escaped = (text: string) => text.replaceAll(/[&<>"']/g, character => entities[character] ?? '');

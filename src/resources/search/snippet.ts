@@ -17,7 +17,7 @@ interface Marked {
 export function snippetOf({ title, body }: { title: string; body: string }, found: WordTest): string {
   const inBody = pieceOf(body, found);
   if (inBody !== undefined) return inBody;
-  return pieceOf(title, found) ?? escaped(body.slice(0, cutAt(body, length)));
+  return pieceOf(title, found) ?? Bun.escapeHTML(body.slice(0, cutAt(body, length)));
 }
 
 /** Undefined when none of the words is there. */
@@ -51,10 +51,10 @@ function marked(text: string, begin: number, stop: number, marks: readonly Marke
   for (const { start, end } of marks) {
     if (start >= stop) break;
     const until = Math.min(end, stop);
-    html += `${escaped(text.slice(at, start))}<mark>${escaped(text.slice(start, until))}</mark>`;
+    html += `${Bun.escapeHTML(text.slice(at, start))}<mark>${Bun.escapeHTML(text.slice(start, until))}</mark>`;
     at = until;
   }
-  return html + escaped(text.slice(at, Math.max(at, stop)));
+  return html + Bun.escapeHTML(text.slice(at, Math.max(at, stop)));
 }
 
 /** This place, or the one before when it would part a surrogate pair. */
@@ -62,14 +62,3 @@ function cutAt(text: string, place: number): number {
   const code = text.charCodeAt(place);
   return code >= 0xdc00 && code <= 0xdfff ? place - 1 : Math.min(place, text.length);
 }
-
-const entities: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-};
-const special = /[&<>"']/g;
-
-const escaped = (text: string): string => text.replace(special, character => entities[character] ?? '');

@@ -2,6 +2,7 @@
 import type { Config } from '../../config.ts';
 import type { Cause } from '../../events/outbox.ts';
 import * as texts from '../../mail/account-mails.ts';
+import type { MailText } from '../../mail/letter.ts';
 import type { Mails } from '../../mail/mails.ts';
 import type { Session } from '../../storage/database.ts';
 import type { MailTokens, Purpose } from './mail-tokens.ts';
@@ -34,12 +35,12 @@ export function createLetters(
   const passwordPage = config.PASSWORD_RESET_URL ?? `${base}/password-reset`;
   const verifyPage = config.VERIFY_URL ?? `${base}/verify`;
 
-  const send = (session: Session, { name, email }: UserRow, text: texts.MailText, cause: Cause) =>
+  const send = (session: Session, { name, email }: UserRow, text: MailText, cause: Cause) =>
     mails.add(session, { to: { name, address: email }, attachments: [], ...text }, cause);
 
   const withLink =
     (
-      text: (letter: texts.LetterWithLink) => texts.MailText,
+      text: (letter: texts.LetterWithLink) => MailText,
       page: string,
       purpose: Purpose,
       lifetime: number,

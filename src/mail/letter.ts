@@ -1,0 +1,24 @@
+/** A mail of a few paragraphs, as text and as HTML. Names are other people's text: escaped in HTML. */
+
+export interface MailText {
+  readonly subject: string;
+  readonly text: string;
+  readonly html: string;
+}
+
+export type Paragraph = string | { readonly link: string };
+
+/** @param name whom it greets */
+export function letter(subject: string, name: string, paragraphs: readonly Paragraph[]): MailText {
+  const parts = [`Hello ${name.replaceAll(/\s+/g, ' ')},`, ...paragraphs];
+  const html = parts.map(part => {
+    if (typeof part === 'string') return `<p>${Bun.escapeHTML(part)}</p>`;
+    const link = Bun.escapeHTML(part.link);
+    return `<p><a href="${link}">${link}</a></p>`;
+  });
+  return {
+    subject,
+    text: `${parts.map(part => (typeof part === 'string' ? part : part.link)).join('\n\n')}\n`,
+    html: `<!doctype html>\n<html lang="en">\n<body>\n${html.join('\n')}\n</body>\n</html>\n`,
+  };
+}
