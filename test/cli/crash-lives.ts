@@ -114,7 +114,7 @@ export function livesOf(place: Place): Lives {
 
 /** So many ends, of every kind in turn; where exactly is chance. */
 export function endsOf(random: Random, count: number): End[] {
-  const time = (): End => ({ kind: 'time', after: random.integer(0, 500) });
+  const time = (): End => ({ kind: 'time', after: random.integer(0, 400) });
   const at = (point: Point, most: number, delay = 0): End => ({
     kind: 'point',
     point,
