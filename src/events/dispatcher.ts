@@ -54,6 +54,13 @@ export interface DispatcherOptions {
   readonly pollMs?: number;
 }
 
+interface Lanes {
+  /** Has the queue looked at: by another lane, or once more by those there are. */
+  wake(): void;
+  /** Those that are open. */
+  readonly underWay: ReadonlySet<Promise<void>>;
+}
+
 /** How long a replica has an external delivery to itself: after this it is taken for dead. */
 export const claimMs = 30_000;
 /** What one attempt may take: it must be over before another replica begins its own. */
@@ -76,8 +83,6 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     if (known !== undefined) known[what]++;
   };
   let stopped = false;
-  let running: Promise<void> | undefined;
-  let again = false;
   const unreached = new Set<string>();
   const underWay = new Set<AbortController>();
 
@@ -87,10 +92,11 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     return stopped ? undefined : found;
   }
 
-  /** @returns whether there was anything to deliver */
-  async function deliverNext(consumer: Consumer): Promise<boolean> {
+  /** @param onFound called when something is due; @returns whether there was anything to deliver */
+  async function deliverNext(consumer: Consumer, onFound: () => void): Promise<boolean> {
     // Most looks find nothing: they must not wait for the writer.
     if (!(await stored.isDue(database.read, consumer.queue, clock.now()))) return false;
+    onFound();
     return consumer.kind === 'internal' ? deliverInside(consumer) : deliverOutside(consumer);
   }
 
@@ -168,24 +174,43 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     }
   }
 
-  /** @returns whether there was anything to deliver */
-  async function drain(consumer: Consumer): Promise<boolean> {
-    let any = false;
-    const lane = async () => {
-      while (!stopped && (await deliverNext(consumer))) any = true;
-    };
-    const parallel = consumer.kind === 'internal' ? 1 : lanes;
-    try {
-      if (await stored.isDue(database.read, consumer.queue, clock.now())) {
-        const results = await Promise.allSettled(Array.from({ length: parallel }, lane));
-        const broken = results.find(result => result.status === 'rejected');
-        if (broken !== undefined) throw broken.reason;
-      }
-      reached(consumer.queue);
-    } catch (error) {
-      notReached(consumer.queue, error);
+  /**
+   * The lanes of one queue. Each takes one delivery after another as long as anything is due; whoever finds
+   * something opens another lane, so that what takes long holds up no more than its own.
+   */
+  function lanesOf(consumer: Consumer): Lanes {
+    const most = consumer.kind === 'internal' ? 1 : lanes;
+    const underWay = new Set<Promise<void>>();
+    let open = 0;
+    let asked = 0;
+
+    function wake(): void {
+      asked++;
+      if (stopped || open === most) return;
+      open++;
+      const lane = run().finally(() => underWay.delete(lane));
+      underWay.add(lane);
     }
-    return any;
+
+    async function run(): Promise<void> {
+      let any = false;
+      try {
+        for (let seen = -1; !stopped && seen !== asked; ) {
+          seen = asked;
+          while (!stopped && (await deliverNext(consumer, wake))) any = true;
+        }
+        // With nothing to wait for since the last look at `asked`: otherwise someone's wake would be lost here.
+        open--;
+        reached(consumer.queue);
+      } catch (error) {
+        open--;
+        notReached(consumer.queue, error);
+      }
+      // What one queue has delivered may have given another something to do.
+      if (any) wakeAll();
+    }
+
+    return { wake, underWay };
   }
 
   /** Said once in each direction: every poll would say it again. */
@@ -199,36 +224,35 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     if (unreached.delete(queue)) log.info('deliveries go on', { queue });
   }
 
-  /** One round at a time; whoever asks during a round gets another one after it. */
-  function run(): Promise<void> {
-    again = true;
-    if (stopped) return running ?? Promise.resolve();
-    running ??= rounds();
-    return running;
+  const queues = consumers.map(lanesOf);
+
+  function wakeAll(): void {
+    for (const queue of queues) queue.wake();
   }
 
-  async function rounds(): Promise<void> {
-    while (again && !stopped) {
-      again = false;
-      const delivered = await Promise.all(consumers.map(drain));
-      // What one queue has delivered may have given another something to do.
-      if (delivered.includes(true)) again = true;
+  /** Resolves when no lane is open. */
+  async function idle(): Promise<void> {
+    for (;;) {
+      const busy = queues.flatMap(({ underWay }) => [...underWay]);
+      if (busy.length === 0) return;
+      await Promise.all(busy);
     }
-    // With nothing to wait for since the last look at `again`: otherwise someone's wake would be lost here.
-    running = undefined;
   }
 
-  const poll = setInterval(() => void run(), options.pollMs ?? defaultPollMs);
+  const poll = setInterval(wakeAll, options.pollMs ?? defaultPollMs);
   // The server keeps the process alive; what is queued can wait for the next start.
   poll.unref();
   return {
-    wake: () => void run(),
-    settle: run,
+    wake: wakeAll,
+    settle() {
+      wakeAll();
+      return idle();
+    },
     async stop(graceMs = attemptMs) {
       stopped = true;
       clearInterval(poll);
       const grace = setTimeout(abortAll, graceMs);
-      await running;
+      await idle();
       clearTimeout(grace);
     },
     numbers: () => numbers.values(),

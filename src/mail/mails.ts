@@ -1,6 +1,8 @@
 /**
  * Mail is queued by the transaction that makes it necessary, and sent after the commit (events/dispatcher.ts):
- * none is sent for what was rolled back, and none is lost. What it says is sealed, since it may hold tokens.
+ * none is sent for what was rolled back, and none is lost. Each arrives at least once: killed between the mail
+ * server's yes and the note of it, the service sends the mail again with the same Message-ID, by which mail
+ * programs tell a repetition. What it says is sealed, since it may hold tokens.
  */
 
 import type { Consumer } from '../events/dispatcher.ts';

@@ -397,6 +397,32 @@ describe.each([...databaseKinds])('deliveries on %s', kind => {
     expect(await left(queue)).toEqual([]);
   });
 
+  test('while a receiver takes long, what is queued later is delivered all the same, in every queue', async () => {
+    const [queue, inner] = [newQueue(), newQueue()];
+    const slow = Promise.withResolvers<void>();
+    const begun = Promise.withResolvers<void>();
+    const fast = Promise.withResolvers<void>();
+    const told = Promise.withResolvers<void>();
+    const dispatcher = dispatcherOf([
+      external(queue, async payload => {
+        if (payload === 'fast') return fast.resolve();
+        begun.resolve();
+        return slow.promise;
+      }),
+      { queue: inner, kind: 'internal', deliver: async () => told.resolve() },
+    ]);
+    await add(queue, ['a', 'slow']);
+    dispatcher.wake();
+    await begun.promise;
+    await add(queue, ['b', 'fast']);
+    await add(inner, ['c', 'inner']);
+    dispatcher.wake();
+    await Promise.all([fast.promise, told.promise]);
+    slow.resolve();
+    await dispatcher.settle();
+    expect([await left(queue), await left(inner)]).toEqual([[], []]);
+  });
+
   test('finds without being woken what another process has queued', async () => {
     const queue = newQueue();
     const arrived = Promise.withResolvers<string>();

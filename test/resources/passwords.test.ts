@@ -50,6 +50,35 @@ describe.each([...databaseKinds])('passwords on %s', kind => {
     expect(JSON.stringify(events)).not.toMatch(/argon2|password_hash/);
   });
 
+  test('whoever has another password is told so, once for each change, and nobody else is', async () => {
+    const { id, headers, email } = await addAccount(service);
+    const other = await addAccount(service);
+    const told = async (who: Readonly<Record<string, string>>) => {
+      await service.settle();
+      return (await call(service, { path: '/v1/notifications', headers: who })).body.data;
+    };
+    const right = change(headers, { currentPassword: password, newPassword: another });
+    await play(service, { ...right, status: 204 });
+    const notification = {
+      id: expect.any(Number),
+      type: 'user.password_changed',
+      message: 'Your password has been changed.',
+      resource: 'user',
+      resourceId: id,
+      read: false,
+      readAt: null,
+      createdAt: new Date(service.clock.now()).toISOString(),
+    };
+    expect(await told(headers)).toEqual([notification]);
+    const mails = await mailsOf(service, () => forgot(service, email));
+    expect((await reset(service, tokenIn(mailTo(mails, email)))).status).toBe(204);
+    expect(await told(headers)).toEqual([notification, notification]);
+    const wrong = change(headers, { currentPassword: 'not the password', newPassword: another });
+    await play(service, { ...wrong, status: 403, error: 'WRONG_PASSWORD' });
+    expect(await told(headers)).toEqual([notification, notification]);
+    expect(await told(other.headers)).toEqual([]);
+  });
+
   test('guesses at the current password count as failed sign-ins', async () => {
     const { headers, email } = await addAccount(service);
     const body = { currentPassword: 'a guess', newPassword: another };

@@ -46,6 +46,8 @@ export interface SmtpServer {
   /** Passwords that were sent to it. */
   readonly passwords: string[];
   mood: Mood;
+  /** Called when a message has arrived and been kept, and awaited before that is answered. */
+  onArrival: (received: Received) => Promise<void> | void;
   /** Resolves when so many messages have arrived while the server hangs. */
   hanging(count: number): Promise<void>;
   /** Ends all connections and listens no more. */
@@ -65,6 +67,7 @@ export async function startSmtp(options: SmtpOptions = {}): Promise<SmtpServer> 
     attempts: [],
     passwords: [],
     mood: options.mood ?? { kind: 'accepts' },
+    onArrival: () => undefined,
     hanging(count) {
       awaited = count;
       return new Promise(resolve => {
@@ -119,16 +122,25 @@ function create(options: SmtpOptions, state: SmtpServer, reachedHanging: () => v
     },
     async onData(stream, session, done) {
       const chunks: Uint8Array[] = [];
-      for await (const chunk of stream) {
-        chunks.push(chunk);
-        if (state.mood.kind === 'cuts') {
-          for (const connection of server.connections) socketOf(connection).destroy();
-          return;
+      try {
+        for await (const chunk of stream) {
+          chunks.push(chunk);
+          if (state.mood.kind === 'cuts') {
+            for (const connection of server.connections) socketOf(connection).destroy();
+            return;
+          }
         }
+      } catch {
+        // The one who sends it is gone: there is nobody to answer, and no message.
+        return;
       }
       if (state.mood.kind === 'hangs') return reachedHanging();
       const refusal = refusalAt('DATA');
-      if (refusal === null) state.received.push(await receivedOf(Buffer.concat(chunks), session));
+      if (refusal === null) {
+        const received = await receivedOf(Buffer.concat(chunks), session);
+        state.received.push(received);
+        await state.onArrival(received);
+      }
       done(refusal);
     },
   });

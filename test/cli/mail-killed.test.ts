@@ -1,0 +1,122 @@
+/** Mail and kill -9: what is queued is sent by the next life; what was taken but not noted comes once more. */
+import { afterEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { claimMs } from '../../src/events/dispatcher.ts';
+import { type DatabaseKind, databaseKinds, signIn } from '../support/service.ts';
+import { type SmtpServer, startSmtp } from '../support/smtp.ts';
+import { createPlace, waitFor } from './program.ts';
+import { letPass, queueIsEmpty } from './queue.ts';
+
+// Each test starts several processes.
+setDefaultTimeout(60_000);
+
+const email = 'admin@test.example';
+const secret = 'correct horse battery';
+/** External deliveries under way at once: see events/dispatcher.ts. */
+const lanes = 4;
+
+const cleanups: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+});
+
+// biome-ignore lint/suspicious/noExplicitAny: tests look into bodies of every shape, and assert what they find
+type Answer = any;
+
+/** A service with its mail server, and an order of the administrator's that has been paid. */
+async function shop(kind: DatabaseKind) {
+  const smtp = await startSmtp();
+  cleanups.push(smtp.die);
+  const place = await createPlace(kind, {
+    HOST: '127.0.0.1',
+    ADMIN_EMAIL: email,
+    ADMIN_PASSWORD: secret,
+    SMTP_URL: `smtp://127.0.0.1:${smtp.port}`,
+  });
+  cleanups.push(place.remove);
+
+  const start = async () => {
+    const child = place.start(['serve', '--port', '0']);
+    const kill = () => {
+      child.kill('SIGKILL');
+      return child.exited;
+    };
+    cleanups.push(kill);
+    const [, url = ''] = await waitFor(child.stderr, /ready at (http:\S+)/);
+    const token = await signIn(url, email, secret);
+    const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' };
+    const ask = async (method: string, path: string, body?: object) => {
+      const sent = body === undefined ? {} : { body: JSON.stringify(body) };
+      const response = await fetch(`${url}/v1${path}`, { method, headers, ...sent });
+      const answer: Answer = await response.json();
+      if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${JSON.stringify(answer)}`);
+      return answer;
+    };
+    return { kill, ask };
+  };
+
+  const first = await start();
+  const product = await first.ask('POST', '/products', { name: 'Lamp', price: 79.5 });
+  const items = [{ productId: product.id, quantity: 2 }];
+  const order = await first.ask('POST', '/users/1/orders', { items });
+  await first.ask('POST', `/orders/${order.id}/payment`);
+  await queueIsEmpty(place);
+  return { smtp, place, first, start };
+}
+
+const idsOf = ({ received }: SmtpServer) => received.map(mail => mail.email.messageId ?? '');
+
+describe.each([...databaseKinds])('kill -9 and mail on %s', kind => {
+  test('a mail that was queued and not yet taken up is sent after the next start, once', async () => {
+    const { smtp, place, first, start } = await shop(kind);
+    const isFull = Promise.withResolvers<void>();
+    // The mail server takes these, and does not say so: all lanes wait.
+    smtp.onArrival = () => {
+      if (smtp.received.length === lanes) isFull.resolve();
+      return new Promise(() => undefined);
+    };
+    for (let index = 0; index < lanes; index++) await first.ask('POST', '/users/1/password-reset');
+    await isFull.promise;
+    expect(await first.ask('POST', '/invoices/1/send')).toEqual({ status: 'queued' });
+    await first.kill();
+    const held = idsOf(smtp);
+    expect(new Set(held).size).toBe(lanes);
+
+    const isSent = Promise.withResolvers<void>();
+    smtp.onArrival = () => isSent.resolve();
+    const { ask } = await start();
+    await isSent.promise;
+    expect(smtp.received.at(-1)?.email.subject).toBe('Invoice INV-000001 from Catalog');
+    await letPass(place, claimMs);
+    await queueIsEmpty(place);
+    const ids = idsOf(smtp);
+    // Nobody had taken the invoice; the others were taken, so they have come twice, each with its own name.
+    expect(ids).toBeArrayOfSize(2 * lanes + 1);
+    expect(ids.slice(lanes + 1).sort()).toEqual(held.sort());
+    expect(await ask('GET', '/invoices/1')).toMatchObject({ status: 'sent', version: 2 });
+  });
+
+  test('one that the mail server took just before the kill comes again with its Message-ID', async () => {
+    const { smtp, place, first, start } = await shop(kind);
+    const isTaken = Promise.withResolvers<void>();
+    smtp.onArrival = async () => {
+      await first.kill();
+      isTaken.resolve();
+    };
+    expect(await first.ask('POST', '/invoices/1/send')).toEqual({ status: 'queued' });
+    await isTaken.promise;
+
+    smtp.onArrival = () => undefined;
+    await letPass(place, claimMs);
+    const { ask } = await start();
+    await queueIsEmpty(place);
+    const [taken, again, ...more] = smtp.received;
+    expect(more).toEqual([]);
+    expect(again?.email.messageId).toBe(taken?.email.messageId ?? 'none');
+    expect(again?.email.text).toBe(taken?.email.text ?? 'none');
+    expect(again?.email.attachments).toEqual(taken?.email.attachments ?? []);
+    // It is noted once, and its reader is told once.
+    expect(await ask('GET', '/invoices/1')).toMatchObject({ status: 'sent', version: 2 });
+    const told = (await ask('GET', '/notifications')).data.map(({ type }: { type: string }) => type);
+    expect(told).toEqual(['order.paid', 'invoice.sent']);
+  });
+});
