@@ -22,6 +22,7 @@ const tasks = {
       'client/schema.ts',
       ...rest,
     ]),
+  coverage: () => run(bun, ['scripts/coverage.ts', ...rest]),
   example: () => run(bun, ['examples/raise-prices.ts', ...rest]),
   'lint-openapi': () => run(bun, ['scripts/lint-openapi.ts', ...rest]),
   fuzz: () => run(bun, ['fuzz/main.ts', ...rest]),

@@ -60,6 +60,7 @@ describe.each([...databaseKinds])('signing in on %s', kind => {
     expect(answer.headers.get('ETag')).toBeNull();
     const { header, payload } = decode(answer.body.accessToken);
     expect(header).toEqual({ alg: 'HS256', typ: 'JWT' });
+    expect(decode(answer.body.refreshToken).header).toEqual(header);
     const exp = Math.floor(service.clock.now() / 1000) + 900;
     expect(payload).toMatchObject({ userId: expect.stringMatching(/^\d+$/), role: 'editor', exp });
     const kept = [...(await contentsOf(service)), ...service.log().map(line => JSON.stringify(line))].join(

@@ -1,0 +1,191 @@
+/**
+ * `npm run coverage`: writes docs/specification-coverage.md from specification-coverage.yaml beside it, which says for
+ * each line of the specification the operations and tests that stand for it. With --check, says what does not hold:
+ * the page is stale; an operation is not in openapi.json; a test is not in its file; and, where the specification
+ * lies beside the repository, a line of it has no entry or an entry no line.
+ */
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { YAML } from 'bun';
+import { z } from 'zod';
+
+const root = join(import.meta.dir, '..');
+const source = 'docs/specification-coverage.yaml';
+const page = 'docs/specification-coverage.md';
+const specification = join(root, '..', 'shared', 'specification.md');
+
+const entry = z.strictObject({
+  line: z.string().min(1),
+  endpoints: z.array(z.string()).min(1),
+  tests: z.array(z.string()).min(1),
+  note: z.string().optional(),
+});
+type Entry = z.output<typeof entry>;
+/** By heading, in the order of the specification. */
+const coverageSchema = z.record(z.string(), z.array(entry).min(1));
+type Coverage = z.output<typeof coverageSchema>;
+
+const read = (path: string) => readFileSync(join(root, path), 'utf8');
+
+const coverage = coverageSchema.parse(YAML.parse(read(source)));
+const written = render(coverage);
+
+if (process.argv.includes('--check')) {
+  const problems = [
+    ...(existsSync(join(root, page)) && read(page) === written
+      ? []
+      : [`${page} is stale; run npm run coverage`]),
+    ...brokenReferences(coverage),
+    ...(existsSync(specification) ? unmatched(coverage, readFileSync(specification, 'utf8')) : []),
+  ];
+  for (const problem of problems) console.error(problem);
+  if (problems.length > 0) process.exit(1);
+  const entries = Object.values(coverage).flat();
+  const against = existsSync(specification)
+    ? 'every line of the specification has one'
+    : 'no specification.md here';
+  console.log(`${entries.length} entries hold; ${against}`);
+} else {
+  await Bun.write(join(root, page), written);
+}
+
+/** Operations that openapi.json does not have, and tests that are not in their files. */
+function brokenReferences(entries: Coverage): string[] {
+  const operations = operationsOf(read('openapi.json'));
+  const texts = new Map<string, string | undefined>();
+  const textOf = (file: string) => {
+    if (!texts.has(file)) texts.set(file, existsSync(join(root, file)) ? read(file) : undefined);
+    return texts.get(file);
+  };
+  return Object.entries(entries).flatMap(([heading, list]) =>
+    list.flatMap(({ line, endpoints, tests }) => {
+      const at = `${heading} › ${line}`;
+      const unknown = endpoints.filter(name => name !== 'every operation' && !operations.has(name));
+      return [
+        ...unknown.map(name => `${at}: ${name} is not in openapi.json`),
+        ...tests.flatMap(test => {
+          const [file, name] = partsOf(test);
+          const text = textOf(file);
+          if (text === undefined) return [`${at}: there is no ${file}`];
+          return hasTest(text, name) ? [] : [`${at}: ${file} has no test "${name}"`];
+        }),
+      ];
+    }),
+  );
+}
+
+function operationsOf(text: string): Set<string> {
+  const paths = z
+    .object({ paths: z.record(z.string(), z.record(z.string(), z.unknown())) })
+    .parse(JSON.parse(text));
+  return new Set(
+    Object.entries(paths.paths).flatMap(([path, item]) =>
+      Object.keys(item).map(method => `${method.toUpperCase()} ${path}`),
+    ),
+  );
+}
+
+/** `test/a.test.ts: its name` → the file and the name. */
+function partsOf(test: string): [file: string, name: string] {
+  const end = test.indexOf(': ');
+  return [test.slice(0, end), test.slice(end + 2)];
+}
+
+/** Whether a test has this name, as it is written: names of `test.each` with their placeholders. */
+function hasTest(text: string, name: string): boolean {
+  return ["'", '"', '`'].some(quote => {
+    const literal = quote + name.replaceAll(quote, `\\${quote}`) + quote;
+    return new RegExp(`\\(\\s*${literal.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&')}\\s*,`).test(text);
+  });
+}
+
+/** Lines of the specification without an entry, lines with two, and entries that no line begins like. */
+function unmatched(entries: Coverage, text: string): string[] {
+  const lines = linesOf(text);
+  const headings = new Set(lines.map(({ heading }) => heading));
+  const problems = Object.keys(entries)
+    .filter(heading => !headings.has(heading))
+    .map(heading => `the specification has no heading "${heading}" with lines below it`);
+  for (const heading of headings) {
+    const below = lines.filter(line => line.heading === heading).map(({ line }) => line);
+    const list = entries[heading] ?? [];
+    for (const line of below) {
+      const found = list.filter(each => line.startsWith(each.line));
+      if (found.length !== 1) problems.push(`${heading} › ${line}: ${found.length} entries; must be one`);
+      if (line.includes('not shown') && found.some(each => each.note === undefined))
+        problems.push(`${heading} › ${line}: needs a note that says what was decided`);
+    }
+    for (const { line } of list) {
+      const found = below.filter(each => each.startsWith(line));
+      if (found.length !== 1)
+        problems.push(`${heading} › ${line}: begins ${found.length} lines; must be one`);
+    }
+  }
+  return problems;
+}
+
+interface Line {
+  readonly heading: string;
+  readonly line: string;
+}
+
+/** Statements, bullets, numbered items and rows; not headings, heads of tables and labels of one word. */
+function linesOf(text: string): Line[] {
+  const isRule = (line: string | undefined) => /^\|[-| ]+\|$/.test(line ?? '');
+  let heading = '';
+  return text
+    .split('\n')
+    .map(line => line.trim())
+    .flatMap((line, index, all) => {
+      if (line.startsWith('#')) heading = line.replace(/^#+ */, '');
+      if (/^(#.*|\w+:)?$/.test(line) || isRule(line) || isRule(all[index + 1])) return [];
+      return [{ heading, line: plain(line) }];
+    });
+}
+
+/** Without marks: no bullet or number, no backticks, the cells of a row joined. */
+function plain(line: string): string {
+  const cells = line.startsWith('|') ? line.slice(1, -1).split('|') : [line.replace(/^(- |\d+\. )/, '')];
+  return cells
+    .map(cell => cell.trim().replaceAll('`', ''))
+    .filter(cell => cell !== '')
+    .join(' · ');
+}
+
+function render(entries: Coverage): string {
+  const sections = Object.entries(entries).flatMap(([heading, list]) => [
+    `## ${heading}`,
+    '',
+    '| line | operations | tests |',
+    '|---|---|---|',
+    ...list.map(row),
+    '',
+  ]);
+  return [
+    '# Which tests show which line of the specification',
+    '',
+    `Written by \`npm run coverage\` from [specification-coverage.yaml](specification-coverage.yaml): change that. A line`,
+    'is given by its first words. Names of tests are as in the file, `%s` and `$name` stand for a row of its table.',
+    'Nearly all run on SQLite and PostgreSQL. Italics say what was decided where the specification is silent.',
+    '',
+    ...sections,
+  ]
+    .join('\n')
+    .replace(/\n+$/, '\n');
+}
+
+function row({ line, endpoints, tests, note }: Entry): string {
+  const files = Map.groupBy(tests.map(partsOf), ([file]) => file);
+  const shown = [...files].map(([file, named]) => {
+    const link = `[${file.replace(/^test\/|\.test\.ts$/g, '')}](../${file})`;
+    return `${link}: ${named.map(([, name]) => `“${escaped(name)}”`).join(', ')}`;
+  });
+  const operations = endpoints.map(name => (name === 'every operation' ? name : `\`${name}\``));
+  const decided = note === undefined ? '' : `<br>*${escaped(note)}*`;
+  return `| ${escaped(line)}${decided} | ${operations.join('<br>')} | ${shown.join('<br>')} |`;
+}
+
+/** Text that means only itself in a cell of a table. */
+function escaped(text: string): string {
+  return text.replaceAll(/[|*_<>[\]`\\]/g, '\\$&');
+}

@@ -1,0 +1,322 @@
+/**
+ * The ten risks of the OWASP API Security Top 10 (2023), one test or more for each that looks across all resources.
+ * SECURITY.md names the tests of single resources beside these.
+ */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { type Account, addAccount } from './support/accounts.ts';
+import { addProduct, pathOf } from './support/catalog.ts';
+import { writesNothing } from './support/contents.ts';
+import { contractAt, type Operation } from './support/contract.ts';
+import { call } from './support/http.ts';
+import { play } from './support/scenario.ts';
+import { databaseKinds, startTestService, type TestService } from './support/service.ts';
+import { startProvider } from './support/weather-provider.ts';
+
+/** Everything of one customer's, by the path of its resource: `/v1/orders/{id}` → id. */
+type Possessions = Readonly<Record<string, number>>;
+
+async function possessionsOf(service: TestService, owner: Account): Promise<Possessions> {
+  const { headers } = owner;
+  const made = async (path: string, body: object) =>
+    (await call(service, { method: 'POST', path, headers, body })).body;
+  const product = await addProduct(service);
+  const post = await call(service, {
+    method: 'POST',
+    path: '/v1/posts',
+    as: 'editor',
+    body: { title: 'Spring', body: 'New lamps.' },
+  });
+  const order = await made(`${owner.path}/orders`, { items: [{ productId: product.id, quantity: 1 }] });
+  await made(`/v1/orders/${order.id}/payment`, {});
+  await service.settle();
+  const first = async (path: string) => (await call(service, { path, headers })).body.data[0].id;
+  return {
+    '/v1/users/{id}': owner.id,
+    '/v1/orders/{id}': order.id,
+    '/v1/invoices/{id}': await first('/v1/invoices'),
+    '/v1/notifications/{id}': await first('/v1/notifications'),
+    '/v1/todos/{id}': (await made('/v1/todos', { title: 'Mine' })).data.id,
+    '/v1/reviews/{id}': (await made(`${pathOf(product)}/reviews`, { rating: 5 })).id,
+    '/v1/comments/{id}': (await made(`/v1/posts/${post.body.id}/comments`, { body: 'Mine' })).id,
+  };
+}
+
+/** What everyone may read, whoever wrote it. */
+const readable = ['GET /v1/reviews/{id}', 'GET /v1/comments/{id}'];
+/** Answers alike for everyone, and does nothing for strangers. */
+const concealing = 'POST /v1/users/{id}/password-reset';
+
+describe.each([...databaseKinds])('the ten risks on %s', kind => {
+  let service: TestService;
+  let operations: readonly Operation[];
+  let stranger: Account;
+  beforeAll(async () => {
+    service = await startTestService(kind);
+    operations = (await contractAt(service.url)).operations;
+    stranger = await addAccount(service);
+  });
+  afterAll(() => service.stop());
+  const nameOf = ({ method, path }: Operation) => `${method} ${path}`;
+
+  test('1 object level: no operation on what is another’s, be it below the resource', async () => {
+    const owner = await addAccount(service);
+    const possessions = Object.entries(await possessionsOf(service, owner));
+    const tried: string[] = [];
+    for (const operation of operations) {
+      const [root, id] =
+        possessions.find(([path]) => operation.path === path || operation.path.startsWith(`${path}/`)) ?? [];
+      if (root === undefined || id === undefined || readable.includes(nameOf(operation))) continue;
+      const { method, body } = operation;
+      const path = operation.path.replace(root, root.replace('{id}', String(id))).replace(/\{\w+\}/, '1');
+      const type = Object.keys(body ?? {})[0] ?? '';
+      const sent =
+        body === undefined ? {} : { body: exampleOf(body[type]), headers: { 'Content-Type': type } };
+      const answer = await writesNothing(service, () =>
+        call(service, { method, path, ...sent, headers: { ...stranger.headers, ...sent.headers } }),
+      );
+      const expected = nameOf(operation) === concealing ? [202] : [403, 404];
+      expect([nameOf(operation), answer.status, expected.includes(answer.status)]).toEqual([
+        nameOf(operation),
+        answer.status,
+        true,
+      ]);
+      tried.push(nameOf(operation));
+    }
+    expect(tried.length).toBeGreaterThan(20);
+    for (const list of ['/v1/invoices', '/v1/notifications', '/v1/todos']) {
+      const { body } = await call(service, { path: list, headers: stranger.headers });
+      expect([list, body.data]).toEqual([list, []]);
+    }
+  });
+
+  test('2 authentication: an access token alone changes no password, and only these operations ask for none', async () => {
+    const request = { name: 'without the password', method: 'PUT', path: '/v1/me/password' } as const;
+    const { headers } = stranger;
+    const body = { currentPassword: 'not the password', newPassword: 'a password of a thief' };
+    await play(service, { ...request, headers, body, status: 403, error: 'WRONG_PASSWORD' });
+    const open = operations.filter(({ isPublic }) => isPublic).map(nameOf);
+    expect(open.filter(name => name.includes(' /v1/')).sort()).toEqual(withCredentialsOfTheirOwn);
+    expect(open.filter(name => !name.includes(' /v1/') && !name.startsWith('GET '))).toEqual([]);
+  });
+  /** Passwords, refresh tokens, tokens of mails and signatures, in their bodies and headers. */
+  const withCredentialsOfTheirOwn = [
+    'POST /v1/auth/forgot-password',
+    'POST /v1/auth/login',
+    'POST /v1/auth/logout',
+    'POST /v1/auth/password-reset',
+    'POST /v1/auth/refresh',
+    'POST /v1/auth/verify',
+    'POST /v1/webhooks/stripe',
+  ];
+
+  test('3 properties: no answer has a member for a secret, and nobody writes what is the service’s own', async () => {
+    const document = await (await fetch(`${service.url}/openapi.json`)).text();
+    const { schemas } = JSON.parse(document).components as {
+      schemas: Record<string, { properties?: object }>;
+    };
+    const secret = /password|secret|hash|token|^key$/i;
+    const holders = Object.entries(schemas).flatMap(([name, { properties = {} }]) =>
+      Object.keys(properties)
+        .filter(member => secret.test(member))
+        .map(member => `${name}.${member}`),
+    );
+    const own = ['createdAt', 'updatedAt', 'version', 'rating', 'id'];
+    const sent = { name: 'Lamp', price: 1, ...Object.fromEntries(own.map(member => [member, 4_711])) };
+    const made = await call(service, { method: 'POST', path: '/v1/products', as: 'editor', body: sent });
+    expect(made.status).toBe(201);
+    for (const member of own) expect([member, made.body[member]]).not.toEqual([member, 4_711]);
+    expect(holders.sort()).toEqual(secretMembers);
+  });
+  /** What is asked for, and what is answered once to those it is made for. */
+  const secretMembers = [
+    'AccessToken.accessToken',
+    'ApiKeyWithSecret.key',
+    'CreateUser.password',
+    'Credentials.password',
+    'PasswordChange.currentPassword',
+    'PasswordChange.newPassword',
+    'PasswordReset.password',
+    'PasswordReset.token',
+    'Payment.clientSecret',
+    'RefreshRequest.refreshToken',
+    'TokenPair.accessToken',
+    'TokenPair.refreshToken',
+    'Verification.token',
+    'VerifyRequest.token',
+  ];
+
+  test('4 resources: every text and array that is sent has a limit, and every list its pages', async () => {
+    const document = JSON.parse(await (await fetch(`${service.url}/openapi.json`)).text());
+    const unlimited: string[] = [];
+    const look = (node: Record<string, unknown>, at: string): void => {
+      if (node.type === 'array' && node.maxItems === undefined) unlimited.push(at);
+      const isFree = node.enum === undefined && node.const === undefined && node.format === undefined;
+      if (node.type === 'string' && isFree && node.maxLength === undefined) unlimited.push(at);
+      for (const [name, child] of Object.entries((node.properties ?? {}) as Record<string, typeof node>))
+        look(child, `${at}.${name}`);
+      if (typeof node.items === 'object') look(node.items as typeof node, `${at}[]`);
+    };
+    const written = Object.entries(
+      document.components.schemas as Record<string, Record<string, unknown>>,
+    ).filter(([name]) => /^(Create|Replace|Patch|Bulk|Write)/.test(name));
+    expect(written.length).toBeGreaterThan(10);
+    for (const [name, schema] of written) look(schema, name);
+    expect(unlimited).toEqual([]);
+    for (const list of ['/v1/products', '/v1/orders', '/v1/users', '/v1/events'])
+      for (const query of ['perPage=101', 'limit=101', 'perPage=1000000000'])
+        await play(service, { name: query, path: `${list}?${query}`, as: 'admin', status: 400 });
+  });
+
+  test('5 functions: what only administrators may, no other role and no method override gets', async () => {
+    const { id } = await addAccount(service);
+    const override = {
+      'X-HTTP-Method-Override': 'DELETE',
+      'X-Original-URL': `/v1/users/${id}`,
+      'X-Role': 'admin',
+    };
+    for (const as of ['editor', 'user'] as const) {
+      await play(service, { name: 'delete', method: 'DELETE', path: `/v1/users/${id}`, as, status: 403 });
+      await play(service, { name: 'list', path: '/v1/users', as, headers: override, status: 403 });
+      await play(service, {
+        name: 'role',
+        path: '/v1/events?role=admin',
+        as,
+        headers: override,
+        status: 403,
+      });
+    }
+    expect((await call(service, { path: `/v1/users/${id}`, as: 'admin', headers: override })).status).toBe(
+      200,
+    );
+    expect((await call(service, { path: `/v1/users/${id}`, as: 'admin' })).status).toBe(200);
+  });
+
+  test('6 business flows: an order costs what the shop says, in amounts a shop can deliver', async () => {
+    const product = await addProduct(service, { price: 80 });
+    const path = `${stranger.path}/orders`;
+    const item = { productId: product.id, quantity: 1, unitPrice: 0.01, price: 0.01, total: 0.01 };
+    const body = { items: [item], total: 0.01, status: 'PAID', paidAt: '2026-01-01T00:00:00Z' };
+    const made = await call(service, { method: 'POST', path, headers: stranger.headers, body });
+    expect(made.body).toMatchObject({ total: 80, status: 'PENDING', paidAt: null });
+    for (const quantity of [0, -1, 0.5, 10_001, 2 ** 40]) {
+      const sent = { items: [{ productId: product.id, quantity }] };
+      const { headers } = stranger;
+      await play(service, { name: String(quantity), method: 'POST', path, headers, body: sent, status: 400 });
+    }
+  });
+
+  test('8 configuration: every answer forbids sniffing, none names what it is made with', async () => {
+    for (const [path, status] of [
+      ['/v1/products', 200],
+      ['/v1/products/0', 404],
+      ['/v1/nothing', 404],
+      ['/v1/products?page=x', 400],
+      ['/health', 200],
+      ['/docs', 200],
+    ] as const) {
+      const { headers, text, ...answer } = await call(service, { path, as: 'user' });
+      expect([path, answer.status, headers.get('X-Content-Type-Options')]).toEqual([path, status, 'nosniff']);
+      for (const name of ['Server', 'X-Powered-By']) expect([path, headers.get(name)]).toEqual([path, null]);
+      if (status >= 400) expect(text).not.toMatch(/ at \/|node_modules|\.ts:|sqlite|postgres/i);
+    }
+    const traced = await fetch(`${service.url}/v1/products`, { method: 'TRACE' }).catch(() => undefined);
+    expect(traced?.status ?? 405).toBe(405);
+  });
+
+  test('9 inventory: nothing is served that the document does not name', async () => {
+    const guesses = [
+      '/admin',
+      '/debug',
+      '/v1',
+      '/v0/products',
+      '/v2/products',
+      '/v1/admin',
+      '/v1/graphql',
+      '/.env',
+      '/.git/config',
+      '/data/catalog.db',
+      '/openapi.yaml',
+      '/v1/users/1/password',
+      '/v1/sessions',
+    ];
+    for (const path of guesses) await play(service, { name: path, path, as: 'admin', status: 404 });
+  });
+});
+
+/** The example that the document gives for a body. */
+function exampleOf(content: { readonly example?: unknown } | undefined): unknown {
+  return content?.example ?? {};
+}
+
+describe.each([...databaseKinds])('what the service asks others on %s', kind => {
+  test('7 forged requests: text of callers never says where the service asks', async () => {
+    const provider = startProvider();
+    const asked: string[] = [];
+    const inside = Bun.serve({
+      port: 0,
+      hostname: '127.0.0.1',
+      fetch({ url }) {
+        asked.push(url);
+        return Response.json({});
+      },
+    });
+    const address = `127.0.0.1:${inside.port}`;
+    const service = await startTestService(kind, { WEATHER_URL: provider.url, GEOCODING_URL: provider.url });
+    const body = { name: 'Weather', scopes: ['data:read'] };
+    const { key } = (await call(service, { method: 'POST', path: '/v1/keys', as: 'admin', body })).body;
+    const cities = [
+      `http://${address}/`,
+      `//${address}/`,
+      `@${address}/`,
+      `x@${address}#`,
+      `../../../${address}`,
+      `x&url=http://${address}`,
+    ];
+    for (const city of cities) {
+      const path = `/v1/data/weather?city=${encodeURIComponent(city)}`;
+      expect((await call(service, { path, headers: { 'X-API-Key': key } })).status).toBe(404);
+    }
+    await addProduct(service, { name: `http://${address}/`, description: `<img src="http://${address}/x">` });
+    await service.settle();
+    expect(new Set(provider.requests)).toEqual(new Set(['/v1/search']));
+    expect(asked).toEqual([]);
+    // And no operation takes an address to call: what looks like one in a body is only kept.
+    const document = JSON.parse(await (await fetch(`${service.url}/openapi.json`)).text());
+    const schemas = Object.entries(document.components.schemas as Record<string, object>);
+    const taken = schemas.filter(([name]) => /^(Create|Replace|Patch|Bulk|Write)/.test(name));
+    expect(taken.filter(([, schema]) => /"format":"(uri|url)"/.test(JSON.stringify(schema)))).toEqual([]);
+    await service.stop();
+    await provider.die();
+    await inside.stop(true);
+  });
+
+  test('10 answers of others: a redirect is not followed', async () => {
+    const asked: string[] = [];
+    const elsewhere = Bun.serve({
+      port: 0,
+      hostname: '127.0.0.1',
+      fetch({ url }) {
+        asked.push(url);
+        return Response.json({ current: { time: '2026-01-15T09:15', temperature_2m: 1, weather_code: 0 } });
+      },
+    });
+    const redirecting = Bun.serve({
+      port: 0,
+      hostname: '127.0.0.1',
+      fetch: () => Response.redirect(`http://127.0.0.1:${elsewhere.port}/inside`, 302),
+    });
+    const url = `http://127.0.0.1:${redirecting.port}`;
+    const service = await startTestService(kind, { WEATHER_URL: url, GEOCODING_URL: url });
+    const body = { name: 'Weather', scopes: ['data:read'] };
+    const { key } = (await call(service, { method: 'POST', path: '/v1/keys', as: 'admin', body })).body;
+    const answer = await call(service, {
+      path: '/v1/data/weather?city=Berlin',
+      headers: { 'X-API-Key': key },
+    });
+    expect([answer.status, answer.body.source]).toEqual([200, 'bundled']);
+    expect(asked).toEqual([]);
+    await service.stop();
+    await redirecting.stop(true);
+    await elsewhere.stop(true);
+  });
+});
