@@ -139,7 +139,7 @@ describe.each([...databaseKinds])('reviews on %s', kind => {
     await play(service, {
       ...patch,
       headers: { ...author.headers, 'Content-Type': 'application/json-patch+json' },
-      body: [{ op: 'replace', path: '/productId', value: 1 }],
+      body: [{ op: 'replace', path: '/productId', value: product.id + 1 }],
       status: 422,
       error: 'PATCH_RESULT_INVALID',
     });
