@@ -8,11 +8,6 @@ export interface Asked {
   readonly mediaType: string;
 }
 
-/** The address below which everything of this version is: `https://shop.example/v1`. */
-export function rootOf({ base, path }: RequestUrl): string {
-  return base + path.slice(0, path.indexOf('/', 1));
-}
-
 /** Whether the caller is of one of these roles, a key with this scope, or the owner, where there is one. */
 export function may(caller: Caller, roles: readonly Role[], scope: string, owner?: number): boolean {
   if (caller.kind === 'user') return caller.userId === owner || roles.includes(caller.role);

@@ -2,8 +2,10 @@
  * What articles, posts, comments and reviews have in common over HTTP: an author, the rule of who may change what
  * somebody has written, and how it is shown, as JSON or HAL. Their queries are in authored-store.ts.
  */
+
 import { z } from 'zod';
 import { type Caller, type Role, unauthorized } from '../http/access.ts';
+import { versionRoot } from '../http/addresses.ts';
 import type { RequestUrl } from '../http/endpoint.ts';
 import { HttpError } from '../http/errors.ts';
 import { hal, halCollection, isHal, type Link } from '../http/hal.ts';
@@ -12,7 +14,7 @@ import { created, ok, type Reply } from '../http/reply.ts';
 import { identifier, text } from '../http/schema.ts';
 import type { Database, Session } from '../storage/database.ts';
 import type { Condition, Lister } from '../storage/list.ts';
-import { type Asked, may, rootOf } from './asked.ts';
+import { type Asked, may } from './asked.ts';
 import { type Author, authors } from './authored-store.ts';
 
 export const author = z.object({
@@ -72,14 +74,14 @@ export function presenter<Row extends Changed>(kind: Kind<Row>): Presenter<Row> 
   const { collection, rights } = kind;
   const allowed = (right: 'edit' | 'remove', caller: Caller, row: Row) =>
     may(caller, rights[right], rights.scope, kind.ownerOf(row));
-  const selfAt = (url: RequestUrl, row: Row) => `${rootOf(url)}/${collection}/${row.id}`;
+  const selfAt = (url: RequestUrl, row: Row) => `${versionRoot(url)}/${collection}/${row.id}`;
 
   function addresses(url: RequestUrl, row: Row): Record<string, string> {
     const account = kind.accountOf(row);
     const found: Record<string, string> = { self: selfAt(url, row) };
-    if (account !== null) found.author = `${rootOf(url)}/users/${account}`;
+    if (account !== null) found.author = `${versionRoot(url)}/users/${account}`;
     for (const [relation, path] of Object.entries(kind.relatedTo(row)))
-      found[relation] = `${rootOf(url)}/${path}`;
+      found[relation] = `${versionRoot(url)}/${path}`;
     return found;
   }
 

@@ -1,6 +1,8 @@
 /** Products over HTTP. */
+
 import { z } from 'zod';
 import { allow } from '../../http/access.ts';
+import { versionRoot } from '../../http/addresses.ts';
 import { type Endpoint, endpoint } from '../../http/endpoint.ts';
 import { HttpError } from '../../http/errors.ts';
 import { hal, halCollection, isHal } from '../../http/hal.ts';
@@ -10,7 +12,7 @@ import { rememberedLists, rememberedResources } from '../../http/remembered.ts';
 import { created, noContent, ok } from '../../http/reply.ts';
 import { identifier } from '../../http/schema.ts';
 import type { Condition } from '../../storage/list.ts';
-import { type Asked, may, rootOf } from '../asked.ts';
+import { type Asked, may } from '../asked.ts';
 import type { Services } from '../services.ts';
 import * as schema from './schema.ts';
 import { type ProductStore, productJson, productOf, type StoredProduct } from './store.ts';
@@ -222,7 +224,7 @@ export function productEndpoints({ database, config, paginator }: Services, stor
 }
 
 function productHal({ url, caller }: Asked, row: StoredProduct): object {
-  const href = `${rootOf(url)}${path}/${row.id}`;
+  const href = `${versionRoot(url)}${path}/${row.id}`;
   const mayWrite = may(caller, ['admin', 'editor'], 'products:write');
   return hal(productOf(row), {
     self: { href },

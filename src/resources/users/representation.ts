@@ -1,5 +1,6 @@
 /** What a user looks like to the one who asks: plain JSON, or HAL with the links that lead somewhere for them. */
 import { type Caller, maySee } from '../../http/access.ts';
+import { versionRoot } from '../../http/addresses.ts';
 import type { RequestUrl } from '../../http/endpoint.ts';
 import { hal, isHal, type Links } from '../../http/hal.ts';
 import { ok, type ReplyOptions } from '../../http/reply.ts';
@@ -14,10 +15,7 @@ export interface View {
   readonly administrators: readonly number[];
 }
 
-/** The address that a version's paths begin with: `https://shop.example/v1`. */
-const rootOf = ({ base, path }: RequestUrl) => `${base}/${path.split('/')[1]}`;
-
-export const addressOf = (url: RequestUrl, { id }: Pick<UserRow, 'id'>) => `${rootOf(url)}/users/${id}`;
+export const addressOf = (url: RequestUrl, { id }: Pick<UserRow, 'id'>) => `${versionRoot(url)}/users/${id}`;
 
 /** The body of an answer that shows a user, as JSON text: also what If-Match compares with. */
 export function userBody(row: UserRow, view: View): string {
