@@ -6,7 +6,7 @@ import { type RawBuilder, sql } from 'kysely';
 import { LRUCache } from 'lru-cache';
 import type { Database, Session } from './database.ts';
 import { type Arguments, prepared, preparedByShape } from './prepared.ts';
-import type { Expression, Range, Term } from './search-expression.ts';
+import type { Expression, Range } from './search-expression.ts';
 import {
   positionOf,
   type SearchType,
@@ -23,33 +23,49 @@ export interface SearchPage extends Partial<Range> {
   readonly descending?: boolean;
 }
 
+/** `brief`: reads that might take long are refused with LongRead instead of holding everybody up. */
+export interface SearchSession extends Session {
+  readonly brief?: boolean;
+}
+
+/** To be asked again in a session that is not brief. */
+export class LongRead extends Error {}
+
 export interface SearchReader {
+  /** Whether a statement holds up everybody else, so that sessions had better be brief. */
+  readonly holdsUp: boolean;
   /** Positions of documents of these types, in their order. */
   page(
-    session: Session,
+    session: SearchSession,
     expression: Expression,
     types: readonly SearchType[],
     page: SearchPage,
   ): Promise<number[]>;
   /** How many there are of each of these types: exact. */
   counts(
-    session: Session,
+    session: SearchSession,
     expression: Expression,
     types: readonly SearchType[],
   ): Promise<Map<SearchType, number>>;
   /** The same where it is remembered, and so costs little even for very many; else undefined. */
   remembered(
-    session: Session,
+    session: SearchSession,
     expression: Expression,
     types: readonly SearchType[],
   ): Promise<Map<SearchType, number> | undefined>;
-  /** Whether words may exist that begin with this one and are longer. */
-  hasLonger(session: Session, word: string): Promise<boolean>;
+  /** The words that begin with this one and are longer; undefined when they are many, or not worth knowing. */
+  longerWords(session: SearchSession, word: string): Promise<string[] | undefined>;
   /** Another number whenever what a search answers may have changed. */
   version(session: Session): Promise<number>;
 }
 
 const rememberedCounts = 5000;
+/** Longer words than these are looked up as a prefix. */
+const fewLonger = 16;
+/** Documents of which a brief session may read all; SQLite looks at a million in 20 to 100 ms, a prefix takes 1 s. */
+const briefDocuments = 20_000;
+/** Hits that a brief session may pass over. */
+const briefOffset = 1000;
 
 export function searchReader(database: Pick<Database, 'build' | 'dialect'>): SearchReader {
   const { build, dialect } = database;
@@ -64,9 +80,10 @@ export function searchReader(database: Pick<Database, 'build' | 'dialect'>): Sea
   // Products advance the version of their own collection whenever one is added.
   const all = versionOf([searchCollection, 'products']);
   const versionQuery = compilable(sql<{ version: number }>`select ${all} as version`).compile();
+  const documentsQuery = words.documents && compilable(words.documents()).compile();
   const markQuery = compilable(words.mark(changed, all)).compile();
-  const longerQuery = prepared<{ word: string }, { word: string }>(argument =>
-    compilable(words.longerWord(argument)),
+  const longerQuery = prepared<{ word: string; limit: number }, { word: string }>(argument =>
+    compilable(words.longerWords?.(argument) ?? sql`select ${argument.word} limit ${argument.limit}`),
   );
   const countQuery = prepared<{ query: string; low: number; high: number }, { total: number }>(argument =>
     compilable(words.count(argument)),
@@ -83,12 +100,18 @@ export function searchReader(database: Pick<Database, 'build' | 'dialect'>): Sea
   }
 
   /** Products can be very many: theirs is remembered together with the last product there was. */
-  async function countOf(session: Session, query: string, type: SearchType, mark: Mark): Promise<number> {
+  async function countOf(
+    session: SearchSession,
+    query: string,
+    type: SearchType,
+    mark: Mark,
+  ): Promise<number> {
     const key = keyOf(type, query);
     const known = remembered.get(key);
     const holds = known !== undefined && known.version === mark.version;
     if (holds && (type !== 'product' || known.last === mark.last)) return known.total;
     const { low, high } = spanOf([type]);
+    if (!holds || mark.last - known.last > briefDocuments) await refuseIfBrief(session);
     const total =
       holds && known.last < mark.last
         ? known.total + (await countBetween(session, query, { low: low + known.last + 1, high }))
@@ -97,18 +120,29 @@ export function searchReader(database: Pick<Database, 'build' | 'dialect'>): Sea
     return total;
   }
 
+  async function refuseIfBrief(session: SearchSession): Promise<void> {
+    if (session.brief !== true || documentsQuery === undefined) return;
+    if (((await session.first(documentsQuery))?.total ?? 0) > briefDocuments) throw new LongRead();
+  }
+
   async function marked(session: Session): Promise<Mark> {
     return (await session.first(markQuery)) ?? { version: 0, last: 0 };
   }
 
-  async function countAll(session: Session, query: string, types: readonly SearchType[], mark: Mark) {
+  async function countAll(session: SearchSession, query: string, types: readonly SearchType[], mark: Mark) {
     const counts = new Map<SearchType, number>();
     for (const type of types) counts.set(type, await countOf(session, query, type, mark));
     return counts;
   }
 
   return {
+    holdsUp: words.documents !== undefined,
+
     async page(session, expression, types, { limit, offset = 0, descending = false, ...range }) {
+      // What has to be read is then what is shown, or no more than one word's documents in a title.
+      const within = offset <= briefOffset && isOneWord(expression);
+      const anew = expression.not.length === 0 || (range.low ?? range.high) === undefined;
+      if (!within || !anew) await refuseIfBrief(session);
       const span = spanOf(types);
       const low = Math.max(span.low, range.low ?? 0);
       const high = Math.min(span.high, range.high ?? span.high);
@@ -119,25 +153,36 @@ export function searchReader(database: Pick<Database, 'build' | 'dialect'>): Sea
     },
 
     async counts(session, expression, types) {
+      if (!isOneWord(expression)) await refuseIfBrief(session);
       return countAll(session, words.text(expression), types, await marked(session));
     },
 
     async remembered(session, expression, types) {
       const query = words.text(expression);
       if (!types.every(type => remembered.has(keyOf(type, query)))) return undefined;
+      if (!isOneWord(expression)) await refuseIfBrief(session);
       const mark = await marked(session);
       const hold = types.every(type => remembered.get(keyOf(type, query))?.version === mark.version);
       return hold ? countAll(session, query, types, mark) : undefined;
     },
 
-    async hasLonger(session, word) {
-      return (await session.first(longerQuery({ word }))) !== undefined;
+    async longerWords(session, word) {
+      if (words.longerWords === undefined) return undefined;
+      const rows = await session.all(longerQuery({ word, limit: fewLonger + 1 }));
+      return rows.length > fewLonger ? undefined : rows.map(row => row.word);
     },
 
     async version(session) {
       return (await session.first(versionQuery))?.version ?? 0;
     },
   };
+}
+
+/** Whether the index gives its documents one after another. */
+function isOneWord({ groups, not }: Expression): boolean {
+  const [first] = groups;
+  const streamed = first?.every(({ prefix, longer }) => !prefix || longer !== undefined) === true;
+  return groups.length === 1 && streamed && not.every(isOneWord);
 }
 
 const keyOf = (type: SearchType, query: string) => `${type} ${query}`;
@@ -150,6 +195,3 @@ function spanOf(types: readonly SearchType[]): Range {
   const positions = types.map(type => positionOf(type, 0));
   return { low: Math.min(...positions), high: Math.max(...positions) + typeSpan };
 }
-
-/** A term that is met anywhere in a document. */
-export const anywhere = (word: string, prefix = false): Term => ({ word, title: false, prefix });
