@@ -36,6 +36,8 @@ export interface DialectWords {
   ): RawBuilder<{ position: number }>;
   /** How many documents there are of a range. */
   count(values: Pick<PageArguments<Part>, 'query' | 'low' | 'high'>): RawBuilder<{ total: number }>;
+  /** How many of each type among the first `limit`, in one go; undefined where each type had better be counted alone. */
+  countTypes?(values: Omit<PageArguments<Part>, 'offset'>): RawBuilder<{ type: number; total: number }>;
   /** The words that begin with this one and are longer, up to a limit; undefined where prefixes cost no more. */
   longerWords?(values: { readonly word: Part; readonly limit: Part }): RawBuilder<{ word: string }>;
   /** At least as many as there are documents; undefined where a long search holds nobody up. */

@@ -88,6 +88,10 @@ export function searchReader(database: Pick<Database, 'build' | 'dialect'>): Sea
   const countQuery = prepared<{ query: string; low: number; high: number }, { total: number }>(argument =>
     compilable(words.count(argument)),
   );
+  const countTypesQuery = prepared<
+    { query: string; low: number; high: number; limit: number },
+    { type: number; total: number }
+  >(argument => compilable(words.countTypes?.(argument) ?? sql`select ${argument.query}`));
   const pageQuery = preparedByShape<Arguments & PageArguments<unknown>, { position: number }>(
     (shape, argument) => {
       const [direction, ...types] = shape.split(' ');
@@ -118,6 +122,23 @@ export function searchReader(database: Pick<Database, 'build' | 'dialect'>): Sea
         : await countBetween(session, query, { low, high });
     remembered.set(key, { ...mark, total });
     return total;
+  }
+
+  /** Counts all types at once and remembers that; a brief session gives up when there are too many. */
+  async function countTogether(
+    session: SearchSession,
+    query: string,
+    types: readonly SearchType[],
+    mark: Mark,
+  ) {
+    if (types.every(type => remembered.get(keyOf(type, query))?.version === mark.version)) return;
+    const limit = session.brief === true ? briefDocuments + 1 : Number.MAX_SAFE_INTEGER;
+    const rows = await session.all(countTypesQuery({ query, ...spanOf(types), limit }));
+    if (rows.reduce((sum, { total }) => sum + total, 0) >= limit) throw new LongRead();
+    for (const type of types) {
+      const total = rows.find(row => row.type === numberOf(type))?.total ?? 0;
+      remembered.set(keyOf(type, query), { ...mark, total });
+    }
   }
 
   async function refuseIfBrief(session: SearchSession): Promise<void> {
@@ -154,7 +175,10 @@ export function searchReader(database: Pick<Database, 'build' | 'dialect'>): Sea
 
     async counts(session, expression, types) {
       if (!isOneWord(expression)) await refuseIfBrief(session);
-      return countAll(session, words.text(expression), types, await marked(session));
+      const query = words.text(expression);
+      const mark = await marked(session);
+      if (words.countTypes !== undefined) await countTogether(session, query, types, mark);
+      return countAll(session, query, types, mark);
     },
 
     async remembered(session, expression, types) {
@@ -187,8 +211,8 @@ function isOneWord({ groups, not }: Expression): boolean {
 
 const keyOf = (type: SearchType, query: string) => `${type} ${query}`;
 
-const numbersOf = (types: readonly SearchType[]) =>
-  types.map(type => searchTypes.indexOf(type) + 1).sort((a, b) => a - b);
+const numberOf = (type: SearchType) => searchTypes.indexOf(type) + 1;
+const numbersOf = (types: readonly SearchType[]) => types.map(numberOf).sort((a, b) => a - b);
 
 /** From the first position of these types to behind their last. */
 function spanOf(types: readonly SearchType[]): Range {

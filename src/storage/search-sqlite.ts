@@ -14,18 +14,28 @@ function quoted({ word, title, prefix, longer }: Term): string {
   return longer === undefined ? `${one(word)}*` : `(${[word, ...longer].map(one).join(' OR ')})`;
 }
 
+const merging = (automerge: number) =>
+  `insert into search_index (search_index, rank) values ('automerge', ${automerge})`;
+const compact = `insert into search_index (search_index) values ('optimize')`;
+
+/**
+ * Each commit adds a piece to the index; they are put together with those after them, a little at each write.
+ * For an import that nobody waits for: sixteen at once, which costs less and may take a second.
+ */
+export const hastyMerging = merging(0);
+/** Back to the usual way, and everything in one piece. */
+export const tidyMerging = [merging(4), compact] as const;
+
 export const sqliteWords: DialectWords = {
   tables: () => [
     sql`create virtual table search_index
       using fts5 (words, content = '', contentless_delete = 1, detail = none, tokenize = 'ascii')`,
-    // Pieces of the index are put together a little later than by default: writing costs less, reading hardly more.
-    sql`insert into search_index (search_index, rank) values ('automerge', 8)`,
     sql`create virtual table search_terms using fts5vocab (search_index, instance)`,
     sql`create table search_spellings (spelling text not null, word text not null,
       primary key (spelling, word)) without rowid`,
   ],
 
-  compact: () => [sql`insert into search_index (search_index) values ('optimize')`],
+  compact: () => [sql.raw(compact)],
 
   insert: size =>
     sql`insert or replace into search_index (rowid, words)
@@ -42,6 +52,13 @@ export const sqliteWords: DialectWords = {
   count: ({ query, low, high }) => sql`
     select cast(count(*) as integer) as total from search_index
     where search_index match ${query} and rowid >= ${low} and rowid < ${high}`,
+
+  // A prefix is put together anew by each statement.
+  countTypes: ({ query, low, high, limit }) => sql`
+    select type, cast(count(*) as integer) as total from (
+      select rowid >> 32 as type from search_index
+      where search_index match ${query} and rowid >= ${low} and rowid < ${high} limit ${limit}
+    ) group by type`,
 
   // No character of a word comes before the exclamation mark; all are at most the last code point. Each step
   // goes to the next word, over all documents of the one before.
