@@ -36,8 +36,12 @@ export interface DialectWords {
   ): RawBuilder<{ position: number }>;
   /** How many documents there are of a range. */
   count(values: Pick<PageArguments<Part>, 'query' | 'low' | 'high'>): RawBuilder<{ total: number }>;
-  /** How many of each type among the first `limit`, in one go; undefined where each type had better be counted alone. */
-  countTypes?(values: Omit<PageArguments<Part>, 'offset'>): RawBuilder<{ type: number; total: number }>;
+  /** The same, but no more than `limit`; undefined where a long search holds nobody up. */
+  countUpTo?(values: Omit<PageArguments<Part>, 'offset'>): RawBuilder<{ total: number }>;
+  /** How many of each type, in one go, for prefixes; undefined where each type had better be counted alone. */
+  countTypes?(
+    values: Pick<PageArguments<Part>, 'query' | 'low' | 'high'>,
+  ): RawBuilder<{ type: number; total: number }>;
   /** The words that begin with this one and are longer, up to a limit; undefined where prefixes cost no more. */
   longerWords?(values: { readonly word: Part; readonly limit: Part }): RawBuilder<{ word: string }>;
   /** At least as many as there are documents; undefined where a long search holds nobody up. */

@@ -88,10 +88,13 @@ export function searchReader(database: Pick<Database, 'build' | 'dialect'>): Sea
   const countQuery = prepared<{ query: string; low: number; high: number }, { total: number }>(argument =>
     compilable(words.count(argument)),
   );
-  const countTypesQuery = prepared<
-    { query: string; low: number; high: number; limit: number },
-    { type: number; total: number }
-  >(argument => compilable(words.countTypes?.(argument) ?? sql`select ${argument.query}`));
+  type Spanned = { query: string; low: number; high: number };
+  const countTypesQuery = prepared<Spanned, { type: number; total: number }>(argument =>
+    compilable(words.countTypes?.(argument) ?? sql`select ${argument.query}`),
+  );
+  const countUpToQuery = prepared<Spanned & { limit: number }, { total: number }>(argument =>
+    compilable(words.countUpTo?.(argument) ?? words.count(argument)),
+  );
   const pageQuery = preparedByShape<Arguments & PageArguments<unknown>, { position: number }>(
     (shape, argument) => {
       const [direction, ...types] = shape.split(' ');
@@ -99,8 +102,12 @@ export function searchReader(database: Pick<Database, 'build' | 'dialect'>): Sea
     },
   );
 
-  async function countBetween(session: Session, query: string, range: Range): Promise<number> {
-    return (await session.first(countQuery({ query, ...range })))?.total ?? 0;
+  async function countBetween(session: SearchSession, query: string, range: Range): Promise<number> {
+    if (session.brief !== true) return (await session.first(countQuery({ query, ...range })))?.total ?? 0;
+    const limit = briefDocuments + 1;
+    const total = (await session.first(countUpToQuery({ query, ...range, limit })))?.total ?? 0;
+    if (total >= limit) throw new LongRead();
+    return total;
   }
 
   /** Products can be very many: theirs is remembered together with the last product there was. */
@@ -115,7 +122,6 @@ export function searchReader(database: Pick<Database, 'build' | 'dialect'>): Sea
     const holds = known !== undefined && known.version === mark.version;
     if (holds && (type !== 'product' || known.last === mark.last)) return known.total;
     const { low, high } = spanOf([type]);
-    if (!holds || mark.last - known.last > briefDocuments) await refuseIfBrief(session);
     const total =
       holds && known.last < mark.last
         ? known.total + (await countBetween(session, query, { low: low + known.last + 1, high }))
@@ -124,7 +130,7 @@ export function searchReader(database: Pick<Database, 'build' | 'dialect'>): Sea
     return total;
   }
 
-  /** Counts all types at once and remembers that; a brief session gives up when there are too many. */
+  /** Counts all types at once and remembers that. */
   async function countTogether(
     session: SearchSession,
     query: string,
@@ -132,9 +138,7 @@ export function searchReader(database: Pick<Database, 'build' | 'dialect'>): Sea
     mark: Mark,
   ) {
     if (types.every(type => remembered.get(keyOf(type, query))?.version === mark.version)) return;
-    const limit = session.brief === true ? briefDocuments + 1 : Number.MAX_SAFE_INTEGER;
-    const rows = await session.all(countTypesQuery({ query, ...spanOf(types), limit }));
-    if (rows.reduce((sum, { total }) => sum + total, 0) >= limit) throw new LongRead();
+    const rows = await session.all(countTypesQuery({ query, ...spanOf(types) }));
     for (const type of types) {
       const total = rows.find(row => row.type === numberOf(type))?.total ?? 0;
       remembered.set(keyOf(type, query), { ...mark, total });
@@ -177,7 +181,8 @@ export function searchReader(database: Pick<Database, 'build' | 'dialect'>): Sea
       if (!isOneWord(expression)) await refuseIfBrief(session);
       const query = words.text(expression);
       const mark = await marked(session);
-      if (words.countTypes !== undefined) await countTogether(session, query, types, mark);
+      if (words.countTypes !== undefined && !isOneWord(expression))
+        await countTogether(session, query, types, mark);
       return countAll(session, query, types, mark);
     },
 

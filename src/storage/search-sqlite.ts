@@ -53,11 +53,16 @@ export const sqliteWords: DialectWords = {
     select cast(count(*) as integer) as total from search_index
     where search_index match ${query} and rowid >= ${low} and rowid < ${high}`,
 
-  // A prefix is put together anew by each statement.
-  countTypes: ({ query, low, high, limit }) => sql`
+  countUpTo: ({ query, low, high, limit }) => sql`
+    select cast(count(*) as integer) as total from (
+      select 1 from search_index where search_index match ${query} and rowid >= ${low} and rowid < ${high}
+      limit ${limit})`,
+
+  // A prefix is put together anew by each statement, which takes longer than to sort its documents.
+  countTypes: ({ query, low, high }) => sql`
     select type, cast(count(*) as integer) as total from (
       select rowid >> 32 as type from search_index
-      where search_index match ${query} and rowid >= ${low} and rowid < ${high} limit ${limit}
+      where search_index match ${query} and rowid >= ${low} and rowid < ${high}
     ) group by type`,
 
   // No character of a word comes before the exclamation mark; all are at most the last code point. Each step
