@@ -132,11 +132,7 @@ describe('indexes that a large import puts aside', () => {
   test('killed among them: the service finds every product that is in, and searches do not hold it up', async () => {
     const settings = { ...administrator, PORT: '0', HOST: '127.0.0.1', RATE_LIMIT: '1000000' };
     const place = await createPlace('sqlite', settings);
-    const count = 30_000;
-    // The stream stays open: the import waits for more, and does not come to its end.
-    const child = place.start(['import', '-', '--format', 'ndjson', '--batch', '500']);
-    child.stdin.write(records(count));
-    await child.stdin.flush();
+    const child = place.start(['import', place.file('p.ndjson', records(100_000)), '--batch', '500']);
     await waitFor(child.stderr, /records done/);
     // Until more is in than a search may read in passing; the indexes are aside by then.
     await untilThereAre(21_000, join(place.folder, 'data', 'catalog.db'));
@@ -161,7 +157,8 @@ describe('indexes that a large import puts aside', () => {
       const numbers = Array.from({ length: meta.total }, (_, index) => index);
       const beginning = numbers.filter(number => String(number).startsWith('12'));
       expect((await get('/search?q=12')).meta.total).toBe(beginning.length);
-      const third = numbers.filter(number => number % 7 === 3 || String(number).startsWith('3'));
+      // A single letter is no beginning.
+      const third = numbers.filter(number => number % 7 === 3);
       expect((await get('/search?q=category+3')).meta.total).toBe(third.length);
       const deep = await get(`/search?q=product&page=${Math.floor((meta.total - 1) / 20) + 1}`);
       expect(deep.data.at(-1)?.title).toBe(`Product ${meta.total - 1}`);
