@@ -78,6 +78,7 @@ export async function fill(database: Database, count: number): Promise<void> {
   for (let first = 1; first <= count; first += rowsPerTransaction) {
     await fillFrom(database, first, Math.min(count, first + rowsPerTransaction - 1));
   }
+  await database.write(session => searchIndex(database).compact(session));
   // What autovacuum would do by itself within minutes.
   if (database.dialect.name === 'postgresql') {
     await database.read.all(sql`vacuum analyze`.compile(database.build));

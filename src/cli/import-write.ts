@@ -82,7 +82,7 @@ export function indexDeferral(config: Config): IndexDeferral {
   return {
     note(created, existing) {
       if (deferred || !alone || created < Math.max(manyCreated, existing / 10)) return;
-      deferIndexes(file, 'products');
+      deferIndexes(file, ['products', 'events']);
       deferred = true;
     },
     restore() {

@@ -3,6 +3,7 @@
  * and run here. The two implementations are sqlite.ts and postgres.ts; nothing else knows which one runs.
  */
 import type { CompiledQuery, Kysely, RawBuilder } from 'kysely';
+import type { Bulk } from './bulk.ts';
 import type { Tables } from './tables.ts';
 
 /** Ids are 32-bit integers on both databases. */
@@ -35,21 +36,29 @@ export interface Transaction extends Session {
    * database adds its own way to tell, since on SQLite a RETURNING costs half as much as the insert.
    */
   insert(query: CompiledQuery<unknown>): Promise<number>;
+  /** The same for an INSERT of `count` rows: their ids, in the order of the rows. */
+  insertMany(query: CompiledQuery<unknown>, count: number): Promise<number[]>;
   /**
    * Adds to a counter as the last thing before the commit, in the order of the counters' keys, so that none
    * waits for another crosswise. On SQLite, transactions that are committed together add once together.
    */
   add(counter: Counter, amount: number): void;
   /**
-   * Runs a statement whose effects the transaction does not read, before the commit at the latest. On SQLite,
-   * transactions that are committed together run theirs one after another at the end. If it fails, they fail.
+   * Writes a row whose effects the transaction does not read, before the commit at the latest. On SQLite,
+   * transactions that are committed together write theirs at the end, as many as go into one statement. If that
+   * fails, they fail.
    */
-  runLate(query: CompiledQuery<unknown>): Promise<void>;
+  runLate(statement: Bulk, row: readonly unknown[]): Promise<void>;
 }
 
 export interface WriteOptions {
   /** Two writes with the same lock never run at once: the second fails with StorageError `locked`. */
   readonly lock?: string;
+}
+
+export interface SnapshotOptions {
+  /** The reads may take long: on SQLite they run in a thread beside the one that serves, one snapshot at a time. */
+  readonly aside?: boolean;
 }
 
 export interface Database {
@@ -59,7 +68,7 @@ export interface Database {
   /** Reads, each statement by itself. */
   readonly read: Session;
   /** Runs several reads that see one state of the data. */
-  snapshot<T>(work: (session: Session) => Promise<T>): Promise<T>;
+  snapshot<T>(work: (session: Session) => Promise<T>, options?: SnapshotOptions): Promise<T>;
   /**
    * Runs one transaction: it is durable when the promise resolves, and left no trace when it rejects.
    * `work` must wait for nothing but its session: on SQLite it holds the only writer.

@@ -4,10 +4,13 @@
  * A row that is inserted changes a page in each index, and a page elsewhere for each row: with 500,000 products
  * a short transaction writes some 10 KB a row, twice. Building an index from all rows writes it once, in order.
  * Indexes only make reading fast, so their absence is never wrong; and what is missing is noted in the database
- * by the transaction that drops it, so that after a crash the next start builds it.
+ * by the transaction that drops it, so that after a crash the next start builds it. The search index goes on
+ * being written: from sorted batches that costs no more than doing it later. Only its pieces are put together
+ * less carefully meanwhile, and all at the end.
  */
 import { Database as Connection } from 'bun:sqlite';
 import { existsSync } from 'node:fs';
+import { hastyMerging, tidyMerging } from './search-sqlite.ts';
 
 /** How long another process's transaction is waited for. */
 const busyTimeoutMs = 10_000;
@@ -31,26 +34,33 @@ export function isSoleUser(file: string): boolean {
   }
 }
 
-/** Drops the table's indexes that are not needed to keep it correct, noting how to build them. */
-export function deferIndexes(file: string, table: string): void {
+/** Drops the tables' indexes that are not needed to keep them correct, noting how to build them. */
+export function deferIndexes(file: string, tables: readonly string[]): void {
   using connection = connect(file);
   connection
     .transaction(() => {
       connection.run(
         'create table if not exists deferred_indexes (name text primary key, statement text not null)',
       );
-      connection.run(
-        `insert or replace into deferred_indexes select name, sql from sqlite_master
-        where type = 'index' and tbl_name = ? and sql is not null and sql not like 'create unique%'`,
-        [table],
-      );
+      for (const table of tables) {
+        connection.run(
+          `insert or replace into deferred_indexes select name, sql from sqlite_master
+          where type = 'index' and tbl_name = ? and sql is not null and sql not like 'create unique%'`,
+          [table],
+        );
+      }
       for (const { name } of deferred(connection)) connection.run(`drop index if exists "${name}"`);
+      connection.run(hastyMerging);
+      for (const [index, statement] of tidyMerging.entries()) {
+        const note = `search_index ${index}`;
+        connection.run('insert or replace into deferred_indexes values (?, ?)', [note, statement]);
+      }
     })
     .immediate();
 }
 
 /**
- * Builds the indexes that were put aside, each in a transaction of its own.
+ * Builds the indexes that were put aside and tidies the search index, each in a transaction of its own.
  * @param file an SQLite database, which need not exist
  * @returns how many there were
  */

@@ -124,19 +124,27 @@ async function complete<T>(inner: Session, work: (session: Transaction) => Promi
   const result = await work({
     ...inner,
     async insert(query) {
-      const row = await inner.first<{ id: number }>({
-        ...query,
-        // Boundary: the statement is extended as text, and so gives rows of the type named here.
-        ...({ sql: `${query.sql} returning id` } as CompiledQuery<{ id: number }>),
-      });
+      const row = await inner.first(returningId(query));
       if (row === undefined) throw new Error('INSERT … RETURNING gave no row');
       return row.id;
     },
+    async insertMany(query) {
+      const rows = await inner.all(returningId(query));
+      // Ids are given in the order of the rows; RETURNING need not keep it.
+      return rows.map(({ id }) => id).sort((a, b) => a - b);
+    },
     add: (counter, amount) => void additions.push({ counter, amount }),
-    runLate: async query => void (await inner.run(query)),
+    async runLate(statement, row) {
+      for (const query of statement.statements([row])) await inner.run(query);
+    },
   });
   await writeAdditions(inner, additions);
   return result;
+}
+
+function returningId(query: CompiledQuery<unknown>): CompiledQuery<{ id: number }> {
+  // Boundary: the statement is extended as text, and so gives rows of the type named here.
+  return { ...query, sql: `${query.sql} returning id` } as CompiledQuery<{ id: number }>;
 }
 
 function session(runner: Runner): Session {

@@ -5,6 +5,8 @@ export interface Term {
   readonly word: string;
   readonly title: boolean;
   readonly prefix: boolean;
+  /** Of a prefix: all longer words that there are, when they are known because they are few. */
+  readonly longer?: readonly string[] | undefined;
 }
 
 /** Documents in which each group has a term that is met, and that none of `not` describes. */

@@ -2,7 +2,8 @@
  * The search index: one document for each resource that can be found, changed in the transaction that changes
  * the resource. A store calls `add`, `change` and `remove` beside its own statements, and that is all it does.
  */
-import { type CompiledQuery, sql } from 'kysely';
+import { sql } from 'kysely';
+import { bulk } from './bulk.ts';
 import type { Database, Session, Transaction } from './database.ts';
 import { type DialectWords, postgresWords } from './search-postgres.ts';
 import { type Spelling, spelling } from './search-spelling.ts';
@@ -28,6 +29,8 @@ export interface SearchIndex {
   /** A resource that has changed; writes nothing when its words are the same. */
   change(session: Transaction, type: SearchType, before: SearchText, after: SearchDocument): Promise<void>;
   remove(session: Transaction, type: SearchType, id: number): Promise<void>;
+  /** After very many additions: makes searches fast again. Takes about a second per million documents. */
+  compact(session: Session): Promise<void>;
 }
 
 /** A document's place in the index and among equally good hits: by type, then by id. Below 2^53. */
@@ -60,23 +63,17 @@ export function searchIndex(
   const { build } = database;
   const dialect = wordsOfDialect(database);
   const versions = collectionVersions(database);
-  const inserts = insertSizes.map(size => ({ size, query: dialect.insert(size).compile(build) }));
-  const [one] = inserts.slice(-1);
-  const remove = dialect.remove(sql`${null}`).compile(build);
+  const inserts = bulk(insertSizes, size => dialect.insert(size).compile(build));
+  const removals = bulk([1], () => dialect.remove(sql`${null}`).compile(build));
 
-  function insertion(
-    query: CompiledQuery<unknown>,
-    type: SearchType,
-    documents: readonly Entries[],
-  ): CompiledQuery<unknown> {
-    const parameters = documents.flatMap(({ id, entries }) => [positionOf(type, id), entries.join(' ')]);
-    return { ...query, parameters };
-  }
+  const row = (type: SearchType, id: number, entries: readonly string[]) => [
+    positionOf(type, id),
+    entries.join(' '),
+  ];
 
   async function write(session: Transaction, type: SearchType, id: number, entries: readonly string[]) {
-    if (one === undefined) throw new Error('there is no INSERT of one document');
     await words.keep(session, entries);
-    await session.runLate(insertion(one.query, type, [{ id, entries }]));
+    await session.runLate(inserts, row(type, id, entries));
   }
 
   return {
@@ -87,14 +84,13 @@ export function searchIndex(
     },
 
     async addMany(session, type, documents) {
-      const entries = documents.map(document => ({ id: document.id, entries: documentWords(document) }));
-      for (const document of entries) await words.keep(session, document.entries);
-      let start = 0;
-      for (const { size, query } of inserts) {
-        for (; entries.length - start >= size; start += size) {
-          await session.run(insertion(query, type, entries.slice(start, start + size)));
-        }
+      const rows: (readonly unknown[])[] = [];
+      for (const document of documents) {
+        const entries = documentWords(document);
+        await words.keep(session, entries);
+        rows.push(row(type, document.id, entries));
       }
+      for (const statement of inserts.statements(rows)) await session.run(statement);
     },
 
     async change(session, type, before, after) {
@@ -107,12 +103,11 @@ export function searchIndex(
 
     async remove(session, type, id) {
       versions.advance(session, searchCollection);
-      await session.runLate({ ...remove, parameters: [positionOf(type, id)] });
+      await session.runLate(removals, [positionOf(type, id)]);
+    },
+
+    async compact(session) {
+      for (const statement of dialect.compact()) await session.run(statement.compile(build));
     },
   };
-}
-
-interface Entries {
-  readonly id: number;
-  readonly entries: readonly string[];
 }

@@ -21,6 +21,8 @@ export interface PageArguments<Value> {
 /** The statements of a search index in one dialect. Positions: see search-index.ts. */
 export interface DialectWords {
   tables(): Part[];
+  /** Puts the pieces together that many writes have left, so that searches have fewer to look into. */
+  compact(): Part[];
   /** Takes a position and the words with spaces between, `size` times; puts the document in its old one's place. */
   insert(size: number): Part;
   remove(position: Part): Part;
@@ -34,8 +36,16 @@ export interface DialectWords {
   ): RawBuilder<{ position: number }>;
   /** How many documents there are of a range. */
   count(values: Pick<PageArguments<Part>, 'query' | 'low' | 'high'>): RawBuilder<{ total: number }>;
-  /** Gives a row when there may be words that begin with this one and are longer. */
-  longerWord(values: { readonly word: Part }): RawBuilder<{ word: string }>;
+  /** The same, but no more than `limit`; undefined where a long search holds nobody up. */
+  countUpTo?(values: Omit<PageArguments<Part>, 'offset'>): RawBuilder<{ total: number }>;
+  /** How many of each type, in one go, for prefixes; undefined where each type had better be counted alone. */
+  countTypes?(
+    values: Pick<PageArguments<Part>, 'query' | 'low' | 'high'>,
+  ): RawBuilder<{ type: number; total: number }>;
+  /** The words that begin with this one and are longer, up to a limit; undefined where prefixes cost no more. */
+  longerWords?(values: { readonly word: Part; readonly limit: Part }): RawBuilder<{ word: string }>;
+  /** At least as many as there are documents; undefined where a long search holds nobody up. */
+  documents?(): RawBuilder<{ total: number }>;
   /**
    * `version` is another whenever a document has been changed or removed; `last` tells how many products there
    * were, and when it is larger, all the products since have larger ids.
@@ -60,6 +70,9 @@ export const postgresWords: DialectWords = {
       primary key (spelling, word))`,
   ],
 
+  // Its autovacuum does so by itself.
+  compact: () => [],
+
   insert: size => {
     const row = sql`(${null}::double precision, array_to_tsvector(string_to_array(${null}::text, ' ')))`;
     return sql`insert into search_index (position, words) values ${sql.join(Array.from({ length: size }, () => row))}
@@ -77,9 +90,6 @@ export const postgresWords: DialectWords = {
   count: ({ query, low, high }) => sql`
     select cast(count(*) as integer) as total from search_index
     where words @@ ${query}::tsquery and position >= ${low} and position < ${high}`,
-
-  // Its index looks a beginning up as fast as a word.
-  longerWord: ({ word }) => sql`select ${word}::text as word`,
 
   // Ids may become visible in another order than they were given: only the version tells.
   mark: (_changed, all) => sql`select ${all} as version, 0 as last`,

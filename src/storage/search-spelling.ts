@@ -46,13 +46,18 @@ export function spelling({ build }: Pick<Database, 'build'>): Spelling {
 
   return {
     async keep(session, entries) {
-      const fresh = entries.filter(word => mayBeKept(word) && !known.has(word) && isKept(word));
-      if (fresh.length === 0) return;
+      let fresh: string[] | undefined;
+      for (const word of entries) {
+        if (!mayBeKept(word) || known.has(word) || !isKept(word)) continue;
+        fresh ??= [];
+        fresh.push(word);
+      }
+      if (fresh === undefined) return;
       const own = added.get(session) ?? new Set<string>();
       added.set(session, own);
       // In one order for all transactions, so that none waits for another crosswise.
       for (const word of fresh.sort()) {
-        if (own.has(word)) continue;
+        if (own.has(word) || known.has(word)) continue;
         if ((await session.run(insert(word, [word]))) > 0) {
           own.add(word);
           await session.run(insert(word, oneLetterLess(word)));

@@ -2,23 +2,40 @@
  * The search index on SQLite: FTS5, which keeps nothing but which words are in which documents. The tokenizer
  * `ascii` takes every character beyond ASCII as part of a word, so it splits only where we have put spaces.
  */
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import { expressionText, type Term } from './search-expression.ts';
 import type { DialectWords } from './search-postgres.ts';
 import { titleMark } from './search-words.ts';
 
-const quoted = ({ word, title, prefix }: Term) => `"${title ? titleMark : ''}${word}"${prefix ? '*' : ''}`;
+/** FTS5 puts together all documents of a prefix before it gives the first; those of words it gives as it goes. */
+function quoted({ word, title, prefix, longer }: Term): string {
+  const one = (text: string) => `"${title ? titleMark : ''}${text}"`;
+  if (!prefix) return one(word);
+  return longer === undefined ? `${one(word)}*` : `(${[word, ...longer].map(one).join(' OR ')})`;
+}
+
+const merging = (automerge: number) =>
+  `insert into search_index (search_index, rank) values ('automerge', ${automerge})`;
+const compact = `insert into search_index (search_index) values ('optimize')`;
+
+/**
+ * Each commit adds a piece to the index; they are put together with those after them, a little at each write.
+ * For an import that nobody waits for: sixteen at once, which costs less and may take a second.
+ */
+export const hastyMerging = merging(0);
+/** Back to the usual way, and everything in one piece. */
+export const tidyMerging = [merging(4), compact] as const;
 
 export const sqliteWords: DialectWords = {
   tables: () => [
     sql`create virtual table search_index
       using fts5 (words, content = '', contentless_delete = 1, detail = none, tokenize = 'ascii')`,
-    // Pieces of the index are put together a little later than by default: writing costs less, reading hardly more.
-    sql`insert into search_index (search_index, rank) values ('automerge', 8)`,
     sql`create virtual table search_terms using fts5vocab (search_index, instance)`,
     sql`create table search_spellings (spelling text not null, word text not null,
       primary key (spelling, word)) without rowid`,
   ],
+
+  compact: () => [sql.raw(compact)],
 
   insert: size =>
     sql`insert or replace into search_index (rowid, words)
@@ -36,10 +53,31 @@ export const sqliteWords: DialectWords = {
     select cast(count(*) as integer) as total from search_index
     where search_index match ${query} and rowid >= ${low} and rowid < ${high}`,
 
-  // No character of a word comes before the exclamation mark; all are at most the last code point.
-  longerWord: ({ word }) => sql`
-    select term as word from search_terms
-    where term >= ${word} || '!' and term <= ${word} || ${'\u{10ffff}'} limit 1`,
+  countUpTo: ({ query, low, high, limit }) => sql`
+    select cast(count(*) as integer) as total from (
+      select 1 from search_index where search_index match ${query} and rowid >= ${low} and rowid < ${high}
+      limit ${limit})`,
+
+  // A prefix is put together anew by each statement, which takes longer than to sort its documents.
+  countTypes: ({ query, low, high }) => sql`
+    select type, cast(count(*) as integer) as total from (
+      select rowid >> 32 as type from search_index
+      where search_index match ${query} and rowid >= ${low} and rowid < ${high}
+    ) group by type`,
+
+  // No character of a word comes before the exclamation mark; all are at most the last code point. Each step
+  // goes to the next word, over all documents of the one before.
+  longerWords: ({ word, limit }) => {
+    const next = (after: RawBuilder<unknown>) => sql`select term from search_terms
+      where term >= ${after} || '!' and term <= ${word} || ${'\u{10ffff}'} limit 1`;
+    return sql`with recursive longer (word) as (
+        select * from (${next(word)})
+        union all select (${next(sql`longer.word`)}) from longer where word is not null limit ${limit}
+      ) select word from longer where word is not null`;
+  },
+
+  documents: () => sql`select coalesce(sum(seq), 0) as total from sqlite_sequence
+    where name in ('products', 'articles', 'posts', 'orders', 'users')`,
 
   // Ids grow with every product: whatever has been added since has a larger one.
   mark: changed => sql`select ${changed} as version,

@@ -25,7 +25,9 @@ const pageBytes = 2048;
 export interface Connected {
   readonly connection: Connection;
   readonly session: Session;
-  /** Runs an INSERT; gives the id of its row. */
+  /** The rows of a statement, whatever it reads. */
+  rows(query: Pick<CompiledQuery<unknown>, 'sql' | 'parameters'>): Promise<unknown[]>;
+  /** Runs an INSERT; gives the id of its row, or of the last of several. */
   insert(query: CompiledQuery<unknown>): number;
   /** Runs a statement without parameters or rows. */
   execute(text: string): void;
@@ -55,9 +57,11 @@ export function connect(file: string): Connected {
     }
     return statement;
   };
+  const own = session(prepare);
   return {
     connection,
-    session: session(prepare),
+    session: own,
+    rows: own.all,
     insert(query) {
       try {
         return Number(prepare(query.sql).run(...bindings(query)).lastInsertRowid);
@@ -133,9 +137,9 @@ export function sharedReader(connected: Connected) {
   };
 }
 
-function session(prepare: (text: string) => Statement): Session {
+function session(prepare: (text: string) => Statement) {
   // .all steps a statement to its end: a half-stepped one would keep the log from being checkpointed.
-  const all = <Row>(query: CompiledQuery<Row>): Row[] => {
+  const all = <Row>(query: Pick<CompiledQuery<Row>, 'sql' | 'parameters'>): Row[] => {
     try {
       return prepare(query.sql).all(...bindings(query)) as Row[];
     } catch (error) {
@@ -143,9 +147,9 @@ function session(prepare: (text: string) => Statement): Session {
     }
   };
   return {
-    all: async query => all(query),
-    first: async query => all(query)[0],
-    async run(query) {
+    all: async <Row>(query: Pick<CompiledQuery<Row>, 'sql' | 'parameters'>) => all(query),
+    first: async <Row>(query: CompiledQuery<Row>) => all<Row>(query)[0],
+    async run(query: CompiledQuery<unknown>) {
       try {
         return prepare(query.sql).run(...bindings(query)).changes;
       } catch (error) {
@@ -156,7 +160,7 @@ function session(prepare: (text: string) => Statement): Session {
 }
 
 /** Boundary to bun:sqlite: Kysely types parameters as unknown; the column types have checked them. */
-function bindings(query: CompiledQuery<unknown>): SQLQueryBindings[] {
+function bindings(query: Pick<CompiledQuery<unknown>, 'parameters'>): SQLQueryBindings[] {
   return query.parameters as SQLQueryBindings[];
 }
 

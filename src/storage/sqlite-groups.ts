@@ -1,6 +1,6 @@
 /** Group commit on SQLite's one writer: many transactions, one fsync, durability unchanged. */
 import { SQLiteError } from 'bun:sqlite';
-import type { CompiledQuery } from 'kysely';
+import type { Bulk } from './bulk.ts';
 import { StorageError, type Transaction } from './database.ts';
 import type { Checkpoints } from './sqlite-checkpoint.ts';
 import { type Connected, translate } from './sqlite-connection.ts';
@@ -60,7 +60,13 @@ export function groupCommit(writer: Connected, checkpoint: Checkpoints, committe
 interface Done {
   readonly settle: () => void;
   readonly additions: readonly Addition[];
-  readonly late: readonly CompiledQuery<unknown>[];
+  readonly late: readonly Late[];
+}
+
+/** A row for the end of the group. */
+interface Late {
+  readonly statement: Bulk;
+  readonly row: readonly unknown[];
 }
 
 /**
@@ -70,10 +76,10 @@ interface Done {
 async function runGroup(writer: Connected, group: readonly Job[]): Promise<(() => void)[]> {
   const settle: (() => void)[] = [];
   const additions: Addition[] = [];
-  const late: CompiledQuery<unknown>[] = [];
+  const late: Late[] = [];
   const keep = (done: Done) => {
     settle.push(done.settle);
-    for (const query of done.late) late.push(query);
+    for (const row of done.late) late.push(row);
     for (const addition of done.additions) additions.push(addition);
   };
   const [only] = group;
@@ -93,14 +99,26 @@ async function runGroup(writer: Connected, group: readonly Job[]): Promise<(() =
       writer.execute('RELEASE job');
     }
   }
-  for (const query of late) await writer.session.run(query);
+  await writeLate(writer, late);
   await writeAdditions(writer.session, additions);
   return settle;
 }
 
+/** Rows of one statement that follow each other are written together; their order is kept. */
+async function writeLate({ session }: Connected, late: readonly Late[]): Promise<void> {
+  for (let start = 0; start < late.length; ) {
+    const statement = late[start]?.statement;
+    let end = start + 1;
+    while (late[end]?.statement === statement && end < late.length) end++;
+    const rows = late.slice(start, end).map(({ row }) => row);
+    for (const query of statement?.statements(rows) ?? []) await session.run(query);
+    start = end;
+  }
+}
+
 async function runJob(writer: Connected, job: Job): Promise<Done> {
   const additions: Addition[] = [];
-  const late: CompiledQuery<unknown>[] = [];
+  const late: Late[] = [];
   let open = true;
   try {
     const value = await job.work(transaction(writer, { additions, late }, () => open));
@@ -113,7 +131,7 @@ async function runJob(writer: Connected, job: Job): Promise<Done> {
 /** The writer's session for one job, refusing to work once the job has ended. */
 function transaction(
   writer: Connected,
-  left: { readonly additions: Addition[]; readonly late: CompiledQuery<unknown>[] },
+  left: { readonly additions: Addition[]; readonly late: Late[] },
   isOpen: () => boolean,
 ): Transaction {
   const { session } = writer;
@@ -137,13 +155,19 @@ function transaction(
       check();
       return writer.insert(query);
     },
+    async insertMany(query, count) {
+      check();
+      // One statement of the only writer gives ids one after another, and the last row's is told.
+      const last = writer.insert(query);
+      return Array.from({ length: count }, (_, index) => last - count + 1 + index);
+    },
     add(counter, amount) {
       check();
       left.additions.push({ counter, amount });
     },
-    async runLate(query) {
+    async runLate(statement, row) {
       check();
-      left.late.push(query);
+      left.late.push({ statement, row });
     },
   };
 }

@@ -14,6 +14,7 @@ import {
   type Transaction,
   type WriteOptions,
 } from './database.ts';
+import { asideReader } from './sqlite-aside.ts';
 import { checkpoints } from './sqlite-checkpoint.ts';
 import { type Connected, connect, connectReader, sharedReader } from './sqlite-connection.ts';
 import { groupCommit } from './sqlite-groups.ts';
@@ -43,6 +44,7 @@ export function openSqlite(file: string): Database {
   writer.execute('PRAGMA synchronous = FULL');
   const checkpoint = checkpoints(writer, file);
   const reader = sharedReader(connectReader(file));
+  const aside = asideReader(file);
   const pool: Connected[] = [];
   const enqueue = groupCommit(writer, checkpoint, reader.end);
   const locks = new Set<string>();
@@ -53,7 +55,8 @@ export function openSqlite(file: string): Database {
     build,
     read: reader.session,
 
-    async snapshot(work) {
+    async snapshot(work, options = {}) {
+      if (options.aside === true) return aside.snapshot(work);
       const lent = pool.pop() ?? connectReader(file);
       try {
         lent.execute('BEGIN');
@@ -95,6 +98,7 @@ export function openSqlite(file: string): Database {
       await enqueue(async () => undefined);
       reader.close();
       for (const connected of pool) connected.close();
+      await aside.close();
       await checkpoint.close();
       // The last connection to close copies the log into the database file and removes it.
       writer.close();

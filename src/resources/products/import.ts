@@ -81,7 +81,7 @@ export function productImporter(
   const search = searchIndex(database);
   const inserts = insertSizes.map(size => ({ size, query: insertOf(database, size) }));
   const update = updateOf(database);
-  const created = createdEvents(database, insertSizes);
+  const created = createdEvents(database);
   const anyProduct = sql<{ id: number }>`select id from products limit 1`.compile(build);
   const bySku = lookUp(sql``);
   const bySkuForUpdate = lookUp(dialect.forUpdate);
@@ -127,13 +127,11 @@ export function productImporter(
       for (const { size, query } of inserts) {
         const end = rows.length - (rows.length % size);
         for (let start = 0; start < end; start += size) {
-          const inserted = await session.all(query(rows.slice(start, start + size)));
-          await created(session, inserted, cause);
-          // Ids are given in the order of the rows; RETURNING need not keep it.
-          ids.push(...inserted.map(({ id }) => id).sort((a, b) => a - b));
+          ids.push(...(await session.insertMany(query(rows.slice(start, start + size)), size)));
         }
         rows.splice(0, end);
       }
+      await created(session, ids, cause);
       const documents = creates.map((fields, index) => ({ id: ids[index] ?? 0, ...searchTextOf(fields) }));
       await search.addMany(session, 'product', documents);
       // All at once: PostgreSQL gets them in one go instead of one round trip each.
@@ -277,12 +275,10 @@ const columnNames = Object.keys(columns) as (keyof ProductRow)[];
 function insertOf(
   { build }: Database,
   size: number,
-): (rows: readonly ProductRow[]) => CompiledQuery<{ id: number }> {
+): (rows: readonly ProductRow[]) => CompiledQuery<unknown> {
   const row = sql`(${sql.join(columnNames.map(() => null))})`;
-  const template = sql<{
-    id: number;
-  }>`insert into products (${sql.join(columnNames.map(name => sql.ref(name)))})
-    values ${sql.join(Array.from({ length: size }, () => row))} returning id`.compile(build);
+  const template = sql`insert into products (${sql.join(columnNames.map(name => sql.ref(name)))})
+    values ${sql.join(Array.from({ length: size }, () => row))}`.compile(build);
   return rows => {
     const parameters: unknown[] = [];
     for (const values of rows) for (const name of columnNames) parameters.push(values[name]);

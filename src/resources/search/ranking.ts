@@ -4,7 +4,6 @@
  * page costs what its hits cost, however many there are (docs/decisions/0016).
  */
 import type { Expression, Term } from '../../storage/search-expression.ts';
-import { anywhere } from '../../storage/search-read.ts';
 import { wordsOf } from '../../storage/search-words.ts';
 
 /** Words of a query that count; more are left out. */
@@ -20,6 +19,8 @@ export interface QueryWord {
   readonly alternatives: readonly string[];
   /** Longer words count too. */
   readonly prefix: boolean;
+  /** All of those, when they are few. */
+  readonly longer?: readonly string[] | undefined;
   readonly misspelt: boolean;
 }
 
@@ -70,8 +71,8 @@ function expressionOf(
   words: readonly QueryWord[],
   kind: { readonly title: boolean; readonly prefix: boolean },
 ): Expression {
-  const groups = words.map(({ alternatives, prefix }) =>
-    alternatives.map((word): Term => ({ ...anywhere(word, prefix && kind.prefix), title: kind.title })),
+  const groups = words.map(({ alternatives, prefix, longer }) =>
+    alternatives.map((word): Term => ({ word, title: kind.title, prefix: prefix && kind.prefix, longer })),
   );
   return { groups, not: [] };
 }

@@ -1,5 +1,5 @@
 /** The texts of what is in the index, read from the tables of the resources themselves. */
-import { type RawBuilder, sql } from 'kysely';
+import { type CompiledQuery, type RawBuilder, sql } from 'kysely';
 import type { Database, Session } from '../../storage/database.ts';
 import type { SearchDocument, SearchType } from '../../storage/search-index.ts';
 import type { ProductFields } from '../products/schema.ts';
@@ -14,9 +14,13 @@ export function searchSources({ build }: Pick<Database, 'build'>): Readonly<Reco
     select: RawBuilder<Row>,
     textOf: (row: Row) => { readonly title: string; readonly body: string },
   ): Source {
+    // One statement for each number of ids that is asked for: a page's hits, or fewer.
+    const statements = new Map<number, CompiledQuery<Row>>();
     return async (session, ids) => {
-      const query = sql<Row>`${select} where id in (${sql.join(ids)})`;
-      const rows = await session.all(query.compile(build));
+      const statement =
+        statements.get(ids.length) ?? sql<Row>`${select} where id in (${sql.join(ids)})`.compile(build);
+      statements.set(ids.length, statement);
+      const rows = await session.all<Row>({ ...statement, parameters: ids });
       return rows.map(row => ({ id: row.id, ...textOf(row) }));
     };
   }

@@ -1,8 +1,8 @@
 /** Searches: which documents a query finds, best first, with the texts they are shown by. */
-import type { Database, Session } from '../../storage/database.ts';
+import type { Database } from '../../storage/database.ts';
 import type { Key, Listed, PageRequest } from '../../storage/list.ts';
 import { idAt, type SearchDocument, type SearchType, typeAt } from '../../storage/search-index.ts';
-import { searchReader } from '../../storage/search-read.ts';
+import { LongRead, type SearchSession, searchReader } from '../../storage/search-read.ts';
 import { spelling } from '../../storage/search-spelling.ts';
 import { allHits, type QueryWord, queryWords, type RankClass, rankClasses } from './ranking.ts';
 import { snippetOf, type WordTest } from './snippet.ts';
@@ -69,8 +69,8 @@ export function searchStore(database: Database): SearchStore {
   const sources = searchSources(database);
 
   /** What the query is taken to ask for: its words as they are, or else as they may have been meant. */
-  async function understood(session: Session, query: string, visible: readonly SearchType[]) {
-    const asked = await withoutNeedlessPrefix(session, queryWords(query));
+  async function understood(session: SearchSession, query: string, visible: readonly SearchType[]) {
+    const asked = await withLongerWords(session, queryWords(query));
     const found = await lookedUp(session, asked, visible);
     if (found.words.length > 0 || asked.length === 0) return found;
     return lookedUp(session, (await corrected(session, asked, visible)) ?? [], visible);
@@ -78,7 +78,7 @@ export function searchStore(database: Database): SearchStore {
 
   /** Counts the hits of these words; keeps them when they are few. No words when there are no hits. */
   async function lookedUp(
-    session: Session,
+    session: SearchSession,
     asked: readonly QueryWord[],
     visible: readonly SearchType[],
   ): Promise<Understood> {
@@ -96,15 +96,20 @@ export function searchStore(database: Database): SearchStore {
     return { words: first.length === 0 ? [] : asked, counts: none, few: first };
   }
 
-  /** Looking a beginning up costs more than looking up the word, when there is no longer one. */
-  async function withoutNeedlessPrefix(session: Session, asked: QueryWord[]): Promise<QueryWord[]> {
+  /** The same, with the longer words that the last one may be the beginning of, if they are few or none. */
+  async function withLongerWords(session: SearchSession, asked: QueryWord[]): Promise<QueryWord[]> {
     const last = asked.at(-1);
-    if (last?.prefix !== true || (await reader.hasLonger(session, last.alternatives[0] ?? ''))) return asked;
-    return [...asked.slice(0, -1), { ...last, prefix: false }];
+    if (last?.prefix !== true) return asked;
+    const longer = await reader.longerWords(session, last.alternatives[0] ?? '');
+    return [...asked.slice(0, -1), { ...last, prefix: longer?.length !== 0, longer }];
   }
 
   /** The query with words that are nowhere replaced by those they may be typos of; undefined when that is none. */
-  async function corrected(session: Session, asked: readonly QueryWord[], visible: readonly SearchType[]) {
+  async function corrected(
+    session: SearchSession,
+    asked: readonly QueryWord[],
+    visible: readonly SearchType[],
+  ) {
     const meant: QueryWord[] = [];
     for (const word of asked) {
       const [position] = await reader.page(session, allHits([word]), visible, { limit: 1 });
@@ -121,7 +126,7 @@ export function searchStore(database: Database): SearchStore {
 
   /** All of few hits in their order: each class is asked for once, and what is left belongs to the last. */
   async function ranked(
-    session: Session,
+    session: SearchSession,
     few: readonly number[],
     classes: readonly RankClass[],
     types: readonly SearchType[],
@@ -139,7 +144,7 @@ export function searchStore(database: Database): SearchStore {
   }
 
   /** Goes through the classes, best first or backwards, until it has what it was asked for. */
-  async function walk(session: Session, request: Walk): Promise<Place[]> {
+  async function walk(session: SearchSession, request: Walk): Promise<Place[]> {
     const { classes, types, limit, start, few, backwards = false } = request;
     const places: Place[] = [];
     let skip = request.skip ?? 0;
@@ -180,7 +185,7 @@ export function searchStore(database: Database): SearchStore {
   }
 
   async function shown(
-    session: Session,
+    session: SearchSession,
     places: readonly Place[],
     classes: readonly RankClass[],
     found: WordTest,
@@ -205,39 +210,49 @@ export function searchStore(database: Database): SearchStore {
     });
   }
 
+  async function answer(session: SearchSession, request: SearchRequest): Promise<Found> {
+    const { query, visible, types, page } = request;
+    const { words: meant, counts, few } = await understood(session, query, visible);
+    const classes = meant.length === 0 ? [] : rankClasses(meant);
+    const total = types.reduce((all, type) => all + (counts.get(type) ?? 0), 0);
+    const found = testOf(meant);
+    if (page.kind === 'offset') {
+      const skip = (page.page - 1) * page.perPage;
+      // What is known to be all need not be looked for in classes that are left.
+      const limit = Math.max(0, Math.min(page.perPage, total - skip));
+      const places = await walk(session, { classes, types, few, limit, skip });
+      const rows = await shown(session, places, classes, found);
+      const hasNext = skip + places.length < total;
+      return { rows, total, facets: counts, hasPrevious: skip > 0, hasNext };
+    }
+    const backwards = page.before !== undefined;
+    const start = page.before ?? page.after;
+    const limit = start === undefined ? Math.min(page.limit + 1, total) : page.limit + 1;
+    const places = await walk(session, { classes, types, few, limit, start, backwards });
+    const more = places.length > page.limit;
+    if (more) places.length = page.limit;
+    if (backwards) places.reverse();
+    return {
+      rows: await shown(session, places, classes, found),
+      total: page.count ? total : undefined,
+      facets: counts,
+      hasPrevious: backwards ? more : start !== undefined,
+      hasNext: backwards || more,
+    };
+  }
+
   return {
     version: () => reader.version(database.read),
 
-    search: ({ query, visible, types, page }) =>
-      database.snapshot(async session => {
-        const { words: meant, counts, few } = await understood(session, query, visible);
-        const classes = meant.length === 0 ? [] : rankClasses(meant);
-        const total = types.reduce((all, type) => all + (counts.get(type) ?? 0), 0);
-        const found = testOf(meant);
-        if (page.kind === 'offset') {
-          const skip = (page.page - 1) * page.perPage;
-          // What is known to be all need not be looked for in classes that are left.
-          const limit = Math.max(0, Math.min(page.perPage, total - skip));
-          const places = await walk(session, { classes, types, few, limit, skip });
-          const rows = await shown(session, places, classes, found);
-          const hasNext = skip + places.length < total;
-          return { rows, total, facets: counts, hasPrevious: skip > 0, hasNext };
-        }
-        const backwards = page.before !== undefined;
-        const start = page.before ?? page.after;
-        const limit = start === undefined ? Math.min(page.limit + 1, total) : page.limit + 1;
-        const places = await walk(session, { classes, types, few, limit, start, backwards });
-        const more = places.length > page.limit;
-        if (more) places.length = page.limit;
-        if (backwards) places.reverse();
-        return {
-          rows: await shown(session, places, classes, found),
-          total: page.count ? total : undefined,
-          facets: counts,
-          hasPrevious: backwards ? more : start !== undefined,
-          hasNext: backwards || more,
-        };
-      }),
+    async search(request) {
+      if (!reader.holdsUp) return database.snapshot(session => answer(session, request));
+      try {
+        return await database.snapshot(session => answer({ ...session, brief: true }, request));
+      } catch (error) {
+        if (!(error instanceof LongRead)) throw error;
+        return database.snapshot(session => answer(session, request), { aside: true });
+      }
+    },
   };
 }
 

@@ -1,5 +1,5 @@
 /** The search index, filled with what is there already: see search-index.ts. */
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import type { Builder, Session } from '../database.ts';
 import type { Migration } from '../migrate.ts';
 import { type SearchDocument, searchIndex, wordsOfDialect } from '../search-index.ts';
@@ -12,26 +12,54 @@ export const search: Migration = {
     const { build } = database;
     for (const statement of wordsOfDialect(database).tables()) await session.run(statement.compile(build));
     const index = searchIndex(database);
-    for await (const products of rowsOf(session, build, 'products', 'document')) {
-      await index.addMany(session, 'product', products.map(productDocument));
-    }
-    for await (const users of rowsOf(session, build, 'users', "name || ' ' || email")) {
-      await index.addMany(session, 'user', users.map(userDocument));
-    }
-    for await (const orders of rowsOf(session, build, 'orders', "customer_name || ' ' || customer_email")) {
-      const documents = orders.map(row => ({ id: row.id, title: `Order ${row.id}`, body: row.value }));
-      await index.addMany(session, 'order', documents);
-    }
+    const { products, users, orders, articles, posts } = sources(session, build);
+    for await (const rows of products) await index.addMany(session, 'product', rows.map(productDocument));
+    for await (const rows of users) await index.addMany(session, 'user', rows.map(userDocument));
+    for await (const rows of orders) await index.addMany(session, 'order', rows.map(orderDocument));
+    for await (const rows of articles) await index.addMany(session, 'article', rows.map(articleDocument));
+    for await (const rows of posts) await index.addMany(session, 'post', rows);
+    await index.compact(session);
   },
 };
 
-/** All rows of a table, some at a time. @param expression in SQL: gives a text */
-async function* rowsOf(session: Session, build: Builder, table: string, expression: string) {
+interface OldProduct {
+  readonly id: number;
+  readonly document: string;
+}
+interface OldUser {
+  readonly id: number;
+  readonly name: string;
+  readonly email: string;
+}
+interface OldOrder {
+  readonly id: number;
+  readonly customer_name: string;
+  readonly customer_email: string;
+}
+interface OldArticle extends SearchDocument {
+  /** As JSON text. */
+  readonly tags: string;
+}
+
+/** What is there, some rows at a time. */
+function sources(session: Session, build: Builder) {
+  return {
+    products: rowsOf<OldProduct>(session, build, sql`select id, document from products`),
+    users: rowsOf<OldUser>(session, build, sql`select id, name, email from users`),
+    orders: rowsOf<OldOrder>(session, build, sql`select id, customer_name, customer_email from orders`),
+    articles: rowsOf<OldArticle>(session, build, sql`select id, title, body, tags from articles`),
+    posts: rowsOf<SearchDocument>(session, build, sql`select id, title, body from posts`),
+  };
+}
+
+async function* rowsOf<Row extends { readonly id: number }>(
+  session: Session,
+  build: Builder,
+  select: RawBuilder<unknown>,
+): AsyncGenerator<Row[]> {
   for (let last = 0; ; ) {
-    const rows = await session.all(
-      sql<{ id: number; value: string }>`select id, ${sql.raw(expression)} as value from ${sql.table(table)}
-        where id > ${last} order by id limit ${sql.lit(rowsAtOnce)}`.compile(build),
-    );
+    const query = sql<Row>`${select} where id > ${last} order by id limit ${sql.lit(rowsAtOnce)}`;
+    const rows = await session.all(query.compile(build));
     const end = rows.at(-1);
     if (end === undefined) return;
     yield rows;
@@ -39,10 +67,13 @@ async function* rowsOf(session: Session, build: Builder, table: string, expressi
   }
 }
 
-/** As products are written when this migration is: later changes of theirs do not change it. */
-function productDocument({ id, value }: { id: number; value: string }): SearchDocument {
+/*
+ * Documents as the stores write them when this migration is: later changes of theirs do not change it.
+ */
+
+function productDocument({ id, document }: OldProduct): SearchDocument {
   // Boundary: the document of a product, which the service has written.
-  const { name, description, category, tags, sku } = JSON.parse(`{${value}`) as {
+  const { name, description, category, tags, sku } = JSON.parse(`{${document}`) as {
     name: string;
     description: string | null;
     category: string | null;
@@ -53,8 +84,13 @@ function productDocument({ id, value }: { id: number; value: string }): SearchDo
   return { id, title: name, body: parts.filter(part => part !== null).join(' · ') };
 }
 
-/** An address has no space. */
-function userDocument({ id, value }: { id: number; value: string }): SearchDocument {
-  const at = value.lastIndexOf(' ');
-  return { id, title: value.slice(0, at), body: value.slice(at + 1) };
+const userDocument = ({ id, name, email }: OldUser): SearchDocument => ({ id, title: name, body: email });
+
+function orderDocument({ id, customer_name, customer_email }: OldOrder): SearchDocument {
+  return { id, title: `Order ${id}`, body: `${customer_name} ${customer_email}` };
+}
+
+function articleDocument({ id, title, body, tags }: OldArticle): SearchDocument {
+  // Boundary: the store writes a list of strings.
+  return { id, title, body: [body, ...(JSON.parse(tags) as string[])].join(' · ') };
 }
