@@ -2752,10 +2752,10 @@ export interface components {
          *         "self": {
          *           "href": "https://shop.example/v1/orders/1"
          *         },
-         *         "author": {
+         *         "post": {
          *           "href": "https://shop.example/v1/orders/1"
          *         },
-         *         "post": {
+         *         "author": {
          *           "href": "https://shop.example/v1/orders/1"
          *         },
          *         "edit": {
@@ -2790,8 +2790,8 @@ export interface components {
             updatedAt: string;
             _links: {
                 self: components["schemas"]["Link"];
-                author: components["schemas"]["Link"];
                 post: components["schemas"]["Link"];
+                author?: components["schemas"]["Link"];
                 edit?: components["schemas"]["Link"];
                 delete?: components["schemas"]["Link"];
             };
@@ -2911,10 +2911,10 @@ export interface components {
          *               "self": {
          *                 "href": "https://shop.example/v1/orders/1"
          *               },
-         *               "author": {
+         *               "post": {
          *                 "href": "https://shop.example/v1/orders/1"
          *               },
-         *               "post": {
+         *               "author": {
          *                 "href": "https://shop.example/v1/orders/1"
          *               },
          *               "edit": {
@@ -5978,10 +5978,10 @@ export interface components {
          *         "self": {
          *           "href": "https://shop.example/v1/orders/1"
          *         },
-         *         "author": {
+         *         "product": {
          *           "href": "https://shop.example/v1/orders/1"
          *         },
-         *         "product": {
+         *         "author": {
          *           "href": "https://shop.example/v1/orders/1"
          *         },
          *         "edit": {
@@ -6021,8 +6021,8 @@ export interface components {
             updatedAt: string;
             _links: {
                 self: components["schemas"]["Link"];
-                author: components["schemas"]["Link"];
                 product: components["schemas"]["Link"];
+                author?: components["schemas"]["Link"];
                 edit?: components["schemas"]["Link"];
                 delete?: components["schemas"]["Link"];
             };
@@ -6144,10 +6144,10 @@ export interface components {
          *               "self": {
          *                 "href": "https://shop.example/v1/orders/1"
          *               },
-         *               "author": {
+         *               "product": {
          *                 "href": "https://shop.example/v1/orders/1"
          *               },
-         *               "product": {
+         *               "author": {
          *                 "href": "https://shop.example/v1/orders/1"
          *               },
          *               "edit": {
@@ -15839,10 +15839,10 @@ export interface operations {
                      *               "self": {
                      *                 "href": "https://shop.example/v1/orders/1"
                      *               },
-                     *               "author": {
+                     *               "product": {
                      *                 "href": "https://shop.example/v1/orders/1"
                      *               },
-                     *               "product": {
+                     *               "author": {
                      *                 "href": "https://shop.example/v1/orders/1"
                      *               },
                      *               "edit": {
@@ -15984,10 +15984,10 @@ export interface operations {
                      *         "self": {
                      *           "href": "https://shop.example/v1/orders/1"
                      *         },
-                     *         "author": {
+                     *         "product": {
                      *           "href": "https://shop.example/v1/orders/1"
                      *         },
-                     *         "product": {
+                     *         "author": {
                      *           "href": "https://shop.example/v1/orders/1"
                      *         },
                      *         "edit": {
@@ -16355,10 +16355,10 @@ export interface operations {
                      *               "self": {
                      *                 "href": "https://shop.example/v1/orders/1"
                      *               },
-                     *               "author": {
+                     *               "product": {
                      *                 "href": "https://shop.example/v1/orders/1"
                      *               },
-                     *               "product": {
+                     *               "author": {
                      *                 "href": "https://shop.example/v1/orders/1"
                      *               },
                      *               "edit": {
@@ -16624,10 +16624,10 @@ export interface operations {
                      *         "self": {
                      *           "href": "https://shop.example/v1/orders/1"
                      *         },
-                     *         "author": {
+                     *         "product": {
                      *           "href": "https://shop.example/v1/orders/1"
                      *         },
-                     *         "product": {
+                     *         "author": {
                      *           "href": "https://shop.example/v1/orders/1"
                      *         },
                      *         "edit": {
@@ -16769,10 +16769,10 @@ export interface operations {
                      *         "self": {
                      *           "href": "https://shop.example/v1/orders/1"
                      *         },
-                     *         "author": {
+                     *         "product": {
                      *           "href": "https://shop.example/v1/orders/1"
                      *         },
-                     *         "product": {
+                     *         "author": {
                      *           "href": "https://shop.example/v1/orders/1"
                      *         },
                      *         "edit": {
@@ -17093,10 +17093,10 @@ export interface operations {
                      *         "self": {
                      *           "href": "https://shop.example/v1/orders/1"
                      *         },
-                     *         "author": {
+                     *         "product": {
                      *           "href": "https://shop.example/v1/orders/1"
                      *         },
-                     *         "product": {
+                     *         "author": {
                      *           "href": "https://shop.example/v1/orders/1"
                      *         },
                      *         "edit": {
@@ -19639,10 +19639,10 @@ export interface operations {
                      *               "self": {
                      *                 "href": "https://shop.example/v1/orders/1"
                      *               },
-                     *               "author": {
+                     *               "post": {
                      *                 "href": "https://shop.example/v1/orders/1"
                      *               },
-                     *               "post": {
+                     *               "author": {
                      *                 "href": "https://shop.example/v1/orders/1"
                      *               },
                      *               "edit": {
@@ -19780,10 +19780,10 @@ export interface operations {
                      *         "self": {
                      *           "href": "https://shop.example/v1/orders/1"
                      *         },
-                     *         "author": {
+                     *         "post": {
                      *           "href": "https://shop.example/v1/orders/1"
                      *         },
-                     *         "post": {
+                     *         "author": {
                      *           "href": "https://shop.example/v1/orders/1"
                      *         },
                      *         "edit": {
@@ -20045,10 +20045,10 @@ export interface operations {
                      *         "self": {
                      *           "href": "https://shop.example/v1/orders/1"
                      *         },
-                     *         "author": {
+                     *         "post": {
                      *           "href": "https://shop.example/v1/orders/1"
                      *         },
-                     *         "post": {
+                     *         "author": {
                      *           "href": "https://shop.example/v1/orders/1"
                      *         },
                      *         "edit": {
@@ -20186,10 +20186,10 @@ export interface operations {
                      *         "self": {
                      *           "href": "https://shop.example/v1/orders/1"
                      *         },
-                     *         "author": {
+                     *         "post": {
                      *           "href": "https://shop.example/v1/orders/1"
                      *         },
-                     *         "post": {
+                     *         "author": {
                      *           "href": "https://shop.example/v1/orders/1"
                      *         },
                      *         "edit": {
@@ -20507,10 +20507,10 @@ export interface operations {
                      *         "self": {
                      *           "href": "https://shop.example/v1/orders/1"
                      *         },
-                     *         "author": {
+                     *         "post": {
                      *           "href": "https://shop.example/v1/orders/1"
                      *         },
-                     *         "post": {
+                     *         "author": {
                      *           "href": "https://shop.example/v1/orders/1"
                      *         },
                      *         "edit": {

@@ -88,8 +88,11 @@ export function presenter<Row extends Changed>(kind: Kind<Row>): Presenter<Row> 
   function links({ url, caller }: Asked, row: Row): Record<string, Link> {
     const href = selfAt(url, row);
     const found: Record<string, Link> = {};
+    const account = kind.accountOf(row);
+    // A HAL link leads somewhere for whoever asks; plain JSON names the author to all, as the specification has it.
+    const seesAuthor = account !== null && may(caller, ['admin'], 'users:read', account);
     for (const [relation, address] of Object.entries(addresses(url, row)))
-      found[relation] = { href: address };
+      if (relation !== 'author' || seesAuthor) found[relation] = { href: address };
     if (allowed('edit', caller, row)) found.edit = { href, method: 'PATCH' };
     if (allowed('remove', caller, row)) found.delete = { href, method: 'DELETE' };
     return found;

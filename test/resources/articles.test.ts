@@ -206,8 +206,14 @@ describe.each([...databaseKinds])('articles on %s', kind => {
     const { id } = (await write(editor)).body;
     const target = `${path}/${id}`;
     const href = `${service.url}${target}`;
-    const links = { self: { href }, author: { href: `${service.url}/v1/users/${editor.id}` } };
+    const links = { self: { href } };
+    // The author's account is there for the author, administrators, and keys that may read users.
+    const author = { href: `${service.url}/v1/users/${editor.id}` };
     const actions = { edit: { href, method: 'PATCH' }, delete: { href, method: 'DELETE' } };
+    const own = await call(service, { path: target, headers: { ...editor.headers, ...halType } });
+    expect(own.body._links).toEqual({ ...links, author, ...actions });
+    const asAdmin = await call(service, { path: target, as: 'admin', headers: halType });
+    expect(asAdmin.body._links).toEqual({ ...links, author, ...actions });
     const asUser = await call(service, { path: target, as: 'user', headers: halType });
     expect(asUser.headers.get('Content-Type')).toBe('application/hal+json');
     expect(asUser.body._links).toEqual(links);

@@ -21,7 +21,7 @@ export const comment = z
 export const commentHal = halOf(
   comment,
   'CommentHal',
-  linksOf(['self', 'author', 'post'], ['edit', 'delete']),
+  linksOf(['self', 'post'], ['author', 'edit', 'delete']),
   z.object({}),
 );
 

@@ -28,7 +28,7 @@ export const review = z
 export const reviewHal = halOf(
   review,
   'ReviewHal',
-  linksOf(['self', 'author', 'product'], ['edit', 'delete']),
+  linksOf(['self', 'product'], ['author', 'edit', 'delete']),
   z.object({}),
 );
 
