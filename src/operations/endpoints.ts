@@ -40,6 +40,9 @@ export function operationEndpoints(options: OperationsOptions): Endpoint[] {
   const { database, docs, versions } = options;
   const current = versions.at(-1);
   if (current === undefined) throw new Error('no version is published');
+  /** Where a version is described: the newest at the address that never changes. */
+  const documentPath = ({ name }: VersionDocument) =>
+    name === current.name ? '/openapi.json' : `/openapi.${name}.json`;
   return [
     endpoint({
       method: 'GET',
@@ -74,7 +77,7 @@ export function operationEndpoints(options: OperationsOptions): Endpoint[] {
       },
       async handle({ url: { base } }) {
         const links = {
-          ...Object.fromEntries(versions.map(({ name }) => [name, `${base}/${name}`])),
+          ...Object.fromEntries(versions.map(version => [version.name, base + documentPath(version)])),
           products: `${base}/${current.name}/products`,
           docs: `${base}/docs`,
           openapi: `${base}/openapi.json`,
@@ -143,12 +146,7 @@ export function operationEndpoints(options: OperationsOptions): Endpoint[] {
     documentEndpoint('/openapi.json', 'getOpenApiDocument', 'This document', current),
     ...versions.slice(0, -1).map(version => {
       const id = `getOpenApiDocument${version.name.toUpperCase()}`;
-      return documentEndpoint(
-        `/openapi.${version.name}.json`,
-        id,
-        `The document of /${version.name}`,
-        version,
-      );
+      return documentEndpoint(documentPath(version), id, `The document of /${version.name}`, version);
     }),
     endpoint({
       method: 'GET',

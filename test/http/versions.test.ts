@@ -40,11 +40,16 @@ describe.each([...databaseKinds])('two versions on %s', kind => {
     expect(paths('v2').filter(path => path.startsWith('/v1/'))).toEqual([]);
     expect(paths('v1').map(path => path.replace(/^\/v1\//, '/v2/'))).toEqual(paths('v2'));
     const { body } = await call(service, { path: '/' }, contracts.v2);
+    const headers = { Authorization: `Bearer ${service.tokens.user}` };
     expect(body.links).toMatchObject({
-      v1: `${service.url}/v1`,
-      v2: `${service.url}/v2`,
+      v1: `${service.url}/openapi.v1.json`,
+      v2: `${service.url}/openapi.json`,
       products: `${service.url}/v2/products`,
     });
+    for (const address of Object.values<string>(body.links)) {
+      const path = address.slice(service.url.length);
+      expect([path, (await fetch(address, { headers })).status]).toEqual([path, 200]);
+    }
     const old = await documentAt('/openapi.v1.json');
     const current = await documentAt('/openapi.json');
     expect(old.paths['/v1/products'].get.deprecated).toBe(true);

@@ -143,6 +143,5 @@ export const listProducts = z.object({
 
 /** What a caller may set, complete: every write ends in one of these. */
 export type ProductFields = z.output<typeof replaceProduct>;
-export type ProductPatch = z.output<typeof patchProduct>;
 export type Product = z.output<typeof product>;
 export type Rating = z.output<typeof rating>;
