@@ -11,6 +11,7 @@ import {
 } from 'bun:sqlite';
 import type { CompiledQuery } from 'kysely';
 import { type Session, StorageError } from './database.ts';
+import { commitState } from './sqlite-state.ts';
 
 /** How much of the file a reader maps into memory at most; the kernel drops what is not used. */
 const mappedBytes = 1_073_741_824;
@@ -88,12 +89,11 @@ export function connectReader(file: string): Connected {
 /**
  * A reader whose reads share one transaction for a turn of the event loop: taking and leaving SQLite's locks
  * costs more than a read by key. `end` is called when this process has committed, so that what it has
- * acknowledged is always seen; what other processes commit is seen from the next turn on.
+ * acknowledged is always seen; what other processes commit is seen from the next turn on, or as soon as
+ * somebody asks for the state.
  */
-export function sharedReader(connected: Connected) {
+export function sharedReader(connected: Connected, file: string) {
   let open = false;
-  let state = 0;
-  const dataVersion = connected.connection.prepare<{ data_version: number }, []>('PRAGMA data_version');
   const end = (): void => {
     if (!open) return;
     open = false;
@@ -104,9 +104,8 @@ export function sharedReader(connected: Connected) {
     connected.execute('BEGIN');
     open = true;
     setImmediate(end);
-    // Differs when another connection, of this process or any other, has committed since it was last asked.
-    state = dataVersion.get()?.data_version ?? state;
   };
+  const { current } = commitState(connected, file, end);
   const { all, first, run } = connected.session;
   const shared: Session = {
     all(query) {
@@ -125,13 +124,9 @@ export function sharedReader(connected: Connected) {
   return {
     session: shared,
     end,
-    state(): number {
-      begin();
-      return state;
-    },
+    state: current,
     close() {
       end();
-      dataVersion.finalize();
       connected.close();
     },
   };

@@ -43,7 +43,7 @@ export function openSqlite(file: string): Database {
   const writer = connect(file);
   writer.execute('PRAGMA synchronous = FULL');
   const checkpoint = checkpoints(writer, file);
-  const reader = sharedReader(connectReader(file));
+  const reader = sharedReader(connectReader(file), file);
   const aside = asideReader(file);
   const pool: Connected[] = [];
   const enqueue = groupCommit(writer, checkpoint, reader.end);

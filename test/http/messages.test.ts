@@ -74,7 +74,7 @@ describe.each([...databaseKinds])('unusual messages on %s', kind => {
       ['1.1', ['Host:']],
     ] as const) {
       const index = await raw(`GET / HTTP/${version}`, headers);
-      expect([version, index.status, bodyOf(index).links.v1]).toEqual([version, 200, `${local}/v1`]);
+      expect([version, index.status, bodyOf(index).links.v1]).toEqual([version, 200, `${local}/openapi.json`]);
       const page = await raw(`GET /v1/products?page=1 HTTP/${version}`, [...headers, editor()]);
       expect(bodyOf(page).links.first).toBe(`${local}/v1/products?page=1`);
       const unknown = await raw(`GET /v1/nothing HTTP/${version}`, headers);

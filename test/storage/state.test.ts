@@ -1,0 +1,100 @@
+/** The state of an SQLite database: another number after every commit of anybody's, and the same until then. */
+
+import { Database as Connection } from 'bun:sqlite';
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { sql } from 'kysely';
+import type { Database } from '../../src/storage/database.ts';
+import { openSqlite } from '../../src/storage/sqlite.ts';
+
+let folder: string;
+let file: string;
+let database: Database;
+let other: Connection;
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'catalog-state-'));
+  file = join(folder, 'catalog.db');
+  database = openSqlite(file);
+  other = new Connection(file);
+  other.run('create table numbers (number integer)');
+});
+afterAll(async () => {
+  other.close();
+  await database.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const insert = 'insert into numbers values (1)';
+const run = (text: string) => sql.raw(text).compile(database.build);
+
+async function count(): Promise<number> {
+  const row = await database.read.first(
+    sql<{ count: number }>`select count(*) as count from numbers`.compile(database.build),
+  );
+  return row?.count ?? 0;
+}
+
+/** Each way to use the file, and whether it commits something. */
+const steps: Readonly<Record<string, { readonly commits: boolean; run(): unknown }>> = {
+  'own commit': { commits: true, run: () => database.write(session => session.run(run(insert))) },
+  'own commits together': {
+    commits: true,
+    run: () => Promise.all([1, 2].map(() => database.write(session => session.run(run(insert))))),
+  },
+  'own rollback': {
+    commits: false,
+    run: () =>
+      database
+        .write(async session => {
+          await session.run(run(insert));
+          throw new Error('no');
+        })
+        .catch(() => undefined),
+  },
+  'own empty transaction': { commits: false, run: () => database.write(async () => undefined) },
+  'own read': { commits: false, run: count },
+  'own snapshot': {
+    commits: false,
+    run: () => database.snapshot(session => session.all(run('select * from numbers limit 1'))),
+  },
+  "another's commit": { commits: true, run: () => other.run(insert) },
+  "another's rollback": { commits: false, run: () => other.run(`begin; ${insert}; rollback`) },
+  "another's read": { commits: false, run: () => other.query('select count(*) from numbers').get() },
+};
+
+test('is another number exactly when something has been committed, and what is read then is as new', async () => {
+  const names = fc.array(fc.constantFrom(...Object.keys(steps)), { minLength: 1, maxLength: 30 });
+  await fc.assert(
+    fc.asyncProperty(names, async sequence => {
+      for (const name of sequence) {
+        const step = steps[name];
+        if (step === undefined) throw new Error(`there is no step ${name}`);
+        const before = database.state();
+        // Opens the transaction that the reads of this turn share: it must not outlive the state.
+        await count();
+        await step.run();
+        expect({ name, changed: database.state() !== before }).toEqual({ name, changed: step.commits });
+        const rows = other.query<{ count: number }, []>('select count(*) as count from numbers').get();
+        expect(await count()).toBe(rows?.count ?? -1);
+        expect(database.state() === before).toBe(!step.commits);
+      }
+    }),
+  );
+});
+
+test('is another number after the log has begun anew and another process has committed', async () => {
+  const numbers = new Set([database.state()]);
+  for (let round = 0; round < 5; round++) {
+    other.run('pragma wal_checkpoint(truncate)');
+    const script = `new (require('bun:sqlite').Database)(process.argv[1]).run(${JSON.stringify(insert)})`;
+    const before = await count();
+    expect(Bun.spawnSync([process.execPath, '-e', script, file]).exitCode).toBe(0);
+    numbers.add(database.state());
+    expect(await count()).toBe(before + 1);
+  }
+  expect(numbers.size).toBe(6);
+});
