@@ -74,7 +74,11 @@ describe.each([...databaseKinds])('unusual messages on %s', kind => {
       ['1.1', ['Host:']],
     ] as const) {
       const index = await raw(`GET / HTTP/${version}`, headers);
-      expect([version, index.status, bodyOf(index).links.v1]).toEqual([version, 200, `${local}/openapi.json`]);
+      expect([version, index.status, bodyOf(index).links.v1]).toEqual([
+        version,
+        200,
+        `${local}/openapi.json`,
+      ]);
       const page = await raw(`GET /v1/products?page=1 HTTP/${version}`, [...headers, editor()]);
       expect(bodyOf(page).links.first).toBe(`${local}/v1/products?page=1`);
       const unknown = await raw(`GET /v1/nothing HTTP/${version}`, headers);
@@ -83,7 +87,7 @@ describe.each([...databaseKinds])('unusual messages on %s', kind => {
     expect((await raw('GET / HTTP/1.1', [])).status).toBe(400);
     const replica = await service.replica({ BASE_URL: 'https://shop.example' });
     const answer = await send(replica.url, ['GET / HTTP/1.0\r\n\r\n']);
-    expect(bodyOf(answer).links.v1).toBe('https://shop.example/v1');
+    expect(bodyOf(answer).links.v1).toBe('https://shop.example/openapi.json');
   });
 
   test('the target may be a whole address', async () => {
