@@ -1,10 +1,10 @@
 /**
  * Answers that are given again as long as what they show has not changed; never longer.
  *
- * Two things tell whether it has. On SQLite the database's state is known for free: while it is the same,
- * nothing at all has been committed. Otherwise a collection's version is read, which every transaction that
- * changes the collection advances. Either is taken before the answer is made, so that an answer can only be
- * newer than its label: then the label matches no more, and the answer is made again (docs/decisions/0003).
+ * A collection's version tells whether it has: every transaction that changes the collection advances it. It is
+ * read before the answer is made, so that an answer can only be newer than its label: then the label matches no
+ * more, and the answer is made again. Where the database's state is known for free, on SQLite, the version itself
+ * is read again only when something has been committed since (docs/decisions/0008).
  */
 import { LRUCache } from 'lru-cache';
 import type { Database } from '../storage/database.ts';
@@ -24,46 +24,55 @@ function taggedReply(body: string, options: ReplyOptions = {}): Reply {
   return lastModified === undefined ? reply : { ...reply, lastModifiedText: httpDate(lastModified) };
 }
 
-interface RememberedList {
-  state: number | undefined;
-  readonly version: number;
-  readonly reply: Reply;
+type VersionSource = () => number | Promise<number>;
+
+/** @param read reads the collection's version as it is now */
+function versionOf(database: Pick<Database, 'state'>, read: () => Promise<number>): VersionSource {
+  let seen: { readonly state: number; readonly version: number } | undefined;
+  return () => {
+    const state = database.state();
+    if (state === undefined) return read();
+    if (seen?.state === state) return seen.version;
+    return read().then(version => {
+      seen = { state, version };
+      return version;
+    });
+  };
 }
 
 export interface RememberedLists {
   /**
    * @param key names the answer: the complete address it was asked at
-   * @param version reads the collection's version as it is now
-   * @param make makes the body, from data of that version or a later one
+   * @param make makes the body, from data of the collection's version or a later one
    */
-  answer(key: string, version: () => Promise<number>, make: () => Promise<string>): Reply | Promise<Reply>;
+  answer(key: string, make: () => Promise<string>): Reply | Promise<Reply>;
 }
 
-export function rememberedLists(database: Pick<Database, 'state'>): RememberedLists {
-  const answers = new LRUCache<string, RememberedList>({
+/** @param read reads the collection's version as it is now */
+export function rememberedLists(
+  database: Pick<Database, 'state'>,
+  read: () => Promise<number>,
+): RememberedLists {
+  const versionNow = versionOf(database, read);
+  const answers = new LRUCache<string, { readonly version: number; readonly reply: Reply }>({
     maxSize: listsSize,
     sizeCalculation: ({ reply }, key) => key.length + (reply.body?.length ?? 0) + 200,
   });
-  async function remake(
-    key: string,
-    state: number | undefined,
-    current: number,
-    make: () => Promise<string>,
-  ) {
-    const reply = taggedReply(await make());
-    answers.set(key, { state, version: current, reply });
-    return reply;
+  function at(version: number, key: string, make: () => Promise<string>): Reply | Promise<Reply> {
+    const known = answers.get(key);
+    if (known?.version === version) return known.reply;
+    return make().then(body => {
+      const reply = taggedReply(body);
+      answers.set(key, { version, reply });
+      return reply;
+    });
   }
   return {
-    answer(key, version, make) {
-      const state = database.state();
-      const known = answers.get(key);
-      if (known !== undefined && state !== undefined && known.state === state) return known.reply;
-      return version().then(current => {
-        if (known === undefined || known.version !== current) return remake(key, state, current, make);
-        known.state = state;
-        return known.reply;
-      });
+    answer(key, make) {
+      const version = versionNow();
+      return typeof version === 'number'
+        ? at(version, key, make)
+        : version.then(current => at(current, key, make));
     },
   };
 }
@@ -77,19 +86,39 @@ export interface RememberedResources<Row> {
   ): Reply | Promise<Reply>;
 }
 
-export function rememberedResources<Row>(database: Pick<Database, 'state'>): RememberedResources<Row> {
-  const answers = boundedMap<number, { readonly state: number; readonly reply: Reply }>(resourcesLimit);
+/**
+ * Remembers nothing where the version would have to be read each time: that costs what the resource does.
+ * @param read reads the version of the resources' collection as it is now
+ */
+export function rememberedResources<Row>(
+  database: Pick<Database, 'state'>,
+  read: () => Promise<number>,
+): RememberedResources<Row> {
+  const versionNow = versionOf(database, read);
+  const answers = boundedMap<number, { readonly version: number; readonly reply: Reply }>(resourcesLimit);
+
+  type Load = () => Promise<Row>;
+  type Show = (row: Row) => { body: string } & ReplyOptions;
+  const made = (row: Row, show: Show): Reply => {
+    const { body, ...options } = show(row);
+    return taggedReply(body, options);
+  };
+  function at(version: number, id: number, load: Load, show: Show): Reply | Promise<Reply> {
+    const known = answers.get(id);
+    if (known?.version === version) return known.reply;
+    return load().then(row => {
+      const reply = made(row, show);
+      answers.set(id, { version, reply });
+      return reply;
+    });
+  }
   return {
     answer(id, load, show) {
-      const state = database.state();
-      const known = state === undefined ? undefined : answers.get(id);
-      if (known !== undefined && known.state === state) return known.reply;
-      return load().then(row => {
-        const { body, ...options } = show(row);
-        const reply = taggedReply(body, options);
-        if (state !== undefined) answers.set(id, { state, reply });
-        return reply;
-      });
+      if (database.state() === undefined) return load().then(row => made(row, show));
+      const version = versionNow();
+      return typeof version === 'number'
+        ? at(version, id, load, show)
+        : version.then(current => at(current, id, load, show));
     },
   };
 }

@@ -28,8 +28,8 @@ export function productEndpoints({ database, config, paginator }: Services, stor
       throw new HttpError('NOT_FOUND', { message: `There is no product ${id || 'with this id'}.` });
     return row;
   };
-  const lists = rememberedLists(database);
-  const singles = rememberedResources<StoredProduct>(database);
+  const lists = rememberedLists(database, store.list.version);
+  const singles = rememberedResources<StoredProduct>(database, store.list.version);
   /** What a GET of the product's address answers to this caller and Accept. */
   const bodyOf = (asked: Asked, row: StoredProduct) =>
     isHal(asked.mediaType) ? JSON.stringify(productHal(asked, row)) : productJson(row);
@@ -53,7 +53,7 @@ export function productEndpoints({ database, config, paginator }: Services, stor
         const { query, url } = asked;
         // Made anew each time: what is remembered is the same for all callers.
         if (isHal(asked.mediaType)) return halPage(asked, query);
-        return lists.answer(`${url.base}${url.path}?${url.search}`, store.list.version, async () => {
+        return lists.answer(`${url.base}${url.path}?${url.search}`, async () => {
           const request = paginator.request(query, conditionsOf(query), schema.sortColumns, 'products');
           return paginator.envelope(await store.list(request), request, 'products', url, productJson);
         });

@@ -19,7 +19,7 @@ const places: Readonly<Record<SearchType, { path: string; scope: string; roles?:
 };
 
 export function searchEndpoints({ database, paginator }: Services, store: SearchStore): Endpoint[] {
-  const answers = rememberedLists(database);
+  const answers = rememberedLists(database, store.version);
   return [
     endpoint({
       method: 'GET',
@@ -46,7 +46,7 @@ export function searchEndpoints({ database, paginator }: Services, store: Search
           { column: 'visible', operator: '=', value: visible.join() },
         ];
         const key = `${visible.join()} ${url.base}${url.path}?${url.search}`;
-        return answers.answer(key, store.version, async () => {
+        return answers.answer(key, async () => {
           const request = paginator.request(query, conditions, {}, 'search');
           const found = await store.search({ query: q, visible, types, page: request.page });
           const facets = JSON.stringify(Object.fromEntries(found.facets));
