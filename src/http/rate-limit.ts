@@ -60,7 +60,8 @@ export const subjectLimit = 200_000;
 
 /** A quota for one process: nothing is shared, nothing is waited for. */
 export function memoryQuota(limit: number, window: number, clock: Clock): Quota {
-  let used = boundedMap<string, number>(subjectLimit);
+  // Objects rather than numbers: adding to one leaves the map as it is.
+  let used = boundedMap<string, { count: number }>(subjectLimit);
   let start = 0;
 
   function turnWindow(): number {
@@ -83,20 +84,25 @@ export function memoryQuota(limit: number, window: number, clock: Clock): Quota 
     window,
     charge(subject) {
       const reset = turnWindow();
-      const count = used.get(subject);
-      if (count !== undefined && count >= limit) return state(count, reset, false);
-      used.set(subject, (count ?? 0) + 1);
-      return state((count ?? 0) + 1, reset);
+      let counter = used.get(subject);
+      if (counter === undefined) {
+        counter = { count: 0 };
+        used.set(subject, counter);
+      }
+      if (counter.count >= limit) return state(counter.count, reset, false);
+      counter.count += 1;
+      return state(counter.count, reset);
     },
     refund(subject) {
       const reset = turnWindow();
-      const count = Math.max(0, (used.get(subject) ?? 0) - 1);
-      used.set(subject, count);
-      return state(count, reset);
+      const counter = used.get(subject);
+      if (counter === undefined) return state(0, reset);
+      counter.count = Math.max(0, counter.count - 1);
+      return state(counter.count, reset);
     },
     peek(subject) {
       const reset = turnWindow();
-      return state(used.get(subject) ?? 0, reset);
+      return state(used.get(subject)?.count ?? 0, reset);
     },
     subjects: () => used.size(),
     // The window that is over was dropped as a whole.

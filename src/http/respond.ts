@@ -27,23 +27,28 @@ export interface ResponderOptions {
 }
 
 export function responder({ clock, cors, quota, negotiate, compressor }: ResponderOptions): Responder {
-  const templates = new Map<Version | undefined, Map<string, Map<string, Headers>>>();
+  const templates = new Map<Version | undefined, Map<string, Map<string, Headers[]>>>();
   let windowReset = 0;
   const policy = `"default";q=${quota.limit};w=${quota.window}`;
+  /** How `RateLimit` ends while it is so many seconds to the end of the window. */
+  let left = { seconds: -1, text: '' };
 
-  /** The headers that are the same for all answers of one kind; copying them is cheaper than setting them. */
+  /**
+   * The headers of all answers of one kind. A response takes a copy of them, so the few that differ from one
+   * answer to the next are set here just before: an object of its own for each answer costs twice as much.
+   * @param validators which of ETag (1) and Last-Modified (2) the answer has: these are set each time
+   */
   function template(
-    reply: Reply,
-    shownType: string,
-    hasBody: boolean,
+    { cacheControl }: Reply,
+    mediaType: string,
     version: Version | undefined,
     reset: number,
+    validators: number,
   ): Headers {
     if (reset !== windowReset) {
       templates.clear();
       windowReset = reset;
     }
-    const mediaType = hasBody ? shownType : '';
     // Looked up by the parts: they are constants, whose hashes are known, and no key has to be built.
     let ofVersion = templates.get(version);
     if (ofVersion === undefined) {
@@ -55,28 +60,37 @@ export function responder({ clock, cors, quota, negotiate, compressor }: Respond
       ofType = new Map();
       ofVersion.set(mediaType, ofType);
     }
-    let headers = ofType.get(reply.cacheControl);
-    if (headers === undefined) {
-      headers = new Headers({
-        'Cache-Control': reply.cacheControl,
-        Vary: 'Accept, Accept-Encoding, Origin',
-        'X-Content-Type-Options': 'nosniff',
-        'X-RateLimit-Limit': String(quota.limit),
-        'X-RateLimit-Window': String(quota.window),
-        'X-RateLimit-Reset': String(reset),
-        'RateLimit-Policy': policy,
-        ...(mediaType === '' ? {} : { 'Content-Type': mediaType }),
-        ...(version === undefined ? {} : lifecycleHeaders(version)),
-      });
-      ofType.set(reply.cacheControl, headers);
+    let kinds = ofType.get(cacheControl);
+    if (kinds === undefined) {
+      kinds = [0, 1, 2, 3].map(() => commonHeaders(cacheControl, mediaType, version, reset));
+      ofType.set(cacheControl, kinds);
     }
-    return headers;
+    return kinds[validators] ?? commonHeaders(cacheControl, mediaType, version, reset);
   }
+
+  const commonHeaders = (
+    cacheControl: string,
+    mediaType: string,
+    version: Version | undefined,
+    reset: number,
+  ): Headers =>
+    new Headers({
+      'Cache-Control': cacheControl,
+      Vary: 'Accept, Accept-Encoding, Origin',
+      'X-Content-Type-Options': 'nosniff',
+      'X-RateLimit-Limit': String(quota.limit),
+      'X-RateLimit-Window': String(quota.window),
+      'X-RateLimit-Reset': String(reset),
+      'RateLimit-Policy': policy,
+      ...(mediaType === '' ? {} : { 'Content-Type': mediaType }),
+      ...(version === undefined ? {} : lifecycleHeaders(version)),
+    });
 
   function setQuota(headers: Headers, { remaining, reset }: QuotaState): void {
     const seconds = Math.max(0, reset - Math.floor(clock.now() / 1000));
+    if (seconds !== left.seconds) left = { seconds, text: `;t=${seconds}` };
     headers.set('X-RateLimit-Remaining', String(remaining));
-    headers.set('RateLimit', `"default";r=${remaining};t=${seconds}`);
+    headers.set('RateLimit', `"default";r=${remaining}${left.text}`);
   }
 
   /** 304 costs the caller nothing, so that polling is cheap for both sides. */
@@ -138,39 +152,37 @@ export function responder({ clock, cors, quota, negotiate, compressor }: Respond
     return negotiate.coding(accepted) ?? undefined;
   }
 
-  function finish(exchange: Exchange, reply: Reply, sent: Sent): Response {
+  function finish(exchange: Exchange, reply: Reply, { status, body, etag, coding }: Sent): Response {
     const state = exchange.quota ?? quota.peek(exchange.subject);
     // JSON goes by the name that was negotiated for it; errors keep their own.
     const shownType = reply.mediaType === json && reply.status < 400 ? exchange.mediaType : reply.mediaType;
-    const common = template(reply, shownType, sent.body !== null, exchange.route?.version, state.reset);
-    // The response takes a copy of the template: setting the rest on that saves a second copy.
-    const response = new Response(sent.body, { status: sent.status, headers: common });
-    const { headers } = response;
-    setOwn(headers, reply, sent);
-    headers.set('X-Request-ID', exchange.requestId);
-    setQuota(headers, state);
-    if (exchange.ownQuota !== undefined) setOwnQuota(headers, exchange.ownQuota);
-    if (exchange.origin !== null) cors.allowOrigin(headers, exchange.origin);
-    headers.set('Server-Timing', `total;dur=${exchange.elapsedText()}`);
+    const mediaType = body === null ? '' : shownType;
+    const { lastModified } = reply;
+    const validators = (etag === undefined ? 0 : 1) + (lastModified === undefined ? 0 : 2);
+    const common = template(reply, mediaType, exchange.route?.version, state.reset, validators);
+    if (etag !== undefined) common.set('ETag', etag);
+    if (lastModified !== undefined) {
+      common.set('Last-Modified', reply.lastModifiedText ?? httpDate(lastModified));
+    }
+    common.set('X-Request-ID', exchange.requestId);
+    setQuota(common, state);
+    common.set('Server-Timing', `total;dur=${exchange.elapsedText()}`);
+    const response = new Response(body, { status, headers: common });
+    if (reply.headers !== undefined) setAll(response.headers, reply.headers);
+    if (coding !== undefined) response.headers.set('Content-Encoding', coding);
+    if (exchange.ownQuota !== undefined) {
+      const own = exchange.ownQuota;
+      setAll(response.headers, quotaHeaders(own.quota, own.state, clock.now()));
+    }
+    if (exchange.origin !== null) cors.allowOrigin(response.headers, exchange.origin);
     // Bun dates every answer but those to HEAD.
-    if (exchange.method === 'HEAD') headers.set('Date', httpDate(clock.now()));
+    if (exchange.method === 'HEAD') response.headers.set('Date', httpDate(clock.now()));
     return response;
   }
+}
 
-  function setOwnQuota(headers: Headers, own: NonNullable<Exchange['ownQuota']>): void {
-    const shown = quotaHeaders(own.quota, own.state, clock.now());
-    for (const name in shown) headers.set(name, shown[name] ?? '');
-  }
-
-  /** The headers that belong to the reply alone. */
-  function setOwn(headers: Headers, reply: Reply, { etag, coding }: Sent): void {
-    if (etag !== undefined) headers.set('ETag', etag);
-    if (coding !== undefined) headers.set('Content-Encoding', coding);
-    if (reply.lastModified !== undefined) {
-      headers.set('Last-Modified', reply.lastModifiedText ?? httpDate(reply.lastModified));
-    }
-    for (const name in reply.headers) headers.set(name, reply.headers[name] ?? '');
-  }
+function setAll(headers: Headers, values: Readonly<Record<string, string>>): void {
+  for (const name in values) headers.set(name, values[name] ?? '');
 }
 
 /** What of a reply goes out, after conditions and codings have been applied. */

@@ -29,6 +29,8 @@ const statuses = 1000;
 export function observer(log: Log, clock: Clock): Observer {
   // By route and then by status and method, without building a key: this runs for every request.
   const byRoute = new Map<string, Map<number, RouteNumbers>>();
+  /** The time of the last line: many are written in one millisecond. */
+  let moment = { at: Number.NaN, text: '' };
 
   function numbersOf(exchange: Exchange, status: number): RouteNumbers {
     const path = exchange.route?.path ?? unknownPath;
@@ -62,7 +64,10 @@ export function observer(log: Log, clock: Clock): Observer {
       if (exchange.failure !== undefined) {
         log.error('request failed', { requestId: exchange.requestId, ...describeError(exchange.failure) });
       }
-      if (log.isEnabled('info')) log.line('info', requestLine(exchange, status, clock.now()));
+      if (!log.isEnabled('info')) return;
+      const at = clock.now();
+      if (at !== moment.at) moment = { at, text: new Date(at).toISOString() };
+      log.line('info', requestLine(exchange, status, moment.text));
     },
     *numbers() {
       for (const byStatus of byRoute.values()) yield* byStatus.values();
@@ -74,17 +79,17 @@ const methodNames = ['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 'DELETE']
 const methodCode = (method: string) => methodNames.indexOf(method) + 1;
 
 /** Written by hand rather than by JSON.stringify: it is the one line that every request pays for. */
-function requestLine(exchange: Exchange, status: number, now: number): string {
+function requestLine(exchange: Exchange, status: number, time: string): string {
   const { url, method, requestId, caller } = exchange;
   const target = url.search === '' ? url.path : redacted(`${url.path}?${url.search}`);
   const level = status >= 500 ? 'error' : 'info';
   const who = caller.subject;
-  return `{"time":"${new Date(now).toISOString()}","level":"${level}","message":"request","method":"${method}","target":${quoted(target)},"status":${status},"ms":${exchange.elapsedText()},"caller":${quoted(who)},"requestId":${quoted(requestId)}}`;
+  return `{"time":"${time}","level":"${level}","message":"request","method":"${method}","target":${quoted(target)},"status":${status},"ms":${exchange.elapsedText()},"caller":${quoted(who)},"requestId":${quoted(requestId)}}`;
 }
 
 /** The text as JSON. None of those logged here can hold control characters; most have nothing to escape. */
 function quoted(text: string): string {
-  return /["\\]/.test(text) ? JSON.stringify(text) : `"${text}"`;
+  return text.includes('"') || text.includes('\\') ? JSON.stringify(text) : `"${text}"`;
 }
 
 /** Query strings are logged, so credentials in them are not. */
