@@ -15,7 +15,7 @@ import { hastyMerging, tidyMerging } from './search-sqlite.ts';
 /** How long another process's transaction is waited for. */
 const busyTimeoutMs = 10_000;
 /** In KiB, for sorting: larger indexes are sorted in temporary files. */
-const sortMemory = 16_000;
+const sortMemory = 1000;
 
 /**
  * Whether no other connection has the file open. SQLite leaves its write-ahead log only for a sole user; the
