@@ -2,8 +2,9 @@
  * The outbox: whatever changes a resource writes down, in the same transaction, what it was, what it is now, and
  * who did it. A change and its event are kept together or lost together; the events are also the audit trail.
  */
+import { sql } from 'kysely';
+import { bulk } from '../storage/bulk.ts';
 import type { Database, Transaction } from '../storage/database.ts';
-import { prepared } from '../storage/prepared.ts';
 import { createQueue, type Queue } from './queue.ts';
 import { subscriptions } from './subscriptions.ts';
 
@@ -37,6 +38,13 @@ export interface Change {
 const secretMember =
   /"(?:password|password_?hash|secret|key|key_?hash|api_?key|token|token_?hash|(?:access|refresh)_?token|authorization)":/i;
 
+/** The resources of which some event is told to somebody. */
+const toldAbout: ReadonlySet<string> = new Set(
+  subscriptions.flatMap(({ types }) => types.map(type => type.slice(0, type.indexOf('.')))),
+);
+/** Events per INSERT, largest first. */
+const insertSizes = [64, 16, 4, 1] as const;
+
 /** An event as it is stored. */
 export interface StoredEvent {
   readonly id: number;
@@ -51,6 +59,19 @@ export interface StoredEvent {
   readonly created_at: number;
 }
 
+type NewEvent = Omit<StoredEvent, 'id'>;
+
+const columns = [
+  'type',
+  'resource',
+  'resource_id',
+  'actor',
+  'request_id',
+  'old_document',
+  'new_document',
+  'created_at',
+] as const satisfies readonly (keyof NewEvent)[];
+
 export interface Outbox {
   /**
    * Writes the change down, and queues it for everyone who has subscribed to its type. The transaction must have
@@ -64,19 +85,26 @@ export interface Outbox {
 export const outboxOf = (database: Database): Outbox => createOutbox(database, createQueue(database));
 
 export function createOutbox({ build }: Pick<Database, 'build'>, queue: Queue): Outbox {
-  type Values = Omit<StoredEvent, 'id'>;
-  const insert = prepared<{ [Column in keyof Values]: Values[Column] }, unknown>(argument =>
-    build.insertInto('events').values({
-      type: argument.type,
-      resource: argument.resource,
-      resource_id: argument.resource_id,
-      actor: argument.actor,
-      request_id: argument.request_id,
-      old_document: argument.old_document,
-      new_document: argument.new_document,
-      created_at: argument.created_at,
-    }),
-  );
+  const names = sql.join(columns.map(name => sql.ref(name)));
+  const row = sql`(${sql.join(columns.map(() => null))})`;
+  const valuesOf = (event: NewEvent) => columns.map(name => event[name]);
+  const insert = (size: number) =>
+    sql`insert into events (${names}) values ${sql.join(new Array(size).fill(row))}`.compile(build);
+  const single = insert(1);
+  const many = bulk('events', insertSizes, insert);
+
+  async function write(session: Transaction, event: NewEvent): Promise<void> {
+    // An id is needed only where somebody is told. For the whole resource one way or the other: the events of
+    // one resource get their ids in the order they are recorded in.
+    if (!toldAbout.has(event.resource)) return session.runLate(many, valuesOf(event));
+    const eventId = await session.insert({ ...single, parameters: valuesOf(event) });
+    for (const { queue: name, types } of subscriptions) {
+      if (!types.includes(event.type)) continue;
+      const key = `${event.resource}:${event.resource_id}`;
+      await queue.add(session, { queue: name, key, payload: String(eventId), at: event.created_at });
+    }
+  }
+
   return {
     async record(session, { resource, resourceId, action, before, after }, { actor, requestId, at }) {
       const type = `${resource}.${action}`;
@@ -84,23 +112,16 @@ export function createOutbox({ build }: Pick<Database, 'build'>, queue: Queue): 
         const secret = document === null ? undefined : secretMember.exec(document)?.[0];
         if (secret !== undefined) throw new Error(`an event of ${type} must not hold ${secret.slice(0, -1)}`);
       }
-      const eventId = await session.insert(
-        insert({
-          type,
-          resource,
-          resource_id: resourceId,
-          actor,
-          request_id: requestId,
-          old_document: before,
-          new_document: after,
-          created_at: at,
-        }),
-      );
-      for (const { queue: name, types } of subscriptions) {
-        if (!types.includes(type)) continue;
-        const delivery = { queue: name, key: `${resource}:${resourceId}`, payload: String(eventId), at };
-        await queue.add(session, delivery);
-      }
+      await write(session, {
+        type,
+        resource,
+        resource_id: resourceId,
+        actor,
+        request_id: requestId,
+        old_document: before,
+        new_document: after,
+        created_at: at,
+      });
     },
   };
 }

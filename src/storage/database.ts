@@ -45,8 +45,8 @@ export interface Transaction extends Session {
   add(counter: Counter, amount: number): void;
   /**
    * Writes a row whose effects the transaction does not read, before the commit at the latest. On SQLite,
-   * transactions that are committed together write theirs at the end, as many as go into one statement. If that
-   * fails, they fail.
+   * transactions that are committed together write theirs at the end, table by table, as many as go into one
+   * statement. If that fails, they fail.
    */
   runLate(statement: Bulk, row: readonly unknown[]): Promise<void>;
 }
@@ -71,7 +71,8 @@ export interface Database {
   snapshot<T>(work: (session: Session) => Promise<T>, options?: SnapshotOptions): Promise<T>;
   /**
    * Runs one transaction: it is durable when the promise resolves, and left no trace when it rejects.
-   * `work` must wait for nothing but its session: on SQLite it holds the only writer.
+   * `work` must wait for nothing but its session: on SQLite it holds the only writer. It may be run again, from
+   * the beginning and with all that it has written undone: after a deadlock, or because another one has failed.
    */
   write<T>(work: (session: Transaction) => Promise<T>, options?: WriteOptions): Promise<T>;
   /** Runs statements one by one under a lock that only one process can hold: for migrations. */

@@ -49,6 +49,7 @@ export const idAt = (position: number): number => position % typeSpan;
 /** The name under which `add`, `change` and `remove` advance collection_versions: see search-counts.ts. */
 export const searchCollection = 'search';
 
+const table = 'search_index';
 /** Documents per INSERT, largest first. */
 const insertSizes = [100, 10, 1] as const;
 
@@ -63,8 +64,8 @@ export function searchIndex(
   const { build } = database;
   const dialect = wordsOfDialect(database);
   const versions = collectionVersions(database);
-  const inserts = bulk(insertSizes, size => dialect.insert(size).compile(build));
-  const removals = bulk([1], () => dialect.remove(sql`${null}`).compile(build));
+  const inserts = bulk(table, insertSizes, size => dialect.insert(size).compile(build));
+  const removals = bulk(table, [1], () => dialect.remove(sql`${null}`).compile(build));
 
   const row = (type: SearchType, id: number, entries: readonly string[]) => [
     positionOf(type, id),

@@ -18,7 +18,7 @@ interface Job {
 
 /**
  * Runs transactions one after another on one connection. Those that wait while one group commits form the
- * next group: each has its own savepoint, so a failed one is undone alone, and all share one COMMIT.
+ * next group and share one COMMIT; a failed one is undone alone.
  */
 export function groupCommit(writer: Connected, checkpoint: Checkpoints, committed: () => void) {
   const waiting: Job[] = [];
@@ -29,7 +29,6 @@ export function groupCommit(writer: Connected, checkpoint: Checkpoints, committe
       const group = waiting.splice(0, groupSize);
       try {
         await checkpoint.before();
-        await begin(writer);
         const settle = await runGroup(writer, group);
         writer.execute('COMMIT');
         committed();
@@ -63,6 +62,14 @@ interface Done {
   readonly late: readonly Late[];
 }
 
+/** What a job leaves while it works. */
+interface Left {
+  readonly additions: Addition[];
+  readonly late: Late[];
+  /** Whether a statement of its own has changed, or may have changed, anything. */
+  hasWritten: boolean;
+}
+
 /** A row for the end of the group. */
 interface Late {
   readonly statement: Bulk;
@@ -70,70 +77,93 @@ interface Late {
 }
 
 /**
- * Runs each job in a savepoint, and then what they have left for the end: a savepoint would make the search
- * index write each document by itself. Gives the resolutions to call once the group is durable.
+ * Runs the jobs, and then what they have left for the end: so the search index writes all documents at once.
+ * Gives the resolutions to call once the group is durable.
  */
 async function runGroup(writer: Connected, group: readonly Job[]): Promise<(() => void)[]> {
-  const settle: (() => void)[] = [];
-  const additions: Addition[] = [];
-  const late: Late[] = [];
-  const keep = (done: Done) => {
-    settle.push(done.settle);
-    for (const row of done.late) late.push(row);
-    for (const addition of done.additions) additions.push(addition);
-  };
-  const [only] = group;
-  // Alone, a job is undone with its transaction; a savepoint would only make long ones slower.
-  if (group.length === 1 && only !== undefined) keep(await runJob(writer, only));
-  else {
-    for (const job of group) {
-      writer.execute('SAVEPOINT job');
-      try {
-        keep(await runJob(writer, job));
-      } catch (error) {
-        // A full disk may have rolled the whole transaction back: then no job of the group can succeed.
-        if (!writer.connection.inTransaction) throw error;
-        writer.execute('ROLLBACK TO job');
-        settle.push(() => job.reject(error));
-      }
-      writer.execute('RELEASE job');
-    }
+  await begin(writer);
+  let results = await runTogether(writer, group);
+  if (results === undefined) {
+    writer.execute('ROLLBACK');
+    await begin(writer);
+    results = await runApart(writer, group);
   }
+  const late = results.flatMap(result => result.late);
+  const additions = results.flatMap(result => result.additions);
   await writeLate(writer, late);
   await writeAdditions(writer.session, additions);
-  return settle;
+  return results.map(({ settle }) => settle);
 }
 
-/** Rows of one statement that follow each other are written together; their order is kept. */
+/**
+ * Without savepoints, which would copy each page that a job changes. Gives undefined when a job has failed that
+ * had written something: only a savepoint could have undone it alone.
+ */
+async function runTogether(writer: Connected, group: readonly Job[]): Promise<Done[] | undefined> {
+  const results: Done[] = [];
+  for (const job of group) {
+    const left: Left = { additions: [], late: [], hasWritten: false };
+    try {
+      results.push(await runJob(writer, job, left));
+    } catch (error) {
+      if (group.length === 1 || !writer.connection.inTransaction) throw error;
+      if (left.hasWritten) return undefined;
+      results.push(failed(job, error));
+    }
+  }
+  return results;
+}
+
+/** Each job in a savepoint of its own. */
+async function runApart(writer: Connected, group: readonly Job[]): Promise<Done[]> {
+  const results: Done[] = [];
+  for (const job of group) {
+    writer.execute('SAVEPOINT job');
+    try {
+      results.push(await runJob(writer, job, { additions: [], late: [], hasWritten: false }));
+    } catch (error) {
+      // A full disk may have rolled the whole transaction back: then no job of the group can succeed.
+      if (!writer.connection.inTransaction) throw error;
+      writer.execute('ROLLBACK TO job');
+      results.push(failed(job, error));
+    }
+    writer.execute('RELEASE job');
+  }
+  return results;
+}
+
+const failed = (job: Job, error: unknown): Done => ({
+  settle: () => job.reject(error),
+  additions: [],
+  late: [],
+});
+
+/** Rows of one statement that follow each other in a table are written together; their order is kept. */
 async function writeLate({ session }: Connected, late: readonly Late[]): Promise<void> {
-  for (let start = 0; start < late.length; ) {
-    const statement = late[start]?.statement;
-    let end = start + 1;
-    while (late[end]?.statement === statement && end < late.length) end++;
-    const rows = late.slice(start, end).map(({ row }) => row);
-    for (const query of statement?.statements(rows) ?? []) await session.run(query);
-    start = end;
+  for (const rows of Map.groupBy(late, ({ statement }) => statement.table).values()) {
+    for (let start = 0; start < rows.length; ) {
+      const statement = rows[start]?.statement;
+      let end = start + 1;
+      while (rows[end]?.statement === statement && end < rows.length) end++;
+      const together = rows.slice(start, end).map(({ row }) => row);
+      for (const query of statement?.statements(together) ?? []) await session.run(query);
+      start = end;
+    }
   }
 }
 
-async function runJob(writer: Connected, job: Job): Promise<Done> {
-  const additions: Addition[] = [];
-  const late: Late[] = [];
+async function runJob(writer: Connected, job: Job, left: Left): Promise<Done> {
   let open = true;
   try {
-    const value = await job.work(transaction(writer, { additions, late }, () => open));
-    return { settle: () => job.resolve(value), additions, late };
+    const value = await job.work(transaction(writer, left, () => open));
+    return { settle: () => job.resolve(value), additions: left.additions, late: left.late };
   } finally {
     open = false;
   }
 }
 
 /** The writer's session for one job, refusing to work once the job has ended. */
-function transaction(
-  writer: Connected,
-  left: { readonly additions: Addition[]; readonly late: Late[] },
-  isOpen: () => boolean,
-): Transaction {
+function transaction(writer: Connected, left: Left, isOpen: () => boolean): Transaction {
   const { session } = writer;
   const check = () => {
     if (!isOpen()) throw new Error('A session was used after its transaction had ended.');
@@ -141,24 +171,34 @@ function transaction(
   return {
     async all(query) {
       check();
-      return session.all(query);
+      const rows = await session.all(query);
+      left.hasWritten ||= !isRead(query.sql);
+      return rows;
     },
     async first(query) {
       check();
-      return session.first(query);
+      const row = await session.first(query);
+      left.hasWritten ||= !isRead(query.sql);
+      return row;
     },
+    // What fails has changed nothing: SQLite undoes a statement that it cannot complete.
     async run(query) {
       check();
-      return session.run(query);
+      const changed = await session.run(query);
+      left.hasWritten = true;
+      return changed;
     },
     async insert(query) {
       check();
-      return writer.insert(query);
+      const id = writer.insert(query);
+      left.hasWritten = true;
+      return id;
     },
     async insertMany(query, count) {
       check();
       // One statement of the only writer gives ids one after another, and the last row's is told.
       const last = writer.insert(query);
+      left.hasWritten = true;
       return Array.from({ length: count }, (_, index) => last - count + 1 + index);
     },
     add(counter, amount) {
@@ -171,6 +211,9 @@ function transaction(
     },
   };
 }
+
+/** Whether a statement that gives rows changes none; an INSERT … RETURNING does. */
+const isRead = (text: string): boolean => text.startsWith('select');
 
 async function begin(writer: Connected): Promise<void> {
   const start = performance.now();
