@@ -49,6 +49,8 @@ export interface Transaction extends Session {
    * statement. If that fails, they fail.
    */
   runLate(statement: Bulk, row: readonly unknown[]): Promise<void>;
+  /** Does something in this process once the transaction is durable, and never when it is not. */
+  onCommit(effect: () => void): void;
 }
 
 export interface WriteOptions {
@@ -76,7 +78,7 @@ export interface Database {
    */
   write<T>(work: (session: Transaction) => Promise<T>, options?: WriteOptions): Promise<T>;
   /** Runs statements one by one under a lock that only one process can hold: for migrations. */
-  exclusively<T>(work: (session: Session) => Promise<T>): Promise<T>;
+  exclusively<T>(work: (session: Transaction) => Promise<T>): Promise<T>;
   /**
    * A number that is another whenever anything at all has been committed, by whomever; undefined where that
    * cannot be told without asking the database.

@@ -59,13 +59,16 @@ export function openPostgres(url: string, poolSize: number, timeout: number): Da
     const start = performance.now();
     for (let attempt = 1; ; attempt++) {
       let begun = false;
+      const effects: (() => void)[] = [];
       try {
-        return await pool[limit](connections =>
+        const result = await pool[limit](connections =>
           connections.begin(mode, tx => {
             begun = true;
-            return complete(session(tx), work);
+            return complete(session(tx), work, effects);
           }),
         );
+        for (const effect of effects) effect();
+        return result;
       } catch (error) {
         // A pooled connection that died while idle fails at BEGIN: nothing was done, so nothing is done twice.
         const died = !begun && isLost(error) && performance.now() - start < againWithin;
@@ -119,7 +122,11 @@ export function openPostgres(url: string, poolSize: number, timeout: number): Da
 }
 
 /** Runs the work of one transaction, and what it adds to counters after it. */
-async function complete<T>(inner: Session, work: (session: Transaction) => Promise<T>): Promise<T> {
+async function complete<T>(
+  inner: Session,
+  work: (session: Transaction) => Promise<T>,
+  effects: (() => void)[],
+): Promise<T> {
   const additions: Addition[] = [];
   const result = await work({
     ...inner,
@@ -137,6 +144,7 @@ async function complete<T>(inner: Session, work: (session: Transaction) => Promi
     async runLate(statement, row) {
       for (const query of statement.statements([row])) await inner.run(query);
     },
+    onCommit: effect => void effects.push(effect),
   });
   await writeAdditions(inner, additions);
   return result;

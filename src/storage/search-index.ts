@@ -25,7 +25,7 @@ export interface SearchIndex {
   /** A new resource. */
   add(session: Transaction, type: SearchType, document: SearchDocument): Promise<void>;
   /** Many new products at once; or what a migration finds. */
-  addMany(session: Session, type: SearchType, documents: readonly SearchDocument[]): Promise<void>;
+  addMany(session: Transaction, type: SearchType, documents: readonly SearchDocument[]): Promise<void>;
   /** A resource that has changed; writes nothing when its words are the same. */
   change(session: Transaction, type: SearchType, before: SearchText, after: SearchDocument): Promise<void>;
   remove(session: Transaction, type: SearchType, id: number): Promise<void>;

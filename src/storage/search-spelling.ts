@@ -5,7 +5,7 @@
  * offered one looks whether it finds anything.
  */
 import { type CompiledQuery, sql } from 'kysely';
-import type { Database, Session } from './database.ts';
+import type { Database, Session, Transaction } from './database.ts';
 import { titleMark } from './search-words.ts';
 
 /** In letters. Shorter words are other words with any typo, longer ones are no words. */
@@ -22,16 +22,26 @@ const letters = /^[\p{L}\p{M}]+$/u;
 
 export interface Spelling {
   /** Keeps the words of a document; those with digits are names of things, not words that are misspelt. */
-  keep(session: Session, entries: readonly string[]): Promise<void>;
+  keep(session: Transaction, entries: readonly string[]): Promise<void>;
   /** Known words with exactly one typo between them and this one, in order; none for words too short or with digits. */
   candidates(session: Session, word: string): Promise<string[]>;
 }
 
 export function spelling({ build }: Pick<Database, 'build'>): Spelling {
   const known = new Set<string>();
-  /** What each open transaction has added: known to others only once it has been committed. */
-  const added = new WeakMap<Session, Set<string>>();
+  /** What each open transaction has seen to: known to others once it has been committed, and not before. */
+  const kept = new WeakMap<Transaction, Set<string>>();
   const inserts = new Map<number, CompiledQuery<unknown>>();
+
+  function keptBy(session: Transaction): Set<string> {
+    const words = new Set<string>();
+    kept.set(session, words);
+    session.onCommit(() => {
+      if (known.size >= mostKnown) known.clear();
+      for (const word of words) known.add(word);
+    });
+    return words;
+  }
 
   function insert(word: string, spellings: readonly string[]): CompiledQuery<unknown> {
     let query = inserts.get(spellings.length);
@@ -53,18 +63,14 @@ export function spelling({ build }: Pick<Database, 'build'>): Spelling {
         fresh.push(word);
       }
       if (fresh === undefined) return;
-      const own = added.get(session) ?? new Set<string>();
-      added.set(session, own);
+      const own = kept.get(session) ?? keptBy(session);
       // In one order for all transactions, so that none waits for another crosswise.
       for (const word of fresh.sort()) {
-        if (own.has(word) || known.has(word)) continue;
+        if (own.has(word)) continue;
         if ((await session.run(insert(word, [word]))) > 0) {
-          own.add(word);
           await session.run(insert(word, oneLetterLess(word)));
-        } else {
-          if (known.size >= mostKnown) known.clear();
-          known.add(word);
         }
+        own.add(word);
       }
     },
 

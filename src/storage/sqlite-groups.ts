@@ -66,9 +66,12 @@ interface Done {
 interface Left {
   readonly additions: Addition[];
   readonly late: Late[];
+  readonly effects: (() => void)[];
   /** Whether a statement of its own has changed, or may have changed, anything. */
   hasWritten: boolean;
 }
+
+const nothingLeft = (): Left => ({ additions: [], late: [], effects: [], hasWritten: false });
 
 /** A row for the end of the group. */
 interface Late {
@@ -102,7 +105,7 @@ async function runGroup(writer: Connected, group: readonly Job[]): Promise<(() =
 async function runTogether(writer: Connected, group: readonly Job[]): Promise<Done[] | undefined> {
   const results: Done[] = [];
   for (const job of group) {
-    const left: Left = { additions: [], late: [], hasWritten: false };
+    const left = nothingLeft();
     try {
       results.push(await runJob(writer, job, left));
     } catch (error) {
@@ -120,7 +123,7 @@ async function runApart(writer: Connected, group: readonly Job[]): Promise<Done[
   for (const job of group) {
     writer.execute('SAVEPOINT job');
     try {
-      results.push(await runJob(writer, job, { additions: [], late: [], hasWritten: false }));
+      results.push(await runJob(writer, job, nothingLeft()));
     } catch (error) {
       // A full disk may have rolled the whole transaction back: then no job of the group can succeed.
       if (!writer.connection.inTransaction) throw error;
@@ -156,7 +159,11 @@ async function runJob(writer: Connected, job: Job, left: Left): Promise<Done> {
   let open = true;
   try {
     const value = await job.work(transaction(writer, left, () => open));
-    return { settle: () => job.resolve(value), additions: left.additions, late: left.late };
+    const settle = () => {
+      for (const effect of left.effects) effect();
+      job.resolve(value);
+    };
+    return { settle, additions: left.additions, late: left.late };
   } finally {
     open = false;
   }
@@ -208,6 +215,10 @@ function transaction(writer: Connected, left: Left, isOpen: () => boolean): Tran
     async runLate(statement, row) {
       check();
       left.late.push({ statement, row });
+    },
+    onCommit(effect) {
+      check();
+      left.effects.push(effect);
     },
   };
 }
