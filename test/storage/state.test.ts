@@ -2,13 +2,15 @@
 
 import { Database as Connection } from 'bun:sqlite';
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { sql } from 'kysely';
 import type { Database } from '../../src/storage/database.ts';
 import { openSqlite } from '../../src/storage/sqlite.ts';
+import { connectReader } from '../../src/storage/sqlite-connection.ts';
+import { askedState } from '../../src/storage/sqlite-state.ts';
 
 let folder: string;
 let file: string;
@@ -65,6 +67,28 @@ const steps: Readonly<Record<string, { readonly commits: boolean; run(): unknown
   "another's rollback": { commits: false, run: () => other.run(`begin; ${insert}; rollback`) },
   "another's read": { commits: false, run: () => other.query('select count(*) from numbers').get() },
 };
+
+test('by SQLite’s own means, where the file cannot be looked at: another number exactly then too', async () => {
+  const connected = connectReader(file);
+  const { current } = askedState(connected, () => undefined);
+  for (const [name, step] of Object.entries(steps)) {
+    const before = current();
+    await step.run();
+    expect({ name, changed: current() !== before }).toEqual({ name, changed: step.commits });
+  }
+  connected.close();
+});
+
+test.skipIf(!existsSync('/proc/locks'))('looking at the file takes no lock away from SQLite', async () => {
+  // Whoever opens the database as its first user empties the wal-index: it must not come to think it is the first.
+  const script = `new (require('bun:sqlite').Database)(process.argv[1]).query('select count(*) from numbers').get()`;
+  database.state();
+  expect(Bun.spawnSync([process.execPath, '-e', script, file]).exitCode).toBe(0);
+  expect(statSync(`${file}-shm`).size).toBeGreaterThan(0);
+  const locks = readFileSync('/proc/locks', 'utf8').split('\n');
+  const inode = `:${statSync(`${file}-shm`).ino} `;
+  expect(locks.filter(line => line.includes(inode) && line.includes(` ${process.pid} `))).not.toEqual([]);
+});
 
 test('is another number exactly when something has been committed, and what is read then is as new', async () => {
   const names = fc.array(fc.constantFrom(...Object.keys(steps)), { minLength: 1, maxLength: 30 });
