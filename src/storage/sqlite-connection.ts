@@ -87,23 +87,34 @@ export function connectReader(file: string): Connected {
 }
 
 /**
- * A reader whose reads share one transaction for a turn of the event loop: taking and leaving SQLite's locks
- * costs more than a read by key. `end` is called when this process has committed, so that what it has
- * acknowledged is always seen; what other processes commit is seen from the next turn on, or as soon as
- * somebody asks for the state.
+ * A reader whose reads share one transaction, and one look at the state, for a turn of the event loop: taking and
+ * leaving SQLite's locks costs more than a read by key. `end` is called when this process has committed, so that
+ * what it has acknowledged is always seen; what other processes commit is seen from the next turn on.
  */
 export function sharedReader(connected: Connected, file: string) {
   let open = false;
+  let state: number | undefined;
+  let endsSoon = false;
   const end = (): void => {
+    state = undefined;
     if (!open) return;
     open = false;
     connected.execute('COMMIT');
+  };
+  const endOfTurn = (): void => {
+    endsSoon = false;
+    end();
+  };
+  const endSoon = (): void => {
+    if (endsSoon) return;
+    endsSoon = true;
+    setImmediate(endOfTurn);
   };
   const begin = (): void => {
     if (open) return;
     connected.execute('BEGIN');
     open = true;
-    setImmediate(end);
+    endSoon();
   };
   const { current } = commitState(connected, file, end);
   const { all, first, run } = connected.session;
@@ -124,7 +135,13 @@ export function sharedReader(connected: Connected, file: string) {
   return {
     session: shared,
     end,
-    state: current,
+    state(): number {
+      if (state === undefined) {
+        state = current();
+        endSoon();
+      }
+      return state;
+    },
     close() {
       end();
       connected.close();

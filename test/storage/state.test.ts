@@ -33,6 +33,9 @@ afterAll(async () => {
 const insert = 'insert into numbers values (1)';
 const run = (text: string) => sql.raw(text).compile(database.build);
 
+/** What others have committed is seen from the next turn of the event loop on. */
+const turn = () => new Promise(resolve => setImmediate(resolve));
+
 async function count(): Promise<number> {
   const row = await database.read.first(
     sql<{ count: number }>`select count(*) as count from numbers`.compile(database.build),
@@ -101,6 +104,7 @@ test('is another number exactly when something has been committed, and what is r
         // Opens the transaction that the reads of this turn share: it must not outlive the state.
         await count();
         await step.run();
+        await turn();
         expect({ name, changed: database.state() !== before }).toEqual({ name, changed: step.commits });
         const rows = other.query<{ count: number }, []>('select count(*) as count from numbers').get();
         expect(await count()).toBe(rows?.count ?? -1);
@@ -117,6 +121,7 @@ test('is another number after the log has begun anew and another process has com
     const script = `new (require('bun:sqlite').Database)(process.argv[1]).run(${JSON.stringify(insert)})`;
     const before = await count();
     expect(Bun.spawnSync([process.execPath, '-e', script, file]).exitCode).toBe(0);
+    await turn();
     numbers.add(database.state());
     expect(await count()).toBe(before + 1);
   }
