@@ -100,6 +100,7 @@ test('is another number exactly when something has been committed, and what is r
       for (const name of sequence) {
         const step = steps[name];
         if (step === undefined) throw new Error(`there is no step ${name}`);
+        await turn();
         const before = database.state();
         // Opens the transaction that the reads of this turn share: it must not outlive the state.
         await count();
