@@ -1,7 +1,7 @@
 /** What an import tells: how far it is, which records it refused, and what came of it. */
 import { closeSync, openSync, writeSync } from 'node:fs';
 import type { ErrorDetail } from '../http/errors.ts';
-import type { ImportCounts } from '../resources/products/import.ts';
+import type { ImportCounts } from '../resources/products/import-plan.ts';
 
 /** One line of the rejects file. */
 export interface Reject {

@@ -2,14 +2,15 @@
 import { join } from 'node:path';
 import type { Config } from '../config.ts';
 import { causedBy, outboxOf } from '../events/outbox.ts';
-import { type ImportRecord, productImporter } from '../resources/products/import.ts';
+import { productImporter } from '../resources/products/import.ts';
+import type { PreparedRecord } from '../resources/products/import-prepared.ts';
 import { type Database, StorageError } from '../storage/database.ts';
 import { deferIndexes, isSoleUser, restoreIndexes } from '../storage/deferred-indexes.ts';
 import { productTotals } from '../storage/totals.ts';
 import { grouped } from './import-report.ts';
 import type { BatchWriter } from './import-run.ts';
 
-/** Others wait for their turn to write by asking every few milliseconds: this long the file is left to them. */
+/** Others wait for their turn to write by asking every few milliseconds: this long an SQLite file is left to them. */
 const turnMs = 6;
 const uniqueAttempts = 5;
 /** Records after which the heap is collected: left to itself it grows to several times what a batch needs. */
@@ -26,7 +27,7 @@ export async function databaseWriter(
   let created = 0;
   let lastEnd = 0;
   let sinceCollection = 0;
-  const write = (records: readonly ImportRecord[]) =>
+  const write = (records: readonly PreparedRecord[]) =>
     database.write(async session => {
       const plan = await importer.plan(session, records, 'lock');
       await importer.apply(session, plan, causedBy('import', Date.now()));
@@ -34,7 +35,7 @@ export async function databaseWriter(
     });
   return async records => {
     const rest = lastEnd + turnMs - performance.now();
-    if (database.dialect.name === 'sqlite' && rest > 0) await Bun.sleep(rest);
+    if (!indexes.alone && rest > 0) await Bun.sleep(rest);
     for (let attempt = 1; ; attempt++) {
       try {
         const counts = await write(records);
@@ -58,6 +59,8 @@ export async function databaseWriter(
 }
 
 export interface IndexDeferral {
+  /** Whether nobody waits for a turn to write. */
+  readonly alone: boolean;
   /** Puts the indexes aside once enough products are new; a small import never pays for building them. */
   note(created: number, existing: number): void;
   /** Builds what was put aside. */
@@ -73,13 +76,16 @@ const manyCreated = 5000;
  * opened: its own connections would count as others.
  */
 export function indexDeferral(config: Config): IndexDeferral {
-  if (config.DATABASE_URL !== undefined) return { note: () => undefined, restore: () => undefined };
+  if (config.DATABASE_URL !== undefined) {
+    return { alone: true, note: () => undefined, restore: () => undefined };
+  }
   const file = join(config.DATA_DIR, 'catalog.db');
   // What an import that was killed has left behind.
   restoreIndexes(file);
   const alone = isSoleUser(file);
   let deferred = false;
   return {
+    alone,
     note(created, existing) {
       if (deferred || !alone || created < Math.max(manyCreated, existing / 10)) return;
       deferIndexes(file, ['products', 'events']);

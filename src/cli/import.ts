@@ -5,14 +5,15 @@ import { join } from 'node:path';
 import { type Config, loadConfig } from '../config.ts';
 import { outboxOf } from '../events/outbox.ts';
 import { MappingError, parseMapping } from '../files/map.ts';
-import { planWithout, productImporter } from '../resources/products/import.ts';
+import { productImporter } from '../resources/products/import.ts';
+import { planWithout } from '../resources/products/import-plan.ts';
 import { openDatabase } from '../service.ts';
 import type { Database } from '../storage/database.ts';
 import { pendingMigrations } from '../storage/migrate.ts';
 import { withDatabase } from './database.ts';
 import { createProgress, grouped, openRejects, summary } from './import-report.ts';
 import { type BatchWriter, type ImportState, runImport, type StopRequest } from './import-run.ts';
-import { openSource } from './import-source.ts';
+import { openRecordsInThread } from './import-thread.ts';
 import { databaseWriter, indexDeferral } from './import-write.ts';
 import { type Command, choiceOption, countOption, onePositional, parse, UsageError } from './usage.ts';
 
@@ -143,14 +144,14 @@ async function existingDatabase(config: Config): Promise<Database | undefined> {
 }
 
 async function importFile(given: ImportArguments, write: BatchWriter): Promise<number> {
-  const source = await openSource(given.file, given.format, given.path);
+  const { totalBytes, chunks } = await openRecordsInThread(given);
   const rejects = openRejects(given.rejects, given.skip > 0);
-  const progress = createProgress(process.stderr.isTTY === true, source.totalBytes);
+  const progress = createProgress(process.stderr.isTTY === true, totalBytes);
   const state: ImportState = { created: 0, updated: 0, unchanged: 0, done: 0 };
   const started = performance.now();
-  const { mapping, skip, batchSize } = given;
+  const { skip, batchSize } = given;
   try {
-    const run = { source, mapping, skip, batchSize, write, rejects, progress, stop: stopRequest() };
+    const run = { chunks, skip, batchSize, write, rejects, progress, stop: stopRequest() };
     const complete = await runImport(run, state);
     progress.end();
     console.log(summary({ ...state, rejected: rejects.count }, performance.now() - started, given.dryRun));

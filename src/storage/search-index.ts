@@ -21,11 +21,25 @@ export interface SearchDocument extends SearchText {
   readonly id: number;
 }
 
+/** A document whose words have been split already: as `documentWords` gives them, with spaces between. */
+export interface SplitDocument {
+  readonly id: number;
+  readonly words: string;
+}
+
 export interface SearchIndex {
   /** A new resource. */
   add(session: Transaction, type: SearchType, document: SearchDocument): Promise<void>;
-  /** Many new products at once; or what a migration finds. */
-  addMany(session: Transaction, type: SearchType, documents: readonly SearchDocument[]): Promise<void>;
+  /**
+   * Many new products at once; or what a migration finds.
+   * @param newWords those words of split documents that may not have been in any document before
+   */
+  addMany(
+    session: Transaction,
+    type: SearchType,
+    documents: readonly (SearchDocument | SplitDocument)[],
+    newWords?: readonly string[],
+  ): Promise<void>;
   /** A resource that has changed; writes nothing when its words are the same. */
   change(session: Transaction, type: SearchType, before: SearchText, after: SearchDocument): Promise<void>;
   remove(session: Transaction, type: SearchType, id: number): Promise<void>;
@@ -84,12 +98,16 @@ export function searchIndex(
       await write(session, type, document.id, documentWords(document));
     },
 
-    async addMany(session, type, documents) {
+    async addMany(session, type, documents, newWords = []) {
+      await words.keep(session, newWords);
       const rows: (readonly unknown[])[] = [];
       for (const document of documents) {
-        const entries = documentWords(document);
-        await words.keep(session, entries);
-        rows.push(row(type, document.id, entries));
+        if ('words' in document) rows.push([positionOf(type, document.id), document.words]);
+        else {
+          const entries = documentWords(document);
+          await words.keep(session, entries);
+          rows.push(row(type, document.id, entries));
+        }
       }
       for (const statement of inserts.statements(rows)) await session.run(statement);
     },

@@ -6,19 +6,13 @@
  */
 import { type CompiledQuery, sql } from 'kysely';
 import type { Database, Session, Transaction } from './database.ts';
-import { titleMark } from './search-words.ts';
+import { canBeMisspelt, isNoWord } from './search-words.ts';
 
-/** In letters. Shorter words are other words with any typo, longer ones are no words. */
+/** In letters. Shorter words are other words with any typo. */
 const shortest = 4;
-const longest = 32;
-/** A word of three letters can be meant by one of four. */
-const shortestKept = 3;
 const mostCandidates = 50;
 /** Words remembered as stored, so that nobody asks for them at every write. */
 const mostKnown = 100_000;
-
-const markCode = titleMark.charCodeAt(0);
-const letters = /^[\p{L}\p{M}]+$/u;
 
 export interface Spelling {
   /** Keeps the words of a document; those with digits are names of things, not words that are misspelt. */
@@ -58,7 +52,7 @@ export function spelling({ build }: Pick<Database, 'build'>): Spelling {
     async keep(session, entries) {
       let fresh: string[] | undefined;
       for (const word of entries) {
-        if (!mayBeKept(word) || known.has(word) || !isKept(word)) continue;
+        if (isNoWord(word) || known.has(word) || !canBeMisspelt(word)) continue;
         fresh ??= [];
         fresh.push(word);
       }
@@ -75,8 +69,7 @@ export function spelling({ build }: Pick<Database, 'build'>): Spelling {
     },
 
     async candidates(session, word) {
-      const length = [...word].length;
-      if (length < shortest || length > longest || !letters.test(word)) return [];
+      if (!canBeMisspelt(word) || [...word].length < shortest) return [];
       const spellings = [word, ...oneLetterLess(word)];
       const query = sql<{ word: string }>`select distinct word from search_spellings
         where spelling in (${sql.join(spellings)})`;
@@ -85,18 +78,6 @@ export function spelling({ build }: Pick<Database, 'build'>): Spelling {
       return near.sort().slice(0, mostCandidates);
     },
   };
-}
-
-/** What most entries that are not kept fail at: marked or short ones, and numbers. Asked for every word written. */
-function mayBeKept(word: string): boolean {
-  const first = word.charCodeAt(0);
-  return word.length >= shortestKept && first !== markCode && !(first >= 0x30 && first <= 0x39);
-}
-
-function isKept(word: string): boolean {
-  if (!letters.test(word)) return false;
-  const { length } = [...word];
-  return length >= shortestKept && length <= longest;
 }
 
 function oneLetterLess(word: string): string[] {

@@ -139,3 +139,22 @@ export function documentWords({ title, body }: SearchText): string[] {
   for (const word of inBody) entries.push(word);
   return entries.length <= mostWords ? entries : [...new Set(entries)].slice(0, mostWords);
 }
+
+/** In letters. A word of three can be meant by one of four; longer ones are no words. */
+const shortestMisspelt = 3;
+const longestMisspelt = 32;
+const letters = /^[\p{L}\p{M}]+$/u;
+const markCode = titleMark.charCodeAt(0);
+
+/** What most entries of documents that cannot be misspelt are: marked, short, or a number. A quick look. */
+export function isNoWord(entry: string): boolean {
+  const first = entry.charCodeAt(0);
+  return entry.length < shortestMisspelt || first === markCode || (first >= 0x30 && first <= 0x39);
+}
+
+/** Whether somebody may mean this word by another: it has letters only, neither too few nor too many. */
+export function canBeMisspelt(entry: string): boolean {
+  if (isNoWord(entry) || !letters.test(entry)) return false;
+  const { length } = [...entry];
+  return length >= shortestMisspelt && length <= longestMisspelt;
+}

@@ -5,7 +5,7 @@
  * header of the wal-index (https://sqlite.org/walformat.html, "The WAL-Index Header"): read directly it takes a
  * quarter of one (docs/decisions/0018).
  */
-import { readdirSync, readlinkSync, readSync, realpathSync } from 'node:fs';
+import { existsSync, readdirSync, readlinkSync, readSync, realpathSync } from 'node:fs';
 import type { Connected } from './sqlite-connection.ts';
 
 export interface CommitState {
@@ -30,6 +30,8 @@ export function commitState(connected: Connected, file: string, changed: () => v
 function walIndexOf(connected: Connected, file: string): number | undefined {
   // The wal-index is open once something has been read.
   connected.execute('select 1 from sqlite_schema');
+  // A database in memory has none.
+  if (!existsSync(`${file}-shm`)) return undefined;
   const name = `${realpathSync(file)}-shm`;
   const found = openDescriptors().find(descriptor => targetOf(descriptor) === name);
   return found === undefined ? undefined : Number(found);

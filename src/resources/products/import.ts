@@ -5,61 +5,31 @@
  */
 import { type CompiledQuery, type RawBuilder, sql } from 'kysely';
 import type { Cause, Outbox } from '../../events/outbox.ts';
-import type { ErrorDetail } from '../../http/errors.ts';
-import { detailsOf } from '../../http/schema.ts';
 import type { Database, Session, Transaction } from '../../storage/database.ts';
 import { prepared } from '../../storage/prepared.ts';
 import { searchIndex } from '../../storage/search-index.ts';
 import { collectionVersions, productTotals, type TotalChange } from '../../storage/totals.ts';
 import { createdEvents } from './import-events.ts';
-import { type ImportRecord, plainRecord } from './import-plain.ts';
-import { createProduct, type ProductFields, type Rating } from './schema.ts';
+import {
+  type Entry,
+  entryOf,
+  type ImportCreate,
+  type ImportPlan,
+  type ImportUpdate,
+  planAgainst,
+} from './import-plan.ts';
+import type { PreparedRecord } from './import-prepared.ts';
 import { searchTextOf } from './search-text.ts';
-import { type ProductRow, productJson, productOf, rowOf, type StoredProduct } from './store.ts';
-
-export type { ImportRecord } from './import-plain.ts';
-
-export interface ImportCounts {
-  readonly created: number;
-  readonly updated: number;
-  readonly unchanged: number;
-}
-
-/** What a batch will change. */
-export interface ImportPlan {
-  readonly creates: readonly ProductFields[];
-  readonly updates: readonly ImportUpdate[];
-  readonly counts: ImportCounts;
-}
-
-interface ImportUpdate {
-  readonly stored: StoredProduct;
-  readonly createdAt: number;
-  readonly rating: Rating;
-  readonly before: ProductFields;
-  readonly after: ProductFields;
-}
+import { type ProductRow, productJson, rowOf, type StoredProduct } from './store.ts';
 
 export interface ProductImporter {
   /** Reads what is there and decides what to do; writes nothing. Without `lock` the plan cannot be carried out. */
-  plan(session: Session, records: readonly ImportRecord[], lock?: 'lock'): Promise<ImportPlan>;
+  plan(session: Session, records: readonly PreparedRecord[], lock?: 'lock'): Promise<ImportPlan>;
   /**
    * Carries a plan out, in the transaction that made it.
    * @throws StorageError `unique` when someone else has created one of the skus since (PostgreSQL only)
    */
   apply(session: Transaction, plan: ImportPlan, cause: Cause): Promise<void>;
-}
-
-/** Checks one mapped record with the create schema: its fields, or what is wrong with it. */
-export function checkRecord(input: Readonly<Record<string, unknown>>): ImportRecord | readonly ErrorDetail[] {
-  if (plainRecord(input)) return input;
-  const result = createProduct.safeParse(input);
-  return result.success ? result.data : detailsOf(result.error);
-}
-
-/** A plan for records that meet no product at all: what a batch does to an empty catalog. */
-export function planWithout(records: readonly ImportRecord[], defaultCurrency: string): ImportPlan {
-  return planAgainst(new Map(), records, defaultCurrency);
 }
 
 const collection = 'products';
@@ -109,7 +79,10 @@ export function productImporter(
   return {
     async plan(session, records, lock) {
       const skus = new Set<string>();
-      for (const { sku } of records) if (sku != null) skus.add(sku);
+      for (const {
+        fields: { sku },
+      } of records)
+        if (sku != null) skus.add(sku);
       // Sorted: two imports lock the same products in the same order.
       return planAgainst(
         await existing(session, [...skus].sort(), lock === 'lock'),
@@ -118,11 +91,11 @@ export function productImporter(
       );
     },
 
-    async apply(session, { creates, updates }, cause) {
+    async apply(session, { creates, updates, newWords }, cause) {
       if (creates.length === 0 && updates.length === 0) return;
       versions.advance(session, collection);
       const now = cause.at;
-      const rows = creates.map(fields => rowOf(fields, now));
+      const rows = creates.map(({ fields }) => rowOf(fields, now));
       const ids: number[] = [];
       for (const { size, query } of inserts) {
         const end = rows.length - (rows.length % size);
@@ -132,8 +105,11 @@ export function productImporter(
         rows.splice(0, end);
       }
       await created(session, ids, cause);
-      const documents = creates.map((fields, index) => ({ id: ids[index] ?? 0, ...searchTextOf(fields) }));
-      await search.addMany(session, 'product', documents);
+      const documents = creates.map(({ fields, words }, index) => {
+        const id = ids[index] ?? 0;
+        return words === undefined ? { id, ...searchTextOf(fields) } : { id, words };
+      });
+      await search.addMany(session, 'product', documents, newWords);
       // All at once: PostgreSQL gets them in one go instead of one round trip each.
       await Promise.all(
         updates.map(async ({ stored, before, after, createdAt, rating }) => {
@@ -154,102 +130,9 @@ export function productImporter(
   };
 }
 
-/** A product while a batch is planned: as it will be once the records so far are in. */
-interface Entry {
-  readonly stored: Pick<ImportUpdate, 'stored' | 'createdAt' | 'rating'> | undefined;
-  readonly before: ProductFields;
-  fields: ProductFields;
-  changed: boolean;
-}
-
-function entryOf(row: StoredProduct): Entry {
-  const { id: _id, createdAt, updatedAt: _updatedAt, rating, ...fields } = productOf(row);
-  const stored = { stored: row, createdAt: Date.parse(createdAt), rating };
-  return { stored, before: fields, fields, changed: false };
-}
-
-/** Takes the records one after another, so that of two with one sku the later has the last word. */
-function planAgainst(
-  bySku: Map<string, Entry>,
-  records: readonly ImportRecord[],
-  defaultCurrency: string,
-): ImportPlan {
-  const created: Entry[] = [];
-  const updated = new Set<Entry>();
-  let [changes, unchanged] = [0, 0];
-  for (const record of records) {
-    const entry = record.sku == null ? undefined : bySku.get(record.sku);
-    if (entry === undefined) {
-      const fields = newFields(record, defaultCurrency);
-      const fresh: Entry = { stored: undefined, before: fields, fields, changed: false };
-      created.push(fresh);
-      if (record.sku != null) bySku.set(record.sku, fresh);
-      continue;
-    }
-    const fields = mergedFields(entry.fields, record);
-    if (sameFields(fields, entry.fields)) {
-      unchanged += 1;
-      continue;
-    }
-    entry.fields = fields;
-    changes += 1;
-    if (entry.stored !== undefined) updated.add(entry);
-  }
-  const updates: ImportUpdate[] = [];
-  for (const { stored, before, fields } of updated) {
-    if (stored !== undefined) updates.push({ ...stored, before, after: fields });
-  }
-  return {
-    creates: created.map(entry => entry.fields),
-    updates,
-    counts: { created: created.length, updated: changes, unchanged },
-  };
-}
-
-/** A field left out gets its default; an explicit null is kept, also as the currency. */
-function newFields(record: ImportRecord, defaultCurrency: string): ProductFields {
-  return {
-    name: record.name,
-    price: record.price,
-    currency: record.currency === undefined ? defaultCurrency : record.currency,
-    status: record.status ?? 'active',
-    description: record.description ?? null,
-    sku: record.sku ?? null,
-    category: record.category ?? null,
-    tags: record.tags ?? [],
-  };
-}
-
-/** A field left out keeps its value; an explicit null removes it. */
-function mergedFields(before: ProductFields, record: ImportRecord): ProductFields {
-  return {
-    name: record.name,
-    price: record.price,
-    currency: record.currency === undefined ? before.currency : record.currency,
-    status: record.status === undefined ? before.status : (record.status ?? 'active'),
-    description: record.description === undefined ? before.description : record.description,
-    sku: before.sku,
-    category: record.category === undefined ? before.category : record.category,
-    tags: record.tags === undefined ? before.tags : (record.tags ?? []),
-  };
-}
-
-function sameFields(a: ProductFields, b: ProductFields): boolean {
-  return (
-    a.name === b.name &&
-    a.price === b.price &&
-    a.currency === b.currency &&
-    a.status === b.status &&
-    a.description === b.description &&
-    a.category === b.category &&
-    a.tags.length === b.tags.length &&
-    a.tags.every((tag, index) => tag === b.tags[index])
-  );
-}
-
-function changesOf(creates: readonly ProductFields[], updates: readonly ImportUpdate[]): TotalChange[] {
+function changesOf(creates: readonly ImportCreate[], updates: readonly ImportUpdate[]): TotalChange[] {
   return [
-    ...creates.map(({ status, category }) => ({ status, category, change: 1 })),
+    ...creates.map(({ fields: { status, category } }) => ({ status, category, change: 1 })),
     ...updates.flatMap(({ before, after }) => [
       { status: before.status, category: before.category, change: -1 },
       { status: after.status, category: after.category, change: 1 },
