@@ -6,6 +6,7 @@ import type { ThreadMessage } from './import-thread.ts';
 const port = parentPort;
 if (port === null) throw new Error('import-worker.ts is a thread of catalog import');
 
+let sent = 0;
 let wanted = 0;
 let wake = () => {};
 port.on('message', () => {
@@ -21,6 +22,7 @@ try {
   for await (const chunk of chunks) {
     // As text: to copy the objects of a chunk from thread to thread takes twice as long.
     tell({ kind: 'chunk', text: JSON.stringify(chunk) });
+    if (++sent % 8 === 0) Bun.gc(true);
     wanted -= 1;
     while (wanted <= 0) await new Promise<void>(resolve => (wake = resolve));
   }

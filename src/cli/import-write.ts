@@ -14,7 +14,7 @@ import type { BatchWriter } from './import-run.ts';
 const turnMs = 6;
 const uniqueAttempts = 5;
 /** Records after which the heap is collected: left to itself it grows to several times what a batch needs. */
-const collectEvery = 50_000;
+const collectEvery = 20_000;
 
 /** Writes batches, each in a transaction of its own. */
 export async function databaseWriter(
