@@ -1,8 +1,8 @@
 /** A made-up catalog: N products, the same in every run, written in bulk in the store's own row format. */
 import { sql } from 'kysely';
+import { type ProductRow, productOf, rowOf } from '../src/resources/products/row.ts';
 import type { ProductFields } from '../src/resources/products/schema.ts';
 import { searchTextOf } from '../src/resources/products/search-text.ts';
-import { type ProductRow, productOf, rowOf } from '../src/resources/products/store.ts';
 import type { Database } from '../src/storage/database.ts';
 import { type SearchDocument, searchIndex } from '../src/storage/search-index.ts';
 import { collectionVersions, productTotals, type TotalChange } from '../src/storage/totals.ts';

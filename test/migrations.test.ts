@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type RawBuilder, sql } from 'kysely';
 import { loadConfig } from '../src/config.ts';
-import { productOf, type StoredProduct } from '../src/resources/products/store.ts';
+import { productOf, type StoredProduct } from '../src/resources/products/row.ts';
 import { searchStore } from '../src/resources/search/store.ts';
 import { openDatabase } from '../src/service.ts';
 import type { Database } from '../src/storage/database.ts';

@@ -14,11 +14,17 @@ export interface RecordsRequest {
   readonly mapping: Mapping;
   /** Records at the beginning that are done already. */
   readonly skip: number;
+  /** Of products that are created and name none. */
+  readonly currency: string;
 }
 
 /** Some records in their order. */
 export interface Chunk {
   readonly records: readonly PreparedRecord[];
+  /** When the products that they make will have been created, in epoch milliseconds. */
+  readonly at: number;
+  /** Words that no record before has had. */
+  readonly newWords: readonly string[];
   /** How many records of the source each of these ends: what --skip would take after it. */
   readonly positions: readonly number[];
   readonly rejects: readonly { readonly position: number; readonly reject: Reject }[];
@@ -40,11 +46,15 @@ export async function openRecords(request: RecordsRequest): Promise<OpenedRecord
   return { totalBytes: source.totalBytes, chunks: chunksOf(source, request) };
 }
 
-async function* chunksOf(source: ImportSource, { mapping, skip }: RecordsRequest): AsyncGenerator<Chunk> {
-  const prepare = recordPreparer();
+async function* chunksOf(
+  source: ImportSource,
+  { mapping, skip, currency }: RecordsRequest,
+): AsyncGenerator<Chunk> {
+  const { prepare, newWords } = recordPreparer(currency);
   let position = 0;
   let checkedColumns = false;
   for await (const batch of source.records) {
+    const at = Date.now();
     const records: PreparedRecord[] = [];
     const positions: number[] = [];
     const rejects: { position: number; reject: Reject }[] = [];
@@ -58,11 +68,12 @@ async function* chunksOf(source: ImportSource, { mapping, skip }: RecordsRequest
       const checked = check(record, mapping, source.format);
       if ('error' in checked) rejects.push({ position, reject: checked });
       else {
-        records.push(prepare(checked));
+        records.push(prepare(checked, at));
         positions.push(position);
       }
     }
-    yield { records, positions, rejects, end: position, bytes: source.bytesRead() };
+    const bytes = source.bytesRead();
+    yield { records, at, newWords: newWords(), positions, rejects, end: position, bytes };
   }
 }
 

@@ -4,8 +4,14 @@ import type { PreparedRecord } from '../resources/products/import-prepared.ts';
 import type { Chunk } from './import-records.ts';
 import type { Progress, Rejects } from './import-report.ts';
 
-/** Writes one batch in one transaction, or in a dry run only says what it would do. */
-export type BatchWriter = (records: readonly PreparedRecord[]) => Promise<ImportCounts>;
+/**
+ * Writes one batch in one transaction, or in a dry run only says what it would do.
+ * @param newWords those that no batch before had
+ */
+export type BatchWriter = (
+  records: readonly PreparedRecord[],
+  newWords: readonly string[],
+) => Promise<ImportCounts>;
 
 export interface ImportRun {
   readonly chunks: AsyncIterator<Chunk>;
@@ -36,7 +42,7 @@ export interface ImportState {
 /** A transaction should be over within this time, so that a running service's writes get their turn. */
 const targetMs = 80;
 const smallest = 200;
-const largest = 2500;
+const largest = 2000;
 
 /**
  * Writes the records of a source, to its end.
@@ -45,17 +51,19 @@ const largest = 2500;
  */
 export async function runImport(run: ImportRun, state: ImportState): Promise<boolean> {
   const { chunks, rejects, progress } = run;
-  let size = run.batchSize ?? 2000;
+  let size = run.batchSize ?? 1500;
   let batch: PreparedRecord[] = [];
+  let newWords: string[] = [];
   let bytes = 0;
 
   async function commit(position: number): Promise<void> {
     rejects.flush();
     if (batch.length > 0) {
       const started = performance.now();
-      const counts = await run.write(batch);
+      const counts = await run.write(batch, newWords);
       if (run.batchSize === undefined) size = nextSize(size, batch.length, performance.now() - started);
       batch = [];
+      newWords = [];
       add(state, counts);
     }
     state.done = position;
@@ -77,6 +85,7 @@ export async function runImport(run: ImportRun, state: ImportState): Promise<boo
       }
     };
     bytes = next.value.bytes;
+    newWords.push(...next.value.newWords);
     for (const [index, record] of records.entries()) {
       position = positions[index] ?? end;
       report(position);

@@ -3,11 +3,12 @@
  * is made ready, so that an import uses two processors.
  */
 import { Worker } from 'node:worker_threads';
+import { type Columns, fromColumns } from './import-columns.ts';
 import type { Chunk, OpenedRecords, RecordsRequest } from './import-records.ts';
 
 export type ThreadMessage =
   | { readonly kind: 'opened'; readonly totalBytes: number | undefined }
-  | { readonly kind: 'chunk'; readonly text: string }
+  | { readonly kind: 'chunk'; readonly columns: Columns; readonly rest: Omit<Chunk, 'records'> }
   | { readonly kind: 'end' }
   | { readonly kind: 'failed'; readonly message: string };
 
@@ -30,8 +31,7 @@ export async function openRecordsInThread(request: RecordsRequest): Promise<Open
         if (message.kind === 'failed') throw new Error(message.message);
         if (message.kind !== 'chunk') return;
         thread.postMessage('more');
-        // Boundary to the thread, which has written what `openRecords` gave it.
-        yield JSON.parse(message.text) as Chunk;
+        yield { ...message.rest, records: fromColumns(message.columns) };
       }
     } finally {
       await thread.terminate();

@@ -1,32 +1,44 @@
 /** The thread that reads and checks the records of an import: see import-thread.ts. */
-import { parentPort, workerData } from 'node:worker_threads';
+import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
+import { toColumns } from './import-columns.ts';
 import { openRecords, type RecordsRequest } from './import-records.ts';
 import type { ThreadMessage } from './import-thread.ts';
 
-const port = parentPort;
-if (port === null) throw new Error('import-worker.ts is a thread of catalog import');
+/** Chunks after which the heap is collected: left to itself it grows to several times what a chunk needs. */
+const collectEvery = 4;
 
-let sent = 0;
-let wanted = 0;
-let wake = () => {};
-port.on('message', () => {
-  wanted += 1;
-  wake();
-});
-const tell = (message: ThreadMessage) => port.postMessage(message);
-
-try {
-  // Boundary: the thread that started this one says what it wants.
-  const { totalBytes, chunks } = await openRecords(workerData as RecordsRequest);
-  tell({ kind: 'opened', totalBytes });
-  for await (const chunk of chunks) {
-    // As text: to copy the objects of a chunk from thread to thread takes twice as long.
-    tell({ kind: 'chunk', text: JSON.stringify(chunk) });
-    if (++sent % 8 === 0) Bun.gc(true);
+/** Counts what the other thread has asked for. */
+function demand(from: MessagePort) {
+  let wanted = 0;
+  let wake = () => {};
+  from.on('message', () => {
+    wanted += 1;
+    wake();
+  });
+  return async function oneMore(): Promise<void> {
+    while (wanted === 0) await new Promise<void>(resolve => (wake = resolve));
     wanted -= 1;
-    while (wanted <= 0) await new Promise<void>(resolve => (wake = resolve));
+  };
+}
+
+async function send(to: MessagePort, request: RecordsRequest): Promise<void> {
+  const tell = (message: ThreadMessage) => to.postMessage(message);
+  const wanted = demand(to);
+  const { totalBytes, chunks } = await openRecords(request);
+  tell({ kind: 'opened', totalBytes });
+  let sent = 0;
+  for await (const { records, ...rest } of chunks) {
+    await wanted();
+    tell({ kind: 'chunk', columns: toColumns(records, rest.at), rest });
+    if (++sent % collectEvery === 0) Bun.gc(true);
   }
   tell({ kind: 'end' });
-} catch (error) {
-  tell({ kind: 'failed', message: error instanceof Error ? error.message : String(error) });
 }
+
+const port = parentPort;
+if (port === null) throw new Error('import-worker.ts is a thread of catalog import');
+// Boundary: the thread that started this one says what it wants.
+send(port, workerData as RecordsRequest).catch((error: unknown) => {
+  const message = error instanceof Error ? error.message : String(error);
+  port.postMessage({ kind: 'failed', message } satisfies ThreadMessage);
+});

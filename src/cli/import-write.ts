@@ -14,31 +14,27 @@ import type { BatchWriter } from './import-run.ts';
 const turnMs = 6;
 const uniqueAttempts = 5;
 /** Records after which the heap is collected: left to itself it grows to several times what a batch needs. */
-const collectEvery = 20_000;
+const collectEvery = 10_000;
 
 /** Writes batches, each in a transaction of its own. */
-export async function databaseWriter(
-  database: Database,
-  defaultCurrency: string,
-  indexes: IndexDeferral,
-): Promise<BatchWriter> {
-  const importer = productImporter(database, outboxOf(database), defaultCurrency);
+export async function databaseWriter(database: Database, indexes: IndexDeferral): Promise<BatchWriter> {
+  const importer = productImporter(database, outboxOf(database));
   const existing = (await productTotals(database).total(database.read, [])) ?? 0;
   let created = 0;
   let lastEnd = 0;
   let sinceCollection = 0;
-  const write = (records: readonly PreparedRecord[]) =>
+  const write = (records: readonly PreparedRecord[], newWords: readonly string[]) =>
     database.write(async session => {
       const plan = await importer.plan(session, records, 'lock');
-      await importer.apply(session, plan, causedBy('import', Date.now()));
+      await importer.apply(session, plan, newWords, causedBy('import', Date.now()));
       return plan.counts;
     });
-  return async records => {
+  return async (records, newWords) => {
     const rest = lastEnd + turnMs - performance.now();
     if (!indexes.alone && rest > 0) await Bun.sleep(rest);
     for (let attempt = 1; ; attempt++) {
       try {
-        const counts = await write(records);
+        const counts = await write(records, newWords);
         created += counts.created;
         indexes.note(created, existing);
         sinceCollection += records.length;

@@ -106,8 +106,7 @@ async function importIntoDatabase(given: ImportArguments): Promise<number> {
   const indexes = indexDeferral(loadConfig(process.env));
   try {
     return await withDatabase(async (database, config) => {
-      const writer = await databaseWriter(database, config.DEFAULT_CURRENCY, indexes);
-      return importFile(given, writer);
+      return importFile(given, config.DEFAULT_CURRENCY, await databaseWriter(database, indexes));
     });
   } finally {
     indexes.restore();
@@ -121,10 +120,10 @@ async function dryRun(given: ImportArguments): Promise<number> {
   const database = await existingDatabase(config);
   try {
     if (database === undefined) {
-      return await importFile(given, async records => planWithout(records, currency).counts);
+      return await importFile(given, currency, async records => planWithout(records).counts);
     }
-    const importer = productImporter(database, outboxOf(database), currency);
-    return await importFile(given, records =>
+    const importer = productImporter(database, outboxOf(database));
+    return await importFile(given, currency, records =>
       database.snapshot(async session => (await importer.plan(session, records)).counts),
     );
   } finally {
@@ -143,8 +142,8 @@ async function existingDatabase(config: Config): Promise<Database | undefined> {
   return undefined;
 }
 
-async function importFile(given: ImportArguments, write: BatchWriter): Promise<number> {
-  const { totalBytes, chunks } = await openRecordsInThread(given);
+async function importFile(given: ImportArguments, currency: string, write: BatchWriter): Promise<number> {
+  const { totalBytes, chunks } = await openRecordsInThread({ ...given, currency });
   const rejects = openRejects(given.rejects, given.skip > 0);
   const progress = createProgress(process.stderr.isTTY === true, totalBytes);
   const state: ImportState = { created: 0, updated: 0, unchanged: 0, done: 0 };

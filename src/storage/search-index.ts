@@ -30,16 +30,14 @@ export interface SplitDocument {
 export interface SearchIndex {
   /** A new resource. */
   add(session: Transaction, type: SearchType, document: SearchDocument): Promise<void>;
-  /**
-   * Many new products at once; or what a migration finds.
-   * @param newWords those words of split documents that may not have been in any document before
-   */
+  /** Many new products at once; or what a migration finds. Of split documents the words have to be kept as well. */
   addMany(
     session: Transaction,
     type: SearchType,
     documents: readonly (SearchDocument | SplitDocument)[],
-    newWords?: readonly string[],
   ): Promise<void>;
+  /** Keeps words for searches that misspell them: those of split documents, when no document may have had them. */
+  keep(session: Transaction, words: readonly string[]): Promise<void>;
   /** A resource that has changed; writes nothing when its words are the same. */
   change(session: Transaction, type: SearchType, before: SearchText, after: SearchDocument): Promise<void>;
   remove(session: Transaction, type: SearchType, id: number): Promise<void>;
@@ -98,8 +96,9 @@ export function searchIndex(
       await write(session, type, document.id, documentWords(document));
     },
 
-    async addMany(session, type, documents, newWords = []) {
-      await words.keep(session, newWords);
+    keep: (session, entries) => words.keep(session, entries),
+
+    async addMany(session, type, documents) {
       const rows: (readonly unknown[])[] = [];
       for (const document of documents) {
         if ('words' in document) rows.push([positionOf(type, document.id), document.words]);

@@ -14,8 +14,9 @@ import { identifier } from '../../http/schema.ts';
 import type { Condition } from '../../storage/list.ts';
 import { type Asked, may } from '../asked.ts';
 import type { Services } from '../services.ts';
+import { productJson, productOf, type StoredProduct } from './row.ts';
 import * as schema from './schema.ts';
-import { type ProductStore, productJson, productOf, type StoredProduct } from './store.ts';
+import type { ProductStore } from './store.ts';
 
 const tag = 'Products';
 const path = '/products';

@@ -1,8 +1,8 @@
 /** What a batch of an import will change: which records are new products, and which update one that is there. */
 import type { ImportRecord } from './import-plain.ts';
 import type { PreparedRecord } from './import-prepared.ts';
+import { productOf, type StoredProduct } from './row.ts';
 import type { ProductFields, Rating } from './schema.ts';
-import { productOf, type StoredProduct } from './store.ts';
 
 export interface ImportCounts {
   readonly created: number;
@@ -14,15 +14,10 @@ export interface ImportPlan {
   readonly creates: readonly ImportCreate[];
   readonly updates: readonly ImportUpdate[];
   readonly counts: ImportCounts;
-  /** Words that the records of the import had not had before. */
-  readonly newWords: readonly string[];
 }
 
-export interface ImportCreate {
-  readonly fields: ProductFields;
-  /** The words it is found by; undefined when the fields are not those of one record alone. */
-  readonly words: string | undefined;
-}
+/** A new product: as its one record has prepared it, or with the fields that several records have come to. */
+export type ImportCreate = { readonly prepared: PreparedRecord } | { readonly fields: ProductFields };
 
 export interface ImportUpdate {
   readonly stored: StoredProduct;
@@ -34,83 +29,85 @@ export interface ImportUpdate {
 
 /** A product while a batch is planned: as it will be once the records so far are in. */
 export interface Entry {
-  readonly stored: Pick<ImportUpdate, 'stored' | 'createdAt' | 'rating'> | undefined;
-  readonly before: ProductFields;
-  fields: ProductFields;
-  words: string | undefined;
+  /** Undefined for a new one. */
+  readonly stored:
+    | (Pick<ImportUpdate, 'stored' | 'createdAt' | 'rating'> & { before: ProductFields })
+    | undefined;
+  /** The only record of a new one. */
+  prepared: PreparedRecord | undefined;
+  /** Undefined while `prepared` says it. */
+  fields: ProductFields | undefined;
 }
 
 /** The entry of a product that exists. */
 export function entryOf(row: StoredProduct): Entry {
   const { id: _id, createdAt, updatedAt: _updatedAt, rating, ...fields } = productOf(row);
-  const stored = { stored: row, createdAt: Date.parse(createdAt), rating };
-  return { stored, before: fields, fields, words: undefined };
+  const stored = { stored: row, createdAt: Date.parse(createdAt), rating, before: fields };
+  return { stored, prepared: undefined, fields };
 }
 
 /** A plan for records that meet no product at all: what a batch does to an empty catalog. */
-export function planWithout(records: readonly PreparedRecord[], defaultCurrency: string): ImportPlan {
-  return planAgainst(new Map(), records, defaultCurrency);
+export function planWithout(records: readonly PreparedRecord[]): ImportPlan {
+  return planAgainst(new Map(), records);
 }
 
 /**
  * Takes the records one after another, so that of two with one sku the later has the last word.
  * @param bySku the products that exist; the new ones are added
  */
-export function planAgainst(
-  bySku: Map<string, Entry>,
-  records: readonly PreparedRecord[],
-  defaultCurrency: string,
-): ImportPlan {
+export function planAgainst(bySku: Map<string, Entry>, records: readonly PreparedRecord[]): ImportPlan {
   const created: Entry[] = [];
   const updated = new Set<Entry>();
-  const newWords: string[] = [];
   let [changes, unchanged] = [0, 0];
-  for (const { fields: record, words, newWords: own } of records) {
-    // Also those of a record that changes nothing: nobody will tell them again.
-    for (const word of own) newWords.push(word);
-    const entry = record.sku == null ? undefined : bySku.get(record.sku);
+  for (const prepared of records) {
+    const { sku } = prepared.row;
+    const entry = sku === null ? undefined : bySku.get(sku);
     if (entry === undefined) {
-      const fields = newFields(record, defaultCurrency);
-      const fresh: Entry = { stored: undefined, before: fields, fields, words };
+      const fresh: Entry = { stored: undefined, prepared, fields: undefined };
       created.push(fresh);
-      if (record.sku != null) bySku.set(record.sku, fresh);
+      if (sku !== null) bySku.set(sku, fresh);
       continue;
     }
-    const fields = mergedFields(entry.fields, record);
-    if (sameFields(fields, entry.fields)) {
+    const before = fieldsOf(entry);
+    const after = mergedFields(before, recordOf(prepared));
+    if (sameFields(after, before)) {
       unchanged += 1;
       continue;
     }
-    entry.fields = fields;
-    entry.words = undefined;
+    entry.fields = after;
+    entry.prepared = undefined;
     changes += 1;
     if (entry.stored !== undefined) updated.add(entry);
   }
   const updates: ImportUpdate[] = [];
-  for (const { stored, before, fields } of updated) {
-    if (stored !== undefined) updates.push({ ...stored, before, after: fields });
+  for (const entry of updated) {
+    if (entry.stored !== undefined) updates.push({ ...entry.stored, after: fieldsOf(entry) });
   }
-  return {
-    creates: created,
-    updates,
-    counts: { created: created.length, updated: changes, unchanged },
-    newWords,
-  };
+  const counts = { created: created.length, updated: changes, unchanged };
+  return { creates: created.map(createOf), updates, counts };
 }
 
-/** A field left out gets its default; an explicit null is kept, also as the currency. */
-function newFields(record: ImportRecord, defaultCurrency: string): ProductFields {
-  return {
-    name: record.name,
-    price: record.price,
-    currency: record.currency === undefined ? defaultCurrency : record.currency,
-    status: record.status ?? 'active',
-    description: record.description ?? null,
-    sku: record.sku ?? null,
-    category: record.category ?? null,
-    tags: record.tags ?? [],
-  };
+const createOf = (entry: Entry): ImportCreate =>
+  entry.prepared === undefined ? { fields: fieldsOf(entry) } : { prepared: entry.prepared };
+
+function fieldsOf({ fields, prepared }: Entry): ProductFields {
+  if (fields !== undefined) return fields;
+  if (prepared === undefined) throw new Error('an entry has neither fields nor a record');
+  const {
+    id: _id,
+    createdAt: _created,
+    updatedAt: _updated,
+    rating: _rating,
+    ...own
+  } = productOf({
+    id: 0,
+    ...prepared.row,
+  });
+  return own;
 }
+
+/** Boundary: import-prepared.ts has written it, from fields that the schema has checked. */
+const recordOf = ({ source }: PreparedRecord): ImportRecord => JSON.parse(source) as ImportRecord;
 
 /** A field left out keeps its value; an explicit null removes it. */
 function mergedFields(before: ProductFields, record: ImportRecord): ProductFields {

@@ -1,21 +1,20 @@
-/** Records of an import as far as they can be made ready without the database: checked, their words split. */
+/** Records of an import as far as they can be made ready without the database: checked, as rows, their words split. */
 import type { ErrorDetail } from '../../http/errors.ts';
 import { detailsOf } from '../../http/schema.ts';
 import { canBeMisspelt, documentWords, isNoWord } from '../../storage/search-words.ts';
 import { type ImportRecord, plainRecord } from './import-plain.ts';
-import { createProduct } from './schema.ts';
+import { type ProductRow, rowOf } from './row.ts';
+import { createProduct, type ProductFields } from './schema.ts';
 import { searchTextOf } from './search-text.ts';
 
 export interface PreparedRecord {
-  readonly fields: ImportRecord;
-  /** What the search index holds of a product with just these fields. */
+  /** The row of a new product with just the fields of this record. */
+  readonly row: ProductRow;
+  /** What the search index holds of such a product. */
   readonly words: string;
-  /** Those of its words that no record before had, and that a search may misspell. */
-  readonly newWords: readonly string[];
+  /** The record's own fields, an ImportRecord as JSON: for a product that exists. */
+  readonly source: string;
 }
-
-/** Words remembered as had: beyond that they are told once more, which does no harm. */
-const mostHad = 100_000;
 
 /** Checks one mapped record with the create schema: its fields, or what is wrong with it. */
 export function checkRecord(input: Readonly<Record<string, unknown>>): ImportRecord | readonly ErrorDetail[] {
@@ -24,19 +23,50 @@ export function checkRecord(input: Readonly<Record<string, unknown>>): ImportRec
   return result.success ? result.data : detailsOf(result.error);
 }
 
-/** @returns what prepares the records of one import, one after another */
-export function recordPreparer(): (fields: ImportRecord) => PreparedRecord {
+/** What a new product gets: a field left out gets its default; an explicit null is kept, also as the currency. */
+export function newFields(record: ImportRecord, defaultCurrency: string): ProductFields {
+  return {
+    name: record.name,
+    price: record.price,
+    currency: record.currency === undefined ? defaultCurrency : record.currency,
+    status: record.status ?? 'active',
+    description: record.description ?? null,
+    sku: record.sku ?? null,
+    category: record.category ?? null,
+    tags: record.tags ?? [],
+  };
+}
+
+/** Words remembered as had: beyond that they are told once more, which does no harm. */
+const mostHad = 100_000;
+
+export interface Preparer {
+  /** @param at epoch milliseconds: when a product that this record makes will have been created */
+  prepare(record: ImportRecord, at: number): PreparedRecord;
+  /** The words of the records since the last call that none had before, and that a search may misspell. */
+  newWords(): string[];
+}
+
+/** Prepares the records of one import. */
+export function recordPreparer(defaultCurrency: string): Preparer {
   const had = new Set<string>();
-  return fields => {
-    const { name, description = null, category = null, tags, sku = null } = fields;
-    const entries = documentWords(searchTextOf({ name, description, category, tags: tags ?? [], sku }));
-    const newWords: string[] = [];
-    for (const word of entries) {
-      if (isNoWord(word) || had.has(word) || !canBeMisspelt(word)) continue;
-      if (had.size >= mostHad) had.clear();
-      had.add(word);
-      newWords.push(word);
-    }
-    return { fields, words: entries.join(' '), newWords };
+  let fresh: string[] = [];
+  return {
+    prepare(record, at) {
+      const fields = newFields(record, defaultCurrency);
+      const words = documentWords(searchTextOf(fields));
+      for (const word of words) {
+        if (isNoWord(word) || had.has(word) || !canBeMisspelt(word)) continue;
+        if (had.size >= mostHad) had.clear();
+        had.add(word);
+        fresh.push(word);
+      }
+      return { row: rowOf(fields, at), words: words.join(' '), source: JSON.stringify(record) };
+    },
+    newWords() {
+      const words = fresh;
+      fresh = [];
+      return words;
+    },
   };
 }

@@ -10,26 +10,20 @@ import { prepared } from '../../storage/prepared.ts';
 import { searchIndex } from '../../storage/search-index.ts';
 import { collectionVersions, productTotals, type TotalChange } from '../../storage/totals.ts';
 import { createdEvents } from './import-events.ts';
-import {
-  type Entry,
-  entryOf,
-  type ImportCreate,
-  type ImportPlan,
-  type ImportUpdate,
-  planAgainst,
-} from './import-plan.ts';
+import { type Entry, entryOf, type ImportPlan, type ImportUpdate, planAgainst } from './import-plan.ts';
 import type { PreparedRecord } from './import-prepared.ts';
+import { type ProductRow, productJson, rowOf, type StoredProduct } from './row.ts';
 import { searchTextOf } from './search-text.ts';
-import { type ProductRow, productJson, rowOf, type StoredProduct } from './store.ts';
 
 export interface ProductImporter {
   /** Reads what is there and decides what to do; writes nothing. Without `lock` the plan cannot be carried out. */
   plan(session: Session, records: readonly PreparedRecord[], lock?: 'lock'): Promise<ImportPlan>;
   /**
    * Carries a plan out, in the transaction that made it.
+   * @param newWords those that the records of the import had not had before
    * @throws StorageError `unique` when someone else has created one of the skus since (PostgreSQL only)
    */
-  apply(session: Transaction, plan: ImportPlan, cause: Cause): Promise<void>;
+  apply(session: Transaction, plan: ImportPlan, newWords: readonly string[], cause: Cause): Promise<void>;
 }
 
 const collection = 'products';
@@ -39,12 +33,7 @@ const insertSizes = [500, 50, 1] as const;
 /** Skus per look-up; a shorter list is filled up, so that there is one statement to prepare. */
 const lookUpSize = 500;
 
-/** @param defaultCurrency of products that are created and name none */
-export function productImporter(
-  database: Database,
-  outbox: Outbox,
-  defaultCurrency: string,
-): ProductImporter {
+export function productImporter(database: Database, outbox: Outbox): ProductImporter {
   const { build, dialect } = database;
   const versions = collectionVersions(database);
   const totals = productTotals(database);
@@ -79,23 +68,20 @@ export function productImporter(
   return {
     async plan(session, records, lock) {
       const skus = new Set<string>();
-      for (const {
-        fields: { sku },
-      } of records)
-        if (sku != null) skus.add(sku);
+      for (const { row } of records) if (row.sku !== null) skus.add(row.sku);
       // Sorted: two imports lock the same products in the same order.
-      return planAgainst(
-        await existing(session, [...skus].sort(), lock === 'lock'),
-        records,
-        defaultCurrency,
-      );
+      return planAgainst(await existing(session, [...skus].sort(), lock === 'lock'), records);
     },
 
-    async apply(session, { creates, updates, newWords }, cause) {
+    async apply(session, { creates, updates }, newWords, cause) {
+      await search.keep(session, newWords);
       if (creates.length === 0 && updates.length === 0) return;
       versions.advance(session, collection);
       const now = cause.at;
-      const rows = creates.map(({ fields }) => rowOf(fields, now));
+      const rows = creates.map(create =>
+        'prepared' in create ? create.prepared.row : rowOf(create.fields, now),
+      );
+      const totalled = rows.map(({ status, category }) => ({ status, category, change: 1 }));
       const ids: number[] = [];
       for (const { size, query } of inserts) {
         const end = rows.length - (rows.length % size);
@@ -105,11 +91,13 @@ export function productImporter(
         rows.splice(0, end);
       }
       await created(session, ids, cause);
-      const documents = creates.map(({ fields, words }, index) => {
+      const documents = creates.map((create, index) => {
         const id = ids[index] ?? 0;
-        return words === undefined ? { id, ...searchTextOf(fields) } : { id, words };
+        return 'prepared' in create
+          ? { id, words: create.prepared.words }
+          : { id, ...searchTextOf(create.fields) };
       });
-      await search.addMany(session, 'product', documents, newWords);
+      await search.addMany(session, 'product', documents);
       // All at once: PostgreSQL gets them in one go instead of one round trip each.
       await Promise.all(
         updates.map(async ({ stored, before, after, createdAt, rating }) => {
@@ -125,20 +113,16 @@ export function productImporter(
           await outbox.record(session, change, cause);
         }),
       );
-      for (const change of changesOf(creates, updates)) totals.change(session, change);
+      for (const change of [...totalled, ...changesOf(updates)]) totals.change(session, change);
     },
   };
 }
 
-function changesOf(creates: readonly ImportCreate[], updates: readonly ImportUpdate[]): TotalChange[] {
-  return [
-    ...creates.map(({ fields: { status, category } }) => ({ status, category, change: 1 })),
-    ...updates.flatMap(({ before, after }) => [
-      { status: before.status, category: before.category, change: -1 },
-      { status: after.status, category: after.category, change: 1 },
-    ]),
-  ];
-}
+const changesOf = (updates: readonly ImportUpdate[]): TotalChange[] =>
+  updates.flatMap(({ before, after }) => [
+    { status: before.status, category: before.category, change: -1 },
+    { status: after.status, category: after.category, change: 1 },
+  ]);
 
 /** Every column of a row but its id; a record, so that a new column cannot be forgotten here. */
 const columns: { readonly [Column in keyof ProductRow]: true } = {

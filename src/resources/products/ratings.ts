@@ -7,8 +7,8 @@ import type { Cause, Outbox } from '../../events/outbox.ts';
 import type { Database, Session, Transaction } from '../../storage/database.ts';
 import { prepared } from '../../storage/prepared.ts';
 import { collectionVersions } from '../../storage/totals.ts';
+import { productJson, productOf, type StoredProduct } from './row.ts';
 import type { Product } from './schema.ts';
-import { productJson, productOf, type StoredProduct } from './store.ts';
 
 /** A product as it is stored, with what its rating is made of. */
 export interface RatedProduct extends StoredProduct {
