@@ -1,0 +1,47 @@
+/** Records of an import go from thread to thread as columns of text: they arrive as they were sent. */
+import { expect, test } from 'bun:test';
+import fc from 'fast-check';
+import { fromColumns, toColumns } from '../../src/cli/import-columns.ts';
+import type { ImportRecord } from '../../src/resources/products/import-plain.ts';
+import { checkRecord, recordPreparer } from '../../src/resources/products/import-prepared.ts';
+
+const at = Date.UTC(2026, 0, 15);
+const text = fc.oneof(
+  fc.string({ unit: 'grapheme', minLength: 1, maxLength: 60 }),
+  fc.constantFrom('a\nb', 'a\u0001b', '"', '\\0', 'null', ' ', '\u0000'),
+);
+const record = fc.record(
+  {
+    name: text,
+    price: fc.double({ min: 0, noNaN: true, noDefaultInfinity: true }),
+    currency: fc.option(fc.constantFrom('EUR', 'USD')),
+    status: fc.constantFrom('active', 'archived'),
+    description: fc.option(fc.oneof(text, fc.constant(''))),
+    sku: fc.option(text),
+    category: fc.option(text),
+    tags: fc.array(text, { maxLength: 5 }),
+  },
+  { requiredKeys: ['name', 'price'] },
+);
+
+const isRecord = (checked: ReturnType<typeof checkRecord>): checked is ImportRecord =>
+  !Array.isArray(checked);
+
+test('what arrives is what was prepared, for every record that the schema takes', () => {
+  let taken = 0;
+  fc.assert(
+    fc.property(fc.array(record, { maxLength: 20 }), inputs => {
+      const { prepare } = recordPreparer('EUR');
+      const records = inputs.map(checkRecord).filter(isRecord);
+      taken += records.length;
+      const prepared = records.map(checked => prepare(checked, at));
+      // As between threads.
+      expect(fromColumns(structuredClone(toColumns(prepared, at)))).toEqual(prepared);
+      expect(prepared.map(({ source }) => JSON.parse(source))).toEqual(
+        records.map(own => JSON.parse(JSON.stringify(own))),
+      );
+    }),
+    { numRuns: 300 },
+  );
+  expect(taken).toBeGreaterThan(300);
+});
