@@ -72,11 +72,8 @@ export function productEndpoints({ database, config, paginator }: Services, stor
       errors: ['DUPLICATE'],
       handle(asked) {
         const { body, url, cause } = asked;
+        const fields = schema.completeFields(body, config.DEFAULT_CURRENCY);
         return asked.write(async session => {
-          const fields = schema.replaceProduct.parse({
-            ...body,
-            currency: body.currency ?? config.DEFAULT_CURRENCY,
-          });
           const row = await store.insert(session, fields, cause());
           const location = `${url.base}${url.path}/${row.id}`;
           return created(location, bodyOf(asked, row), { lastModified: row.updated_at });

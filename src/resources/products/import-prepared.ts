@@ -4,7 +4,7 @@ import { detailsOf } from '../../http/schema.ts';
 import { canBeMisspelt, documentWords, isNoWord } from '../../storage/search-words.ts';
 import { type ImportRecord, plainRecord } from './import-plain.ts';
 import { type ProductRow, rowOf } from './row.ts';
-import { createProduct, type ProductFields } from './schema.ts';
+import { completeFields, createProduct } from './schema.ts';
 import { searchTextOf } from './search-text.ts';
 
 export interface PreparedRecord {
@@ -23,20 +23,6 @@ export function checkRecord(input: Readonly<Record<string, unknown>>): ImportRec
   return result.success ? result.data : detailsOf(result.error);
 }
 
-/** What a new product gets: a field left out gets its default; an explicit null is kept, also as the currency. */
-export function newFields(record: ImportRecord, defaultCurrency: string): ProductFields {
-  return {
-    name: record.name,
-    price: record.price,
-    currency: record.currency === undefined ? defaultCurrency : record.currency,
-    status: record.status ?? 'active',
-    description: record.description ?? null,
-    sku: record.sku ?? null,
-    category: record.category ?? null,
-    tags: record.tags ?? [],
-  };
-}
-
 /** Words remembered as had: beyond that they are told once more, which does no harm. */
 const mostHad = 100_000;
 
@@ -53,7 +39,9 @@ export function recordPreparer(defaultCurrency: string): Preparer {
   let fresh: string[] = [];
   return {
     prepare(record, at) {
-      const fields = newFields(record, defaultCurrency);
+      // An explicit null is kept, also as the currency.
+      const currency = record.currency === undefined ? defaultCurrency : record.currency;
+      const fields = { ...completeFields(record), currency };
       const words = documentWords(searchTextOf(fields));
       for (const word of words) {
         if (isNoWord(word) || had.has(word) || !canBeMisspelt(word)) continue;

@@ -81,18 +81,24 @@ export const createProduct = z
   })
   .meta({ id: 'CreateProduct' });
 
+/** All fields of a product: those left out become null (tags empty, status active). */
+export const completeFields = (
+  input: z.output<typeof createProduct>,
+  defaultCurrency: string | null = null,
+) => ({
+  name: input.name,
+  price: input.price,
+  currency: input.currency ?? defaultCurrency,
+  status: input.status ?? ('active' as const),
+  description: input.description ?? null,
+  sku: input.sku ?? null,
+  category: input.category ?? null,
+  tags: input.tags ?? [],
+});
+
 /** PUT: fields left out become null (tags empty, status active). */
 export const replaceProduct = createProduct
-  .transform(input => ({
-    name: input.name,
-    price: input.price,
-    currency: input.currency ?? null,
-    status: input.status ?? ('active' as const),
-    description: input.description ?? null,
-    sku: input.sku ?? null,
-    category: input.category ?? null,
-    tags: input.tags ?? [],
-  }))
+  .transform(input => completeFields(input))
   .meta({ id: 'ReplaceProduct' });
 
 /** PATCH with application/json: only the fields to change. */
