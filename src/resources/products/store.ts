@@ -104,6 +104,7 @@ export function productStore(database: Database, outbox: Outbox): ProductStore {
       columns: ['document', 'updated_at'],
       collection,
       keptTotal: conditionsFor,
+      rangeColumn: 'price',
     }),
 
     async insert(session, fields, cause) {
