@@ -28,17 +28,23 @@ export interface DialectWords {
   remove(position: Part): Part;
   /** An expression in the database's own query language. */
   text(expression: Expression): string;
-  /** @param types numbers of the types meant, ascending */
+  /**
+   * @param types numbers of the types meant, ascending
+   * @param rare whether only few documents are hits: so they had better be gathered first and then put in order
+   */
   page(
     values: PageArguments<Part>,
     types: readonly number[],
     descending: boolean,
+    rare: boolean,
   ): RawBuilder<{ position: number }>;
+  /** Looks at a sample of the documents between two positions; undefined where it makes no difference. */
+  sample?(values: Pick<PageArguments<Part>, 'query' | 'low' | 'high'>): RawBuilder<Sample>;
   /** How many documents there are of a range. */
   count(values: Pick<PageArguments<Part>, 'query' | 'low' | 'high'>): RawBuilder<{ total: number }>;
   /** The same, but no more than `limit`; undefined where a long search holds nobody up. */
   countUpTo?(values: Omit<PageArguments<Part>, 'offset'>): RawBuilder<{ total: number }>;
-  /** How many of each type, in one go, for prefixes; undefined where each type had better be counted alone. */
+  /** How many of each type, in one go; undefined where each type had better be counted alone. */
   countTypes?(
     values: Pick<PageArguments<Part>, 'query' | 'low' | 'high'>,
   ): RawBuilder<{ type: number; total: number }>;
@@ -52,6 +58,11 @@ export interface DialectWords {
    * @param changed, all: the version of what changes documents, and of all that adds them too
    */
   mark(changed: Part, all: Part): RawBuilder<Mark>;
+}
+
+export interface Sample {
+  readonly hits: number;
+  readonly documents: number;
 }
 
 export interface Mark {
@@ -82,14 +93,35 @@ export const postgresWords: DialectWords = {
 
   text: expression => expressionText(expression, { and: ' & ', or: ' | ', not: ' & !' }, quoted),
 
-  page: ({ query, low, high, limit, offset }, types, descending) => sql`
-    select position from search_index
-    where words @@ ${query}::tsquery and position >= ${low} and position < ${high} ${ofTypes(types)}
-    order by position ${sql.raw(descending ? 'desc' : 'asc')} limit ${limit} offset ${offset}`,
+  // Plans are made once for all queries, and the planner takes every word to be in as many documents. Walking
+  // through all documents in their order finds a common word at once and a rare one never; the index of words
+  // the other way round. As a sum, the position is not one that there is an order of.
+  page({ query, low, high, limit, offset }, types, descending, rare) {
+    const position = rare ? sql`position + 0` : sql`position`;
+    return sql`select position from search_index
+      where words @@ ${query}::tsquery and ${position} >= ${low} and ${position} < ${high} ${ofTypes(types)}
+      order by ${position} ${sql.raw(descending ? 'desc' : 'asc')} limit ${limit} offset ${offset}`;
+  },
+
+  sample: ({ query, low, high }) => sql`
+    select cast(count(*) filter (where words @@ ${query}::tsquery) as integer) as hits,
+      cast(count(*) as integer) as documents
+    from (select ${low}::double precision as first, coalesce(max(position), 0) as last
+      from search_index where position < ${high}) as span
+    cross join generate_series(0, 7) as step
+    cross join lateral (select words from search_index
+      where position >= span.first + floor((span.last - span.first) * step / 8)
+      order by position limit 32) as sampled`,
 
   count: ({ query, low, high }) => sql`
     select cast(count(*) as integer) as total from search_index
-    where words @@ ${query}::tsquery and position >= ${low} and position < ${high}`,
+    where words @@ ${query}::tsquery and position + 0 >= ${low} and position + 0 < ${high}`,
+
+  countTypes: ({ query, low, high }) => sql`
+    select cast(floor(position / 4294967296) as integer) as type, cast(count(*) as integer) as total
+    from search_index
+    where words @@ ${query}::tsquery and position + 0 >= ${low} and position + 0 < ${high}
+    group by 1`,
 
   // Ids may become visible in another order than they were given: only the version tells.
   mark: (_changed, all) => sql`select ${all} as version, 0 as last`,

@@ -15,9 +15,11 @@ import {
   typeSpan,
   wordsOfDialect,
 } from './search-index.ts';
-import type { Mark, PageArguments } from './search-postgres.ts';
+import type { Mark, PageArguments, Sample } from './search-postgres.ts';
 
 export interface SearchPage extends Partial<Range> {
+  /** Known to have few hits altogether. */
+  readonly rare?: boolean;
   readonly limit: number;
   readonly offset?: number;
   readonly descending?: boolean;
@@ -60,6 +62,10 @@ export interface SearchReader {
 }
 
 const rememberedCounts = 5000;
+/** Of those asked for lately, which are rare. */
+const rememberedRare = 5000;
+/** A word that fewer of the sampled documents have than one in so many is rare. */
+const rareShare = 100;
 /** Longer words than these are looked up as a prefix. */
 const fewLonger = 16;
 /** Documents of which a brief session may read all; SQLite looks at a million in 20 to 100 ms, a prefix takes 1 s. */
@@ -71,6 +77,8 @@ export function searchReader(database: Pick<Database, 'build' | 'dialect'>): Sea
   const { build, dialect } = database;
   const words = wordsOfDialect(database);
   const remembered = new LRUCache<string, Mark & { readonly total: number }>({ max: rememberedCounts });
+  /** Where the documents of a word come one after another, counting a type needs no grouping. */
+  const countsApart = dialect.name === 'sqlite';
 
   const compilable = <R>(query: RawBuilder<R>) => ({ compile: () => query.compile(build) });
   const versionOf = (collections: readonly string[]) =>
@@ -97,10 +105,26 @@ export function searchReader(database: Pick<Database, 'build' | 'dialect'>): Sea
   );
   const pageQuery = preparedByShape<Arguments & PageArguments<unknown>, { position: number }>(
     (shape, argument) => {
-      const [direction, ...types] = shape.split(' ');
-      return compilable(words.page(argument, types.map(Number), direction === 'down'));
+      const [direction, frequency, ...types] = shape.split(' ');
+      return compilable(words.page(argument, types.map(Number), direction === 'down', frequency === 'rare'));
     },
   );
+
+  const sampleQuery = prepared<Spanned, Sample>(argument =>
+    compilable(words.sample?.(argument) ?? sql`select ${argument.query}`),
+  );
+  const rare = new LRUCache<string, boolean>({ max: rememberedRare });
+
+  /** Whether few documents are hits, as far as a sample of the products tells; most documents are products. */
+  async function isRare(session: SearchSession, query: string): Promise<boolean> {
+    if (words.sample === undefined) return false;
+    const known = rare.get(query);
+    if (known !== undefined) return known;
+    const sample = await session.first(sampleQuery({ query, ...spanOf(['product']) }));
+    const found = sample !== undefined && sample.hits * rareShare < sample.documents;
+    rare.set(query, found);
+    return found;
+  }
 
   async function countBetween(session: SearchSession, query: string, range: Range): Promise<number> {
     if (session.brief !== true) return (await session.first(countQuery({ query, ...range })))?.total ?? 0;
@@ -163,7 +187,8 @@ export function searchReader(database: Pick<Database, 'build' | 'dialect'>): Sea
   return {
     holdsUp: words.documents !== undefined,
 
-    async page(session, expression, types, { limit, offset = 0, descending = false, ...range }) {
+    async page(session, expression, types, options) {
+      const { limit, offset = 0, descending = false, ...range } = options;
       // What has to be read is then what is shown, or no more than one word's documents in a title.
       const within = offset <= briefOffset && isOneWord(expression);
       const anew = expression.not.length === 0 || (range.low ?? range.high) === undefined;
@@ -172,8 +197,10 @@ export function searchReader(database: Pick<Database, 'build' | 'dialect'>): Sea
       const low = Math.max(span.low, range.low ?? 0);
       const high = Math.min(span.high, range.high ?? span.high);
       if (low >= high) return [];
-      const shape = `${descending ? 'down' : 'up'} ${numbersOf(types).join(' ')}`;
-      const values = { query: words.text(expression), low, high, limit, offset };
+      const query = words.text(expression);
+      const frequency = (options.rare ?? (await isRare(session, query))) ? 'rare' : 'common';
+      const shape = `${descending ? 'down' : 'up'} ${frequency} ${numbersOf(types).join(' ')}`;
+      const values = { query, low, high, limit, offset };
       return (await session.all(pageQuery(shape, values))).map(({ position }) => position);
     },
 
@@ -181,7 +208,7 @@ export function searchReader(database: Pick<Database, 'build' | 'dialect'>): Sea
       if (!isOneWord(expression)) await refuseIfBrief(session);
       const query = words.text(expression);
       const mark = await marked(session);
-      if (words.countTypes !== undefined && !isOneWord(expression))
+      if (words.countTypes !== undefined && !(countsApart && isOneWord(expression)))
         await countTogether(session, query, types, mark);
       return countAll(session, query, types, mark);
     },

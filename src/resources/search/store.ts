@@ -134,7 +134,7 @@ export function searchStore(database: Database): SearchStore {
     const ranks = new Map<number, number>();
     for (const [rank, { upTo }] of classes.slice(0, -1).entries()) {
       if (ranks.size === few.length) break;
-      const positions = await reader.page(session, upTo, types, { limit: fewHits });
+      const positions = await reader.page(session, upTo, types, { limit: fewHits, rare: true });
       for (const position of positions) if (!ranks.has(position)) ranks.set(position, rank);
     }
     return few
