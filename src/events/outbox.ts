@@ -61,7 +61,8 @@ export interface StoredEvent {
 
 type NewEvent = Omit<StoredEvent, 'id'>;
 
-const columns = [
+/** All but the id, which the database gives. */
+export const eventColumns = [
   'type',
   'resource',
   'resource_id',
@@ -85,9 +86,9 @@ export interface Outbox {
 export const outboxOf = (database: Database): Outbox => createOutbox(database, createQueue(database));
 
 export function createOutbox({ build }: Pick<Database, 'build'>, queue: Queue): Outbox {
-  const names = sql.join(columns.map(name => sql.ref(name)));
-  const row = sql`(${sql.join(columns.map(() => null))})`;
-  const valuesOf = (event: NewEvent) => columns.map(name => event[name]);
+  const names = sql.join(eventColumns.map(name => sql.ref(name)));
+  const row = sql`(${sql.join(eventColumns.map(() => null))})`;
+  const valuesOf = (event: NewEvent) => eventColumns.map(name => event[name]);
   const insert = (size: number) =>
     sql`insert into events (${names}) values ${sql.join(new Array(size).fill(row))}`.compile(build);
   const single = insert(1);

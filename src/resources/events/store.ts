@@ -1,5 +1,5 @@
 /** The queries of events, for those who read them; events/outbox.ts writes them. */
-import type { StoredEvent } from '../../events/outbox.ts';
+import { eventColumns as columns, type StoredEvent } from '../../events/outbox.ts';
 import type { Database, Session } from '../../storage/database.ts';
 import { type Lister, lister } from '../../storage/list.ts';
 import { prepared } from '../../storage/prepared.ts';
@@ -8,17 +8,6 @@ export interface EventStore {
   readonly list: Lister<StoredEvent>;
   find(session: Session, id: number): Promise<StoredEvent | undefined>;
 }
-
-const columns = [
-  'type',
-  'resource',
-  'resource_id',
-  'actor',
-  'request_id',
-  'old_document',
-  'new_document',
-  'created_at',
-] as const;
 
 /** The representation as JSON text; the documents are JSON text already. */
 export function eventJson(row: StoredEvent): string {
