@@ -111,7 +111,7 @@ export const postgresWords: DialectWords = {
     cross join generate_series(0, 7) as step
     cross join lateral (select words from search_index
       where position >= span.first + floor((span.last - span.first) * step / 8)
-      order by position limit 8) as sampled`,
+      order by position limit 32) as sampled`,
 
   count: ({ query, low, high }) => sql`
     select cast(count(*) as integer) as total from search_index
