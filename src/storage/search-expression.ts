@@ -1,5 +1,7 @@
 /** What documents are asked for: a small language that both databases' own are written from. */
 
+import { titleMark } from './search-words.ts';
+
 /** A word, or the beginning of one; anywhere, or in the title. */
 export interface Term {
   readonly word: string;
@@ -30,4 +32,14 @@ export function expressionText(
   const groups = expression.groups.map(group => `(${group.map(term).join(words.or)})`).join(words.and);
   const excluded = expression.not.map(other => expressionText(other, words, term));
   return excluded.reduce((text, other) => `(${text})${words.not}(${other})`, groups);
+}
+
+/** Whether a document is a hit, as the index would say. @param entries its words, as `documentWords` gives them */
+export function isMet({ groups, not }: Expression, entries: ReadonlySet<string>): boolean {
+  const isTermMet = ({ word, title, prefix }: Term): boolean => {
+    const entry = title ? titleMark + word : word;
+    if (entries.has(entry)) return true;
+    return prefix && entries.values().some(candidate => candidate.startsWith(entry));
+  };
+  return groups.every(group => group.some(isTermMet)) && !not.some(other => isMet(other, entries));
 }

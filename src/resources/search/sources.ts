@@ -1,15 +1,21 @@
 /** The texts of what is in the index, read from the tables of the resources themselves. */
 import { type CompiledQuery, type RawBuilder, sql } from 'kysely';
 import type { Database, Session } from '../../storage/database.ts';
-import type { SearchDocument, SearchType } from '../../storage/search-index.ts';
+import {
+  idAt,
+  positionOf,
+  type SearchDocument,
+  type SearchType,
+  typeAt,
+} from '../../storage/search-index.ts';
 import type { ProductFields } from '../products/schema.ts';
 import { searchTextOf } from '../products/search-text.ts';
 import { type Article, articleText, type Order, orderText, type User, userText } from './texts.ts';
 
 /** Reads what is there of these documents, in any order. */
-export type Source = (session: Session, ids: readonly number[]) => Promise<SearchDocument[]>;
+type Source = (session: Session, ids: readonly number[]) => Promise<SearchDocument[]>;
 
-export function searchSources({ build }: Pick<Database, 'build'>): Readonly<Record<SearchType, Source>> {
+function searchSources({ build }: Pick<Database, 'build'>): Readonly<Record<SearchType, Source>> {
   function reading<Row extends { readonly id: number }>(
     select: RawBuilder<Row>,
     textOf: (row: Row) => { readonly title: string; readonly body: string },
@@ -36,5 +42,23 @@ export function searchSources({ build }: Pick<Database, 'build'>): Readonly<Reco
     ),
     order: reading(sql<Order>`select id, customer_name, customer_email from orders`, orderText),
     user: reading(sql<User>`select id, name, email from users`, userText),
+  };
+}
+
+/** By their positions in the index. */
+export type Documents = ReadonlyMap<number, SearchDocument>;
+
+/** @returns what reads the documents at these positions; those that are gone are left out */
+export function documentReader(database: Pick<Database, 'build'>) {
+  const sources = searchSources(database);
+  return async (session: Session, positions: readonly number[]): Promise<Documents> => {
+    const documents = new Map<number, SearchDocument>();
+    for (const type of new Set(positions.map(typeAt))) {
+      const own = positions.filter(position => typeAt(position) === type);
+      for (const document of await sources[type](session, own.map(idAt))) {
+        documents.set(positionOf(type, document.id), document);
+      }
+    }
+    return documents;
   };
 }

@@ -1,13 +1,17 @@
 /** Searches: which documents a query finds, best first, with the texts they are shown by. */
 import type { Database } from '../../storage/database.ts';
 import type { Key, Listed, PageRequest } from '../../storage/list.ts';
-import { idAt, type SearchDocument, type SearchType, typeAt } from '../../storage/search-index.ts';
+import { isMet } from '../../storage/search-expression.ts';
+import { type SearchDocument, type SearchType, typeAt } from '../../storage/search-index.ts';
 import { LongRead, type SearchSession, searchReader } from '../../storage/search-read.ts';
 import { spelling } from '../../storage/search-spelling.ts';
+import { documentWords } from '../../storage/search-words.ts';
 import { allHits, type QueryWord, queryWords, type RankClass, rankClasses } from './ranking.ts';
 import { snippetOf, type WordTest } from './snippet.ts';
-import { searchSources } from './sources.ts';
+import { type Documents, documentReader } from './sources.ts';
 
+/** Up to so many hits are read at once and told apart by their own words. */
+const veryFewHits = 20;
 /** Up to so many hits are put in order here, which takes fewer look-ups than asking for each class by itself. */
 const fewHits = 100;
 
@@ -61,12 +65,13 @@ interface Walk {
   readonly skip?: number;
   readonly start?: Key | undefined;
   readonly backwards?: boolean;
+  readonly known: Documents;
 }
 
 export function searchStore(database: Database): SearchStore {
   const reader = searchReader(database);
   const words = spelling(database);
-  const sources = searchSources(database);
+  const documentsOf = documentReader(database);
 
   /** What the query is taken to ask for: its words as they are, or else as they may have been meant. */
   async function understood(session: SearchSession, query: string, visible: readonly SearchType[]) {
@@ -124,19 +129,40 @@ export function searchStore(database: Database): SearchStore {
     return meant.some(({ misspelt }) => misspelt) ? meant : undefined;
   }
 
-  /** All of few hits in their order: each class is asked for once, and what is left belongs to the last. */
-  async function ranked(
+  /** Which class each of few hits belongs to; those that are left out belong to the last. */
+  async function ranksOf(
     session: SearchSession,
     few: readonly number[],
     classes: readonly RankClass[],
     types: readonly SearchType[],
-  ): Promise<Place[]> {
+    known: Documents,
+  ): Promise<ReadonlyMap<number, number>> {
     const ranks = new Map<number, number>();
+    if (few.every(position => known.has(position))) {
+      for (const [position, document] of known) {
+        const entries = new Set(documentWords(document));
+        ranks.set(
+          position,
+          classes.findIndex(({ upTo }) => isMet(upTo, entries)),
+        );
+      }
+      return ranks;
+    }
     for (const [rank, { upTo }] of classes.slice(0, -1).entries()) {
       if (ranks.size === few.length) break;
       const positions = await reader.page(session, upTo, types, { limit: fewHits, rare: true });
       for (const position of positions) if (!ranks.has(position)) ranks.set(position, rank);
     }
+    return ranks;
+  }
+
+  /** All of few hits in their order. */
+  async function ranked(
+    session: SearchSession,
+    few: readonly number[],
+    { classes, types, known }: Pick<Walk, 'classes' | 'types' | 'known'>,
+  ): Promise<Place[]> {
+    const ranks = await ranksOf(session, few, classes, types, known);
     return few
       .filter(position => types.includes(typeAt(position)))
       .map(position => ({ rank: ranks.get(position) ?? classes.length - 1, position }))
@@ -149,7 +175,7 @@ export function searchStore(database: Database): SearchStore {
     const places: Place[] = [];
     let skip = request.skip ?? 0;
     if (few !== undefined) {
-      const all = await ranked(session, few, classes, types);
+      const all = await ranked(session, few, request);
       if (start === undefined) return all.slice(skip, skip + limit);
       const beyond = ({ rank, position }: Place) => rank - Number(start.value) || position - start.id;
       if (!backwards) return all.filter(place => beyond(place) > 0).slice(0, limit);
@@ -189,18 +215,10 @@ export function searchStore(database: Database): SearchStore {
     places: readonly Place[],
     classes: readonly RankClass[],
     found: WordTest,
+    known: Documents,
   ) {
-    const documents = new Map<number, SearchDocument>();
-    const positions = places.map(({ position }) => position);
-    for (const type of new Set(positions.map(typeAt))) {
-      const own = positions.filter(position => typeAt(position) === type);
-      const read = await sources[type](session, own.map(idAt));
-      const byId = new Map(read.map(document => [document.id, document]));
-      for (const position of own) {
-        const document = byId.get(idAt(position));
-        if (document !== undefined) documents.set(position, document);
-      }
-    }
+    const missing = places.map(({ position }) => position).filter(position => !known.has(position));
+    const documents = new Map([...known, ...(await documentsOf(session, missing))]);
     return places.flatMap(({ rank, position }) => {
       const document = documents.get(position);
       if (document === undefined) return [];
@@ -216,24 +234,26 @@ export function searchStore(database: Database): SearchStore {
     const classes = meant.length === 0 ? [] : rankClasses(meant);
     const total = types.reduce((all, type) => all + (counts.get(type) ?? 0), 0);
     const found = testOf(meant);
+    const isVeryFew = few !== undefined && few.length <= veryFewHits;
+    const known: Documents = isVeryFew ? await documentsOf(session, few) : new Map();
     if (page.kind === 'offset') {
       const skip = (page.page - 1) * page.perPage;
       // What is known to be all need not be looked for in classes that are left.
       const limit = Math.max(0, Math.min(page.perPage, total - skip));
-      const places = await walk(session, { classes, types, few, limit, skip });
-      const rows = await shown(session, places, classes, found);
+      const places = await walk(session, { classes, types, few, limit, skip, known });
+      const rows = await shown(session, places, classes, found, known);
       const hasNext = skip + places.length < total;
       return { rows, total, facets: counts, hasPrevious: skip > 0, hasNext };
     }
     const backwards = page.before !== undefined;
     const start = page.before ?? page.after;
     const limit = start === undefined ? Math.min(page.limit + 1, total) : page.limit + 1;
-    const places = await walk(session, { classes, types, few, limit, start, backwards });
+    const places = await walk(session, { classes, types, few, limit, start, backwards, known });
     const more = places.length > page.limit;
     if (more) places.length = page.limit;
     if (backwards) places.reverse();
     return {
-      rows: await shown(session, places, classes, found),
+      rows: await shown(session, places, classes, found, known),
       total: page.count ? total : undefined,
       facets: counts,
       hasPrevious: backwards ? more : start !== undefined,
