@@ -21,13 +21,13 @@ export interface Columns {
 /** No text of a product holds it: the schema refuses it, and JSON escapes it. */
 const between = '\0';
 
-/** @param at of all records */
-export function toColumns(records: readonly PreparedRecord[], at: number): Columns {
+/** @param records all prepared for one moment */
+export function toColumns(records: readonly PreparedRecord[]): Columns {
   const column = (text: (record: PreparedRecord) => string) => records.map(text).join(between);
   return {
     count: records.length,
     prices: records.map(({ row }) => row.price),
-    at,
+    at: records[0]?.row.created_at ?? 0,
     names: column(({ row }) => row.name),
     statuses: column(({ row }) => row.status),
     // Neither may be empty: the empty text stands for null.

@@ -18,11 +18,9 @@ export interface RecordsRequest {
   readonly currency: string;
 }
 
-/** Some records in their order. */
+/** Some records in their order, all prepared for one moment. */
 export interface Chunk {
   readonly records: readonly PreparedRecord[];
-  /** When the products that they make will have been created, in epoch milliseconds. */
-  readonly at: number;
   /** Words that no record before has had. */
   readonly newWords: readonly string[];
   /** How many records of the source each of these ends: what --skip would take after it. */
@@ -73,7 +71,7 @@ async function* chunksOf(
       }
     }
     const bytes = source.bytesRead();
-    yield { records, at, newWords: newWords(), positions, rejects, end: position, bytes };
+    yield { records, newWords: newWords(), positions, rejects, end: position, bytes };
   }
 }
 

@@ -29,7 +29,7 @@ async function send(to: MessagePort, request: RecordsRequest): Promise<void> {
   let sent = 0;
   for await (const { records, ...rest } of chunks) {
     await wanted();
-    tell({ kind: 'chunk', columns: toColumns(records, rest.at), rest });
+    tell({ kind: 'chunk', columns: toColumns(records), rest });
     if (++sent % collectEvery === 0) Bun.gc(true);
   }
   tell({ kind: 'end' });

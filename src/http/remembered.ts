@@ -94,6 +94,8 @@ export function rememberedResources<Row>(
   database: Pick<Database, 'state'>,
   read: () => Promise<number>,
 ): RememberedResources<Row> {
+  /** Of one database either always or never. */
+  const isStateKnown = database.state() !== undefined;
   const versionNow = versionOf(database, read);
   const answers = boundedMap<number, { readonly version: number; readonly reply: Reply }>(resourcesLimit);
 
@@ -114,7 +116,7 @@ export function rememberedResources<Row>(
   }
   return {
     answer(id, load, show) {
-      if (database.state() === undefined) return load().then(row => made(row, show));
+      if (!isStateKnown) return load().then(row => made(row, show));
       const version = versionNow();
       return typeof version === 'number'
         ? at(version, id, load, show)

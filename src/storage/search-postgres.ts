@@ -44,6 +44,8 @@ export interface DialectWords {
   count(values: Pick<PageArguments<Part>, 'query' | 'low' | 'high'>): RawBuilder<{ total: number }>;
   /** The same, but no more than `limit`; undefined where a long search holds nobody up. */
   countUpTo?(values: Omit<PageArguments<Part>, 'offset'>): RawBuilder<{ total: number }>;
+  /** Whether documents of one word are counted type by type: where they come one after another, grouping would sort. */
+  readonly countsWordsApart: boolean;
   /** How many of each type, in one go; undefined where each type had better be counted alone. */
   countTypes?(
     values: Pick<PageArguments<Part>, 'query' | 'low' | 'high'>,
@@ -117,6 +119,7 @@ export const postgresWords: DialectWords = {
     select cast(count(*) as integer) as total from search_index
     where words @@ ${query}::tsquery and position + 0 >= ${low} and position + 0 < ${high}`,
 
+  countsWordsApart: false,
   countTypes: ({ query, low, high }) => sql`
     select cast(floor(position / 4294967296) as integer) as type, cast(count(*) as integer) as total
     from search_index

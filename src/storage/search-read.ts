@@ -77,8 +77,6 @@ export function searchReader(database: Pick<Database, 'build' | 'dialect'>): Sea
   const { build, dialect } = database;
   const words = wordsOfDialect(database);
   const remembered = new LRUCache<string, Mark & { readonly total: number }>({ max: rememberedCounts });
-  /** Where the documents of a word come one after another, counting a type needs no grouping. */
-  const countsApart = dialect.name === 'sqlite';
 
   const compilable = <R>(query: RawBuilder<R>) => ({ compile: () => query.compile(build) });
   const versionOf = (collections: readonly string[]) =>
@@ -208,7 +206,7 @@ export function searchReader(database: Pick<Database, 'build' | 'dialect'>): Sea
       if (!isOneWord(expression)) await refuseIfBrief(session);
       const query = words.text(expression);
       const mark = await marked(session);
-      if (words.countTypes !== undefined && !(countsApart && isOneWord(expression)))
+      if (words.countTypes !== undefined && !(words.countsWordsApart && isOneWord(expression)))
         await countTogether(session, query, types, mark);
       return countAll(session, query, types, mark);
     },
