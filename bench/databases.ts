@@ -16,8 +16,8 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { loadConfig } from '../src/config.ts';
-import { openDatabase } from '../src/service.ts';
 import { migrate } from '../src/storage/migrate.ts';
+import { openDatabase } from '../src/storage/open.ts';
 import { fill } from './catalog-data.ts';
 import type { PostgresServer } from './postgres.ts';
 import { shipped } from './servers.ts';

@@ -17,11 +17,12 @@ if (name === '--version' || name === '-v') {
   process.exit(0);
 }
 
-const command = commands.find(candidate => candidate.name === name);
-if (command === undefined) {
+const listed = commands.find(candidate => candidate.name === name);
+if (listed === undefined) {
   console.error(`catalog: there is no command "${name}"; catalog --help lists them`);
   process.exit(2);
 }
+const command = await listed.load();
 
 if (rest.includes('--help') || rest.includes('-h')) {
   console.log(command.help);

@@ -28,7 +28,6 @@ import { mailTokens } from './resources/users/mail-tokens.ts';
 import { createSeal } from './seal.ts';
 import { loadSecrets } from './secrets.ts';
 import type { Database } from './storage/database.ts';
-import { openPostgres } from './storage/postgres.ts';
 import { openSqlite } from './storage/sqlite.ts';
 import { type PublishedVersion, publishedVersions, type Versions, withSuccessors } from './versions.ts';
 
@@ -53,13 +52,6 @@ export interface Service {
   settle(): Promise<void>;
   /** Stops taking requests, finishes those in flight (STOP_TIMEOUT at most), and lets go of everything but the database. */
   stop(): Promise<void>;
-}
-
-/** The database that the settings name. */
-export function openDatabase(config: Config): Database {
-  return config.DATABASE_URL === undefined
-    ? openSqlite(join(config.DATA_DIR, 'catalog.db'))
-    : openPostgres(config.DATABASE_URL, config.DATABASE_POOL, config.DATABASE_TIMEOUT);
 }
 
 export function startService(options: ServiceOptions): Service {

@@ -1,13 +1,11 @@
 /** `catalog backup`: a consistent copy of the embedded database while the service runs. */
-import { join } from 'node:path';
 import { loadConfig } from '../config.ts';
+import { embeddedFile } from '../storage/open.ts';
 import { copySqlite } from '../storage/sqlite-copy.ts';
 import { grouped } from './import-report.ts';
 import { type Command, onePositional, parse } from './usage.ts';
 
 export const backupCommand: Command = {
-  name: 'backup',
-  summary: 'copy the embedded database while the service runs',
   help: `Usage: catalog backup FILE
 
 Writes a consistent, compacted and verified copy of the embedded database to FILE, which must not exist yet.
@@ -25,7 +23,7 @@ Exit status: 0 the copy is whole; 1 it could not be made, and there is no FILE.`
     if (config.DATABASE_URL !== undefined) {
       throw new Error('the database is PostgreSQL (DATABASE_URL): back it up with pg_dump');
     }
-    const bytes = copySqlite(join(config.DATA_DIR, 'catalog.db'), file);
+    const bytes = copySqlite(embeddedFile(config), file);
     console.log(`${grouped(bytes)} bytes written to ${file}, integrity checked`);
     return 0;
   },

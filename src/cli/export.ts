@@ -45,8 +45,6 @@ interface Output {
 }
 
 export const exportCommand: Command = {
-  name: 'export',
-  summary: 'write all products as CSV or NDJSON',
   help,
   async run(args) {
     const { values } = parse(args, {

@@ -7,6 +7,7 @@ import type { PreparedRecord } from '../resources/products/import-prepared.ts';
 export interface Columns {
   readonly count: number;
   readonly prices: readonly number[];
+  readonly givens: readonly number[];
   /** When products made of these records will have been created. */
   readonly at: number;
   readonly names: string;
@@ -15,7 +16,6 @@ export interface Columns {
   readonly skus: string;
   readonly documents: string;
   readonly words: string;
-  readonly sources: string;
 }
 
 /** No text of a product holds it: the schema refuses it, and JSON escapes it. */
@@ -27,6 +27,7 @@ export function toColumns(records: readonly PreparedRecord[]): Columns {
   return {
     count: records.length,
     prices: records.map(({ row }) => row.price),
+    givens: records.map(({ given }) => given),
     at: records[0]?.row.created_at ?? 0,
     names: column(({ row }) => row.name),
     statuses: column(({ row }) => row.status),
@@ -35,19 +36,17 @@ export function toColumns(records: readonly PreparedRecord[]): Columns {
     skus: column(({ row }) => row.sku ?? ''),
     documents: column(({ row }) => row.document),
     words: column(({ words }) => words),
-    sources: column(({ source }) => source),
   };
 }
 
 export function fromColumns(columns: Columns): PreparedRecord[] {
-  const { count, prices, at } = columns;
+  const { count, prices, givens, at } = columns;
   const names = columns.names.split(between);
   const statuses = columns.statuses.split(between);
   const categories = columns.categories.split(between);
   const skus = columns.skus.split(between);
   const documents = columns.documents.split(between);
   const words = columns.words.split(between);
-  const sources = columns.sources.split(between);
   return Array.from({ length: count }, (_, index) => ({
     row: {
       name: names[index] ?? '',
@@ -60,6 +59,6 @@ export function fromColumns(columns: Columns): PreparedRecord[] {
       document: documents[index] ?? '',
     },
     words: words[index] ?? '',
-    source: sources[index] ?? '',
+    given: givens[index] ?? 0,
   }));
 }

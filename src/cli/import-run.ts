@@ -42,7 +42,7 @@ export interface ImportState {
 /** A transaction should be over within this time, so that a running service's writes get their turn. */
 const targetMs = 80;
 const smallest = 200;
-const largest = 2000;
+const largest = 3000;
 
 /**
  * Writes the records of a source, to its end.

@@ -13,7 +13,7 @@ export type ThreadMessage =
   | { readonly kind: 'failed'; readonly message: string };
 
 /** Chunks that may wait to be written; each holds up to a MiB of records. */
-const ahead = 2;
+const ahead = 3;
 
 /** As `openRecords`, in a thread that ends with the last chunk, or when the generator is told to return. */
 export async function openRecordsInThread(request: RecordsRequest): Promise<OpenedRecords> {

@@ -1,4 +1,5 @@
 /** The thread that reads and checks the records of an import: see import-thread.ts. */
+import { fullGC } from 'bun:jsc';
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { toColumns } from './import-columns.ts';
 import { openRecords, type RecordsRequest } from './import-records.ts';
@@ -30,7 +31,7 @@ async function send(to: MessagePort, request: RecordsRequest): Promise<void> {
   for await (const { records, ...rest } of chunks) {
     await wanted();
     tell({ kind: 'chunk', columns: toColumns(records), rest });
-    if (++sent % collectEvery === 0) Bun.gc(true);
+    if (++sent % collectEvery === 0) fullGC();
   }
   tell({ kind: 'end' });
 }

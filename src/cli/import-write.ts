@@ -1,20 +1,24 @@
 /** How an import writes: its transactions, its manners towards a running service, and its indexes. */
-import { join } from 'node:path';
+import { fullGC } from 'bun:jsc';
 import type { Config } from '../config.ts';
 import { causedBy, outboxOf } from '../events/outbox.ts';
 import { productImporter } from '../resources/products/import.ts';
 import type { PreparedRecord } from '../resources/products/import-prepared.ts';
 import { type Database, StorageError } from '../storage/database.ts';
-import { deferIndexes, isSoleUser, restoreIndexes } from '../storage/deferred-indexes.ts';
+import { deferIndexes, restoreIndexes } from '../storage/deferred-indexes.ts';
+import { embeddedFile } from '../storage/open.ts';
+import { leaveLog } from '../storage/sqlite-journal.ts';
 import { productTotals } from '../storage/totals.ts';
 import { grouped } from './import-report.ts';
 import type { BatchWriter } from './import-run.ts';
 
 /** Others wait for their turn to write by asking every few milliseconds: this long an SQLite file is left to them. */
 const turnMs = 6;
+/** How often who starts meanwhile gets a turn, when nobody else had the file. */
+const turnEveryMs = 1000;
 const uniqueAttempts = 5;
 /** Records after which the heap is collected: left to itself it grows to several times what a batch needs. */
-const collectEvery = 10_000;
+const collectEvery = 30_000;
 
 /** Writes batches, each in a transaction of its own. */
 export async function databaseWriter(database: Database, indexes: IndexDeferral): Promise<BatchWriter> {
@@ -22,7 +26,14 @@ export async function databaseWriter(database: Database, indexes: IndexDeferral)
   const existing = (await productTotals(database).total(database.read, [])) ?? 0;
   let created = 0;
   let lastEnd = 0;
+  let lastTurn = performance.now();
   let sinceCollection = 0;
+  const leaveTurn = async () => {
+    if (!database.othersAsk() && performance.now() - lastTurn < turnEveryMs) return;
+    const rest = lastEnd + turnMs - performance.now();
+    if (rest > 0) await Bun.sleep(rest);
+    lastTurn = performance.now();
+  };
   const write = (records: readonly PreparedRecord[], newWords: readonly string[]) =>
     database.write(async session => {
       const plan = await importer.plan(session, records, 'lock');
@@ -30,8 +41,7 @@ export async function databaseWriter(database: Database, indexes: IndexDeferral)
       return plan.counts;
     });
   return async (records, newWords) => {
-    const rest = lastEnd + turnMs - performance.now();
-    if (!indexes.alone && rest > 0) await Bun.sleep(rest);
+    await leaveTurn();
     for (let attempt = 1; ; attempt++) {
       try {
         const counts = await write(records, newWords);
@@ -40,7 +50,7 @@ export async function databaseWriter(database: Database, indexes: IndexDeferral)
         sinceCollection += records.length;
         if (sinceCollection >= collectEvery) {
           sinceCollection = 0;
-          Bun.gc(true);
+          fullGC();
         }
         return counts;
       } catch (error) {
@@ -55,7 +65,7 @@ export async function databaseWriter(database: Database, indexes: IndexDeferral)
 }
 
 export interface IndexDeferral {
-  /** Whether nobody waits for a turn to write. */
+  /** Whether nobody else has the database open; it goes without a log until somebody has. */
   readonly alone: boolean;
   /** Puts the indexes aside once enough products are new; a small import never pays for building them. */
   note(created: number, existing: number): void;
@@ -73,12 +83,12 @@ const manyCreated = 5000;
  */
 export function indexDeferral(config: Config): IndexDeferral {
   if (config.DATABASE_URL !== undefined) {
-    return { alone: true, note: () => undefined, restore: () => undefined };
+    return { alone: false, note: () => undefined, restore: () => undefined };
   }
-  const file = join(config.DATA_DIR, 'catalog.db');
+  const file = embeddedFile(config);
   // What an import that was killed has left behind.
   restoreIndexes(file);
-  const alone = isSoleUser(file);
+  const alone = leaveLog(file);
   let deferred = false;
   return {
     alone,
@@ -88,11 +98,14 @@ export function indexDeferral(config: Config): IndexDeferral {
       deferred = true;
     },
     restore() {
-      if (!deferred) return;
+      if (!deferred) {
+        if (alone) restoreIndexes(file, alone);
+        return;
+      }
       const started = performance.now();
       // What the import has left on the heap is given back before sorting takes its share.
       Bun.gc(true);
-      const built = restoreIndexes(file);
+      const built = restoreIndexes(file, alone);
       const seconds = ((performance.now() - started) / 1000).toFixed(1);
       console.error(`catalog import: built ${grouped(built)} indexes in ${seconds} s`);
     },

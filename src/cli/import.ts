@@ -1,15 +1,14 @@
 /** `catalog import`: products from a file into the catalog. */
 
 import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import { type Config, loadConfig } from '../config.ts';
 import { outboxOf } from '../events/outbox.ts';
 import { MappingError, parseMapping } from '../files/map.ts';
 import { productImporter } from '../resources/products/import.ts';
 import { planWithout } from '../resources/products/import-plan.ts';
-import { openDatabase } from '../service.ts';
 import type { Database } from '../storage/database.ts';
 import { pendingMigrations } from '../storage/migrate.ts';
+import { embeddedFile, openDatabase } from '../storage/open.ts';
 import { withDatabase } from './database.ts';
 import { createProgress, grouped, openRejects, summary } from './import-report.ts';
 import { type BatchWriter, type ImportState, runImport, type StopRequest } from './import-run.ts';
@@ -70,8 +69,6 @@ interface ImportArguments {
 }
 
 export const importCommand: Command = {
-  name: 'import',
-  summary: 'add products from a CSV, NDJSON or JSON file',
   help,
   run: args => {
     const given = argumentsOf(args);
@@ -105,9 +102,11 @@ function argumentsOf(args: string[]): ImportArguments {
 async function importIntoDatabase(given: ImportArguments): Promise<number> {
   const indexes = indexDeferral(loadConfig(process.env));
   try {
-    return await withDatabase(async (database, config) => {
-      return importFile(given, config.DEFAULT_CURRENCY, await databaseWriter(database, indexes));
-    });
+    return await withDatabase(
+      async (database, config) =>
+        importFile(given, config.DEFAULT_CURRENCY, await databaseWriter(database, indexes)),
+      { alone: indexes.alone },
+    );
   } finally {
     indexes.restore();
   }
@@ -132,7 +131,7 @@ async function dryRun(given: ImportArguments): Promise<number> {
 }
 
 async function existingDatabase(config: Config): Promise<Database | undefined> {
-  if (config.DATABASE_URL === undefined && !existsSync(join(config.DATA_DIR, 'catalog.db'))) return undefined;
+  if (config.DATABASE_URL === undefined && !existsSync(embeddedFile(config))) return undefined;
   const database = openDatabase(config);
   await database.ping();
   // An empty database has no list of migrations to read.

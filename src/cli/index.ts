@@ -1,22 +1,53 @@
-/** All subcommands, one line each. */
+/**
+ * All subcommands, one line each. Each is loaded when it is run: what one needs, such as the service, would take
+ * the others time and memory.
+ */
 import { settings } from '../config.ts';
-import { backupCommand } from './backup.ts';
-import { exportCommand } from './export.ts';
-import { importCommand } from './import.ts';
-import { keysCommand } from './keys.ts';
-import { migrateCommand } from './migrate.ts';
-import { serveCommand } from './serve.ts';
 import type { Command } from './usage.ts';
-import { usersCommand } from './users.ts';
 
-export const commands: readonly Command[] = [
-  serveCommand,
-  migrateCommand,
-  importCommand,
-  exportCommand,
-  usersCommand,
-  keysCommand,
-  backupCommand,
+export interface Listed {
+  readonly name: string;
+  /** One line for the overview. */
+  readonly summary: string;
+  load(): Promise<Command>;
+}
+
+export const commands: readonly Listed[] = [
+  {
+    name: 'serve',
+    summary: 'run the service',
+    load: async () => (await import('./serve.ts')).serveCommand,
+  },
+  {
+    name: 'migrate',
+    summary: 'bring the database up to date',
+    load: async () => (await import('./migrate.ts')).migrateCommand,
+  },
+  {
+    name: 'import',
+    summary: 'add products from a CSV, NDJSON or JSON file',
+    load: async () => (await import('./import.ts')).importCommand,
+  },
+  {
+    name: 'export',
+    summary: 'write all products as CSV or NDJSON',
+    load: async () => (await import('./export.ts')).exportCommand,
+  },
+  {
+    name: 'users',
+    summary: 'create and list users, set passwords and roles',
+    load: async () => (await import('./users.ts')).usersCommand,
+  },
+  {
+    name: 'keys',
+    summary: 'create, list and revoke API keys',
+    load: async () => (await import('./keys.ts')).keysCommand,
+  },
+  {
+    name: 'backup',
+    summary: 'copy the embedded database while the service runs',
+    load: async () => (await import('./backup.ts')).backupCommand,
+  },
 ];
 
 /** What `catalog --help` prints. */

@@ -9,8 +9,6 @@ import { dateOf, table } from './table.ts';
 import { type Command, checked, countOption, onePositional, parse, required, UsageError } from './usage.ts';
 
 export const keysCommand: Command = {
-  name: 'keys',
-  summary: 'create, list and revoke API keys',
   help: `Usage: catalog keys create --name NAME --scopes SCOPE,SCOPE [--expires DATE]
        catalog keys list
        catalog keys revoke ID

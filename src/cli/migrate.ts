@@ -1,13 +1,11 @@
 /** `catalog migrate`: for those who bring the database up to date before they start new replicas. */
 import { loadConfig } from '../config.ts';
-import { openDatabase } from '../service.ts';
 import { migrate } from '../storage/migrate.ts';
+import { openDatabase } from '../storage/open.ts';
 import { restoreIndexesOf } from './database.ts';
 import { type Command, parse } from './usage.ts';
 
 export const migrateCommand: Command = {
-  name: 'migrate',
-  summary: 'bring the database up to date',
   help: `Usage: catalog migrate
 
 Runs the migrations that the database lacks, each once, under a lock, and prints their names. Several

@@ -8,15 +8,14 @@ import { hashPassword } from '../resources/auth/passwords.ts';
 import { replaceProduct } from '../resources/products/schema.ts';
 import { productStore } from '../resources/products/store.ts';
 import { userStore } from '../resources/users/store.ts';
-import { openDatabase, startService } from '../service.ts';
+import { startService } from '../service.ts';
 import type { Database } from '../storage/database.ts';
 import { migrate } from '../storage/migrate.ts';
+import { openDatabase } from '../storage/open.ts';
 import { restoreIndexesOf } from './database.ts';
 import { type Command, parse } from './usage.ts';
 
 export const serveCommand: Command = {
-  name: 'serve',
-  summary: 'run the service',
   help: `Usage: catalog serve [--sample] [--port PORT]
 
 Migrates the database, makes the first administrator when there is no user, and serves until it is told to

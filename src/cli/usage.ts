@@ -1,4 +1,4 @@
-/** What a subcommand is, and how its arguments are read. */
+/** What a subcommand does, and how its arguments are read. */
 import { type ParseArgsConfig, parseArgs } from 'node:util';
 import type { z } from 'zod';
 import { detailsOf } from '../http/schema.ts';
@@ -7,9 +7,6 @@ import { detailsOf } from '../http/schema.ts';
 export class UsageError extends Error {}
 
 export interface Command {
-  readonly name: string;
-  /** One line for the overview. */
-  readonly summary: string;
   /** What `catalog <name> --help` prints. */
   readonly help: string;
   /** @returns the exit status */

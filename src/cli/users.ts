@@ -15,8 +15,6 @@ import { dateOf, table } from './table.ts';
 import { type Command, checked, choiceOption, onePositional, parse, required, UsageError } from './usage.ts';
 
 export const usersCommand: Command = {
-  name: 'users',
-  summary: 'create and list users, set passwords and roles',
   help: `Usage: catalog users create --email EMAIL --name NAME --role ROLE [--password-stdin]
        catalog users list
        catalog users set-password EMAIL [--password-stdin]

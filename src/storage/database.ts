@@ -84,6 +84,11 @@ export interface Database {
    * cannot be told without asking the database.
    */
   state(): number | undefined;
+  /**
+   * Whether other processes wait for their turn to write by asking again and again: a long series of transactions
+   * then has to rest between them.
+   */
+  othersAsk(): boolean;
   /** Resolves when the database answers; rejects with StorageError `unavailable` when it does not. */
   ping(): Promise<void>;
   /** Bytes on disk and waiting in the write-ahead log, where this process can see them. */

@@ -11,6 +11,7 @@
 import { Database as Connection } from 'bun:sqlite';
 import { existsSync } from 'node:fs';
 import { hastyMerging, tidyMerging } from './search-sqlite.ts';
+import { useLog } from './sqlite-journal.ts';
 
 /** How long another process's transaction is waited for. */
 const busyTimeoutMs = 10_000;
@@ -20,23 +21,6 @@ const sortMemory = 1000;
 const sortThreads = 2;
 /** In pages: copying the log after each index would write it while nothing else is done. */
 const logPages = 100_000;
-
-/**
- * Whether no other connection has the file open. SQLite leaves its write-ahead log only for a sole user; the
- * log is taken up again by the next connection.
- */
-export function isSoleUser(file: string): boolean {
-  if (!existsSync(file)) return true;
-  const connection = new Connection(file, { readwrite: true, strict: true });
-  try {
-    const row = connection.query<{ journal_mode: string }, []>('PRAGMA journal_mode = DELETE').get();
-    return row?.journal_mode === 'delete';
-  } catch {
-    return false;
-  } finally {
-    connection.close();
-  }
-}
 
 /** Drops the tables' indexes that are not needed to keep them correct, noting how to build them. */
 export function deferIndexes(file: string, tables: readonly string[]): void {
@@ -54,7 +38,7 @@ export function deferIndexes(file: string, tables: readonly string[]): void {
         );
       }
       for (const { name } of deferred(connection)) connection.run(`drop index if exists "${name}"`);
-      connection.run(hastyMerging);
+      for (const statement of hastyMerging) connection.run(statement);
       for (const [index, statement] of tidyMerging.entries()) {
         const note = `search_index ${index}`;
         connection.run('insert or replace into deferred_indexes values (?, ?)', [note, statement]);
@@ -64,13 +48,22 @@ export function deferIndexes(file: string, tables: readonly string[]): void {
 }
 
 /**
- * Builds the indexes that were put aside and tidies the search index, each in a transaction of its own.
+ * Builds the indexes that were put aside and tidies the search index, each in a transaction of its own; after
+ * that the database keeps a write-ahead log.
  * @param file an SQLite database, which need not exist
- * @returns how many there were
+ * @param alone who has the file alone needs no log for it: see sqlite-journal.ts
+ * @returns how many indexes there were
  */
-export function restoreIndexes(file: string): number {
+export function restoreIndexes(file: string, alone = false): number {
   if (!existsSync(file)) return 0;
   using connection = connect(file);
+  if (!alone) useLog(connection);
+  const built = restore(connection);
+  if (alone) useLog(connection);
+  return built;
+}
+
+function restore(connection: Connection): number {
   const hasTable = connection.query("select 1 from sqlite_master where name = 'deferred_indexes'");
   if (hasTable.get() === null) return 0;
   const indexes = deferred(connection);
@@ -83,7 +76,7 @@ export function restoreIndexes(file: string): number {
       })
       .immediate();
   }
-  return indexes.length;
+  return indexes.filter(({ statement }) => /^create index/i.test(statement)).length;
 }
 
 function connect(file: string): Connection {

@@ -116,6 +116,7 @@ export function openPostgres(url: string, poolSize: number, timeout: number): Da
       await asked(session(reading)).all(sql`select 1`.compile(build));
     },
     state: () => undefined,
+    othersAsk: () => false,
     size: () => undefined,
     close: pool.close,
   };

@@ -14,17 +14,17 @@ function quoted({ word, title, prefix, longer }: Term): string {
   return longer === undefined ? `${one(word)}*` : `(${[word, ...longer].map(one).join(' OR ')})`;
 }
 
-const merging = (automerge: number) =>
-  `insert into search_index (search_index, rank) values ('automerge', ${automerge})`;
+const setting = (name: 'automerge' | 'crisismerge', value: number) =>
+  `insert into search_index (search_index, rank) values ('${name}', ${value})`;
 const compact = `insert into search_index (search_index) values ('optimize')`;
 
 /**
  * Each commit adds a piece to the index; they are put together with those after them, a little at each write.
- * For an import that nobody waits for: sixteen at once, which costs less and may take a second.
+ * For an import that nobody waits for: as many as sixty-four at once, which costs less and may take a second.
  */
-export const hastyMerging = merging(0);
+export const hastyMerging = [setting('automerge', 0), setting('crisismerge', 64)] as const;
 /** Back to the usual way, and everything in one piece. */
-export const tidyMerging = [merging(4), compact] as const;
+export const tidyMerging = [setting('automerge', 4), setting('crisismerge', 16), compact] as const;
 
 export const sqliteWords: DialectWords = {
   tables: () => [

@@ -132,12 +132,30 @@ export const titleMark = '§';
 
 /** The words of a document: those of its title once with the mark, then all. Both databases keep each once. */
 export function documentWords({ title, body }: SearchText): string[] {
-  const inTitle = wordsOf(title);
-  const inBody = wordsOf(body);
+  return entriesOf(wordsOf(title), wordsOf(body));
+}
+
+function entriesOf(inTitle: readonly string[], inBody: readonly string[]): string[] {
   const entries = inTitle.map(word => titleMark + word);
   for (const word of inTitle) entries.push(word);
   for (const word of inBody) entries.push(word);
   return entries.length <= mostWords ? entries : [...new Set(entries)].slice(0, mostWords);
+}
+
+/**
+ * For very many documents: `documentWords` with spaces between them, and the words that it may consist of, without
+ * marks. Texts are put together from texts, because each marked word would be one more.
+ */
+export function splitDocument({ title, body }: SearchText): { text: string; words: readonly string[] } {
+  const inTitle = wordsOf(title);
+  const inBody = wordsOf(body);
+  const words = [...inTitle, ...inBody];
+  if (inTitle.length + words.length > mostWords) return { text: entriesOf(inTitle, inBody).join(' '), words };
+  const text = words.join(' ');
+  return {
+    text: inTitle.length === 0 ? text : `${titleMark}${inTitle.join(` ${titleMark}`)} ${text}`,
+    words,
+  };
 }
 
 /** In letters. A word of three can be meant by one of four; longer ones are no words. */

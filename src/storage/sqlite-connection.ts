@@ -11,6 +11,7 @@ import {
 } from 'bun:sqlite';
 import type { CompiledQuery } from 'kysely';
 import { type Session, StorageError } from './database.ts';
+import { useLog } from './sqlite-journal.ts';
 import { commitState } from './sqlite-state.ts';
 
 /** How much of the file a reader maps into memory at most; the kernel drops what is not used. */
@@ -35,15 +36,15 @@ export interface Connected {
   close(): void;
 }
 
-export function connect(file: string): Connected {
+/** @param alone keeps the journal that the database has: see sqlite-journal.ts */
+export function connect(file: string, alone = false): Connected {
   const connection = new Connection(file, { create: true, readwrite: true, strict: true });
-  connection.run('PRAGMA busy_timeout = 5000');
   connection.run(`PRAGMA page_size = ${pageBytes}`);
-  connection.run('PRAGMA journal_mode = WAL');
+  if (!alone) useLog(connection);
   connection.run('PRAGMA foreign_keys = ON');
   connection.run('PRAGMA temp_store = MEMORY');
   connection.run('PRAGMA cache_size = -16000');
-  // Waiting for another process must not stop the event loop: BEGIN is retried instead (see below).
+  // Waiting for another process must not stop the event loop: BEGIN is retried instead (see sqlite-groups.ts).
   connection.run('PRAGMA busy_timeout = 0');
   // A log that grew during a burst is cut back when it is next reused.
   connection.run('PRAGMA journal_size_limit = 67108864');
@@ -79,8 +80,8 @@ export function connect(file: string): Connected {
   };
 }
 
-export function connectReader(file: string): Connected {
-  const connected = connect(file);
+export function connectReader(file: string, alone = false): Connected {
+  const connected = connect(file, alone);
   // Pages that the system has in memory are read in place. Readers only: writing goes through the log.
   connected.connection.run(`PRAGMA mmap_size = ${mappedBytes}`);
   return connected;

@@ -1,6 +1,7 @@
 /** A consistent copy of an SQLite database that others may be writing. */
 import { Database as Connection } from 'bun:sqlite';
 import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync, statSync } from 'node:fs';
+import { useLog } from './sqlite-journal.ts';
 
 /**
  * Copies under a temporary name, verifies the copy, and gives it its name when it is whole and on disk.
@@ -24,7 +25,8 @@ export function copySqlite(database: string, copy: string): number {
 
 function vacuumInto(database: string, copy: string): void {
   using connection = new Connection(database, { readwrite: true, strict: true });
-  connection.run('PRAGMA busy_timeout = 5000');
+  // Without the log a writer would have to wait for the copy.
+  useLog(connection);
   try {
     // One read transaction: the copy is of one moment, and writers do not wait for it.
     connection.run('VACUUM INTO ?', [copy]);

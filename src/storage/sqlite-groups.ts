@@ -30,7 +30,8 @@ export function groupCommit(writer: Connected, checkpoint: Checkpoints, committe
       try {
         await checkpoint.before();
         const settle = await runGroup(writer, group);
-        writer.execute('COMMIT');
+        // Without a log, SQLite writes to the file only when nobody reads it.
+        await whenFree(writer, 'COMMIT');
         committed();
         for (const resolve of settle) resolve();
         checkpoint.after();
@@ -84,11 +85,11 @@ interface Late {
  * Gives the resolutions to call once the group is durable.
  */
 async function runGroup(writer: Connected, group: readonly Job[]): Promise<(() => void)[]> {
-  await begin(writer);
+  await whenFree(writer, 'BEGIN IMMEDIATE');
   let results = await runTogether(writer, group);
   if (results === undefined) {
     writer.execute('ROLLBACK');
-    await begin(writer);
+    await whenFree(writer, 'BEGIN IMMEDIATE');
     results = await runApart(writer, group);
   }
   const late = results.flatMap(result => result.late);
@@ -226,11 +227,12 @@ function transaction(writer: Connected, left: Left, isOpen: () => boolean): Tran
 /** Whether a statement that gives rows changes none; an INSERT … RETURNING does. */
 const isRead = (text: string): boolean => text.startsWith('select');
 
-async function begin(writer: Connected): Promise<void> {
+/** Runs a statement that other processes may be in the way of, again and again until it succeeds. */
+async function whenFree(writer: Connected, statement: 'BEGIN IMMEDIATE' | 'COMMIT'): Promise<void> {
   const start = performance.now();
   for (;;) {
     try {
-      writer.execute('BEGIN IMMEDIATE');
+      writer.execute(statement);
       return;
     } catch (error) {
       const busy = error instanceof SQLiteError && error.code?.startsWith('SQLITE_BUSY') === true;

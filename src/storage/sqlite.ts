@@ -18,6 +18,7 @@ import { asideReader } from './sqlite-aside.ts';
 import { checkpoints } from './sqlite-checkpoint.ts';
 import { type Connected, connect, connectReader, sharedReader } from './sqlite-connection.ts';
 import { groupCommit } from './sqlite-groups.ts';
+import { usesLog } from './sqlite-journal.ts';
 
 const idleReaders = 4;
 
@@ -37,13 +38,18 @@ const dialect: Dialect = {
   skipLocked: sql``,
 };
 
+export interface SqliteOptions {
+  /** `leaveLog` has said that nobody else has the file: it goes without a log until somebody else opens it. */
+  readonly alone?: boolean;
+}
+
 /** @param file path of the database file; it and its folder are created when missing */
-export function openSqlite(file: string): Database {
+export function openSqlite(file: string, { alone = false }: SqliteOptions = {}): Database {
   mkdirSync(dirname(file), { recursive: true });
-  const writer = connect(file);
+  const writer = connect(file, alone);
   writer.execute('PRAGMA synchronous = FULL');
   const checkpoint = checkpoints(writer, file);
-  const reader = sharedReader(connectReader(file), file);
+  const reader = sharedReader(connectReader(file, alone), file);
   const aside = asideReader(file);
   const pool: Connected[] = [];
   const enqueue = groupCommit(writer, checkpoint, reader.end);
@@ -57,7 +63,7 @@ export function openSqlite(file: string): Database {
 
     async snapshot(work, options = {}) {
       if (options.aside === true) return aside.snapshot(work);
-      const lent = pool.pop() ?? connectReader(file);
+      const lent = pool.pop() ?? connectReader(file, alone);
       try {
         lent.execute('BEGIN');
         return await work(lent.session);
@@ -84,6 +90,8 @@ export function openSqlite(file: string): Database {
     exclusively: work => enqueue(work),
 
     state: reader.state,
+
+    othersAsk: () => !alone || usesLog(writer.connection),
 
     async ping() {
       await reader.session.all(sql`select 1`.compile(build));

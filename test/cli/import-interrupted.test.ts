@@ -5,7 +5,7 @@ import { describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { join } from 'node:path';
 import { deferIndexes } from '../../src/storage/deferred-indexes.ts';
 import { databaseKinds, signIn } from '../support/service.ts';
-import { createPlace, type Place, productsOf, totalsOf, waitFor } from './program.ts';
+import { createPlace, type Place, productsOf, totalsOf, untilThereAre, waitFor } from './program.ts';
 
 // Each test starts several processes.
 setDefaultTimeout(30_000);
@@ -113,14 +113,6 @@ describe.each(databaseKinds)('on %s', kind => {
   });
 });
 
-/** Waits until another process has written so many products. */
-async function untilThereAre(count: number, file: string): Promise<void> {
-  using connection = new Database(file, { readonly: true });
-  const enough = connection.query(`select 1 from products limit 1 offset ${count - 1}`);
-  while (enough.get() === null) await new Promise(resolve => setImmediate(resolve));
-  expect(connection.query('select count(*) as count from deferred_indexes').get()).not.toEqual({ count: 0 });
-}
-
 describe('indexes that a large import puts aside', () => {
   const indexesOf = (file: string) => {
     using connection = new Database(file, { readonly: true });
@@ -135,7 +127,7 @@ describe('indexes that a large import puts aside', () => {
     const child = place.start(['import', place.file('p.ndjson', records(100_000)), '--batch', '500']);
     await waitFor(child.stderr, /records done/);
     // Until more is in than a search may read in passing; the indexes are aside by then.
-    await untilThereAre(21_000, join(place.folder, 'data', 'catalog.db'));
+    await untilThereAre(21_000, place);
     child.kill('SIGKILL');
     await child.exited;
     const server = place.start(['serve']);

@@ -1,4 +1,5 @@
 /** The real program as a child process, on a database of its own. */
+import { Database as Connection } from 'bun:sqlite';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,8 +7,8 @@ import { sql } from 'kysely';
 import { loadConfig } from '../../src/config.ts';
 import { productOf, type StoredProduct } from '../../src/resources/products/row.ts';
 import type { Product } from '../../src/resources/products/schema.ts';
-import { openDatabase } from '../../src/service.ts';
 import type { Database } from '../../src/storage/database.ts';
+import { openDatabase } from '../../src/storage/open.ts';
 import { createDatabase } from '../support/postgres.ts';
 import type { DatabaseKind } from '../support/service.ts';
 
@@ -103,6 +104,15 @@ export async function withDatabaseOf<T>(place: Place, work: (database: Database)
   } finally {
     await database.close();
   }
+}
+
+/** Waits until another process has written so many products into the embedded database, its indexes put aside. */
+export async function untilThereAre(count: number, place: Place): Promise<void> {
+  using connection = new Connection(join(place.folder, 'data', 'catalog.db'), { readonly: true });
+  connection.run('PRAGMA busy_timeout = 10000');
+  const enough = connection.query(`select 1 from products limit 1 offset ${count - 1}`);
+  const aside = connection.query("select 1 from sqlite_master where name = 'deferred_indexes'");
+  while (enough.get() === null || aside.get() === null) await new Promise(resolve => setImmediate(resolve));
 }
 
 /** All products by id. */

@@ -1,6 +1,5 @@
 /** What a batch of an import will change: which records are new products, and which update one that is there. */
-import type { ImportRecord } from './import-plain.ts';
-import type { PreparedRecord } from './import-prepared.ts';
+import { isGiven, type PreparedRecord } from './import-prepared.ts';
 import { productOf, type StoredProduct } from './row.ts';
 import type { ProductFields, Rating } from './schema.ts';
 
@@ -69,7 +68,7 @@ export function planAgainst(bySku: Map<string, Entry>, records: readonly Prepare
       continue;
     }
     const before = fieldsOf(entry);
-    const after = mergedFields(before, recordOf(prepared));
+    const after = mergedFields(before, prepared);
     if (sameFields(after, before)) {
       unchanged += 1;
       continue;
@@ -93,6 +92,10 @@ const createOf = (entry: Entry): ImportCreate =>
 function fieldsOf({ fields, prepared }: Entry): ProductFields {
   if (fields !== undefined) return fields;
   if (prepared === undefined) throw new Error('an entry has neither fields nor a record');
+  return preparedFields(prepared);
+}
+
+function preparedFields({ row }: PreparedRecord): ProductFields {
   const {
     id: _id,
     createdAt: _created,
@@ -101,25 +104,24 @@ function fieldsOf({ fields, prepared }: Entry): ProductFields {
     ...own
   } = productOf({
     id: 0,
-    ...prepared.row,
+    ...row,
   });
   return own;
 }
 
-/** Boundary: import-prepared.ts has written it, from fields that the schema has checked. */
-const recordOf = ({ source }: PreparedRecord): ImportRecord => JSON.parse(source) as ImportRecord;
-
 /** A field left out keeps its value; an explicit null removes it. */
-function mergedFields(before: ProductFields, record: ImportRecord): ProductFields {
+function mergedFields(before: ProductFields, record: PreparedRecord): ProductFields {
+  const own = preparedFields(record);
+  const given = (field: Parameters<typeof isGiven>[1]) => (isGiven(record, field) ? own : before);
   return {
-    name: record.name,
-    price: record.price,
-    currency: record.currency === undefined ? before.currency : record.currency,
-    status: record.status === undefined ? before.status : (record.status ?? 'active'),
-    description: record.description === undefined ? before.description : record.description,
+    name: own.name,
+    price: own.price,
+    currency: given('currency').currency,
+    status: given('status').status,
+    description: given('description').description,
     sku: before.sku,
-    category: record.category === undefined ? before.category : record.category,
-    tags: record.tags === undefined ? before.tags : (record.tags ?? []),
+    category: given('category').category,
+    tags: given('tags').tags,
   };
 }
 

@@ -1,7 +1,7 @@
 /** Records of an import as far as they can be made ready without the database: checked, as rows, their words split. */
 import type { ErrorDetail } from '../../http/errors.ts';
 import { detailsOf } from '../../http/schema.ts';
-import { canBeMisspelt, documentWords, isNoWord } from '../../storage/search-words.ts';
+import { canBeMisspelt, isNoWord, splitDocument } from '../../storage/search-words.ts';
 import { type ImportRecord, plainRecord } from './import-plain.ts';
 import { type ProductRow, rowOf } from './row.ts';
 import { completeFields, createProduct } from './schema.ts';
@@ -12,8 +12,22 @@ export interface PreparedRecord {
   readonly row: ProductRow;
   /** What the search index holds of such a product. */
   readonly words: string;
-  /** The record's own fields, an ImportRecord as JSON: for a product that exists. */
-  readonly source: string;
+  /** Which fields the record has itself, for a product that exists: see `isGiven`. */
+  readonly given: number;
+}
+
+/** Those that a record may leave out; the place of each is its bit in `given`. */
+const optional = ['currency', 'status', 'description', 'category', 'tags'] as const;
+
+/** Whether the record has the field, be it as an explicit null, which its row tells no longer from none. */
+export function isGiven({ given }: PreparedRecord, field: (typeof optional)[number]): boolean {
+  return (given & (1 << optional.indexOf(field))) !== 0;
+}
+
+function givenOf(record: ImportRecord): number {
+  let given = 0;
+  for (const [bit, field] of optional.entries()) if (record[field] !== undefined) given |= 1 << bit;
+  return given;
 }
 
 /** Checks one mapped record with the create schema: its fields, or what is wrong with it. */
@@ -42,14 +56,14 @@ export function recordPreparer(defaultCurrency: string): Preparer {
       // An explicit null is kept, also as the currency.
       const currency = record.currency === undefined ? defaultCurrency : record.currency;
       const fields = { ...completeFields(record), currency };
-      const words = documentWords(searchTextOf(fields));
+      const { text, words } = splitDocument(searchTextOf(fields));
       for (const word of words) {
         if (isNoWord(word) || had.has(word) || !canBeMisspelt(word)) continue;
         if (had.size >= mostHad) had.clear();
         had.add(word);
         fresh.push(word);
       }
-      return { row: rowOf(fields, at), words: words.join(' '), source: JSON.stringify(record) };
+      return { row: rowOf(fields, at), words: text, given: givenOf(record) };
     },
     newWords() {
       const words = fresh;
