@@ -123,7 +123,7 @@ async function dryRun(given: ImportArguments): Promise<number> {
     }
     const importer = productImporter(database, outboxOf(database));
     return await importFile(given, currency, records =>
-      database.snapshot(async session => (await importer.plan(session, records)).counts),
+      database.snapshot(async session => (await importer.plan(session, records, 'read')).counts),
     );
   } finally {
     await database?.close();

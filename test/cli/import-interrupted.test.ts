@@ -3,17 +3,27 @@
 import { Database } from 'bun:sqlite';
 import { describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { join } from 'node:path';
+import { sql } from 'kysely';
 import { deferIndexes } from '../../src/storage/deferred-indexes.ts';
 import { databaseKinds, signIn } from '../support/service.ts';
-import { createPlace, type Place, productsOf, totalsOf, untilThereAre, waitFor } from './program.ts';
+import {
+  createPlace,
+  type Place,
+  productsOf,
+  totalsOf,
+  untilThereAre,
+  waitFor,
+  withDatabaseOf,
+} from './program.ts';
 
 // Each test starts several processes.
 setDefaultTimeout(30_000);
 
 const administrator = { ADMIN_EMAIL: 'admin@test.example', ADMIN_PASSWORD: 'correct horse battery' };
 
-function records(count: number, withSku = true): string {
-  const lines = Array.from({ length: count }, (_, index) => {
+function records(count: number, withSku = true, from = 0): string {
+  const lines = Array.from({ length: count }, (_, place) => {
+    const index = from + place;
     const record = { name: `Product ${index}`, price: index % 97, category: `category ${index % 7}` };
     return JSON.stringify(withSku ? { sku: `S-${index}`, ...record } : record);
   });
@@ -88,6 +98,32 @@ describe.each(databaseKinds)('on %s', kind => {
     const skus = (await productsOf(place)).map(product => product.sku);
     expect(skus.length).toBe(20_000);
     expect(new Set(skus).size).toBe(20_000);
+    await expectExactTotals(place);
+    place.remove();
+  });
+
+  test('skus that are there in the middle of a file only: updated, and all others created once', async () => {
+    const place = await createPlace(kind);
+    const old = records(600, true, 1700).replaceAll('"price":', '"price":1');
+    expect((await place.run(['import', place.file('old.ndjson', old)])).out).toContain('600 created');
+    const ended = await place.run(['import', place.file('p.ndjson', records(4000)), '--batch', '100']);
+    expect(ended).toMatchObject({ status: 0, err: expect.not.stringContaining('failed') });
+    expect(ended.out).toContain('3,400 created, 600 updated, 0 unchanged');
+    const products = await productsOf(place);
+    expect(products.map(({ sku }) => sku).sort()).toEqual(
+      Array.from({ length: 4000 }, (_, index) => `S-${index}`).sort(),
+    );
+    for (const { sku, price } of products) expect(price).toBe(Number(sku?.slice(2)) % 97);
+    const events = await withDatabaseOf(place, ({ read, build }) =>
+      read.all(
+        sql<{ type: string; count: number }>`select type, cast(count(*) as integer) as count from events
+          where resource = 'product' group by type order by type`.compile(build),
+      ),
+    );
+    expect(events).toEqual([
+      { type: 'product.created', count: 4000 },
+      { type: 'product.updated', count: 600 },
+    ]);
     await expectExactTotals(place);
     place.remove();
   });

@@ -10,18 +10,31 @@ import { prepared } from '../../storage/prepared.ts';
 import { searchIndex } from '../../storage/search-index.ts';
 import { collectionVersions, productTotals, type TotalChange } from '../../storage/totals.ts';
 import { createdEvents } from './import-events.ts';
-import { type Entry, entryOf, type ImportPlan, type ImportUpdate, planAgainst } from './import-plan.ts';
+import {
+  type Entry,
+  entryOf,
+  type ImportPlan,
+  type ImportUpdate,
+  planAgainst,
+  planWithout,
+} from './import-plan.ts';
 import type { PreparedRecord } from './import-prepared.ts';
 import { type ProductRow, productJson, rowOf, type StoredProduct } from './row.ts';
 import { searchTextOf } from './search-text.ts';
 
+/**
+ * How a plan sees the products that have the records' skus: `lock` so that it can be carried out, `read` only to
+ * tell, `blind` as if there were none.
+ */
+export type Look = 'lock' | 'read' | 'blind';
+
 export interface ProductImporter {
-  /** Reads what is there and decides what to do; writes nothing. Without `lock` the plan cannot be carried out. */
-  plan(session: Session, records: readonly PreparedRecord[], lock?: 'lock'): Promise<ImportPlan>;
+  /** Reads what is there, as `look` says, and decides what to do; writes nothing. */
+  plan(session: Session, records: readonly PreparedRecord[], look: Look): Promise<ImportPlan>;
   /**
    * Carries a plan out, in the transaction that made it.
    * @param newWords those that the records of the import had not had before
-   * @throws StorageError `unique` when someone else has created one of the skus since (PostgreSQL only)
+   * @throws StorageError `unique` when the plan was blind to one of the skus, or someone else has created it since
    */
   apply(session: Transaction, plan: ImportPlan, newWords: readonly string[], cause: Cause): Promise<void>;
 }
@@ -66,11 +79,12 @@ export function productImporter(database: Database, outbox: Outbox): ProductImpo
   }
 
   return {
-    async plan(session, records, lock) {
+    async plan(session, records, look) {
+      if (look === 'blind') return planWithout(records);
       const skus = new Set<string>();
       for (const { row } of records) if (row.sku !== null) skus.add(row.sku);
       // Sorted: two imports lock the same products in the same order.
-      return planAgainst(await existing(session, [...skus].sort(), lock === 'lock'), records);
+      return planAgainst(await existing(session, [...skus].sort(), look === 'lock'), records);
     },
 
     async apply(session, { creates, updates }, newWords, cause) {
