@@ -10,18 +10,47 @@ import { LRUCache } from 'lru-cache';
 import type { Database } from '../storage/database.ts';
 import { boundedMap } from './bounded-map.ts';
 import { entityTag, httpDate } from './conditional.ts';
-import { ok, type Reply, type ReplyOptions } from './reply.ts';
+import { json } from './negotiate.ts';
+import { type Reply, revalidate } from './reply.ts';
 
 /** Characters of remembered lists at most. */
 const listsSize = 16 * 1024 * 1024;
 /** Remembered resources at most, by number. */
 const resourcesLimit = 20_000;
 
-/** 200 with a representation whose entity tag and date are made now, once for all who ask for it. */
-function taggedReply(body: string, options: ReplyOptions = {}): Reply {
-  const reply: Reply = { ...ok(body, options), etag: entityTag(body) };
-  const { lastModified } = reply;
-  return lastModified === undefined ? reply : { ...reply, lastModifiedText: httpDate(lastModified) };
+/** Dates of the last seconds that were shown: many resources are made in one. */
+const rememberedDates = 1000;
+
+/** A reply that is kept, with the version of its collection that it shows or that came after that. */
+interface Remembered extends Reply {
+  readonly version: number;
+}
+
+/**
+ * @returns a function that makes 200 with a representation, its entity tag and date, once for all who ask for it:
+ * one object, since what is not in the processor's cache costs more than what is done with it
+ */
+function rememberedReplies() {
+  const dates = boundedMap<number, string>(rememberedDates);
+  const dateOf = (milliseconds: number): string => {
+    const second = Math.floor(milliseconds / 1000);
+    const known = dates.get(second);
+    if (known !== undefined) return known;
+    const text = httpDate(milliseconds);
+    dates.set(second, text);
+    return text;
+  };
+  return (version: number, body: string, lastModified?: number): Remembered => ({
+    version,
+    status: 200,
+    body,
+    mediaType: json,
+    cacheControl: revalidate,
+    tagged: true,
+    etag: entityTag(body),
+    lastModified,
+    lastModifiedText: lastModified === undefined ? undefined : dateOf(lastModified),
+  });
 }
 
 type VersionSource = () => number | Promise<number>;
@@ -54,16 +83,17 @@ export function rememberedLists(
   read: () => Promise<number>,
 ): RememberedLists {
   const versionNow = versionOf(database, read);
-  const answers = new LRUCache<string, { readonly version: number; readonly reply: Reply }>({
+  const rememberedReply = rememberedReplies();
+  const answers = new LRUCache<string, Remembered>({
     maxSize: listsSize,
-    sizeCalculation: ({ reply }, key) => key.length + (reply.body?.length ?? 0) + 200,
+    sizeCalculation: ({ body }, key) => key.length + (body?.length ?? 0) + 200,
   });
   function at(version: number, key: string, make: () => Promise<string>): Reply | Promise<Reply> {
     const known = answers.get(key);
-    if (known?.version === version) return known.reply;
+    if (known?.version === version) return known;
     return make().then(body => {
-      const reply = taggedReply(body);
-      answers.set(key, { version, reply });
+      const reply = rememberedReply(version, body);
+      answers.set(key, reply);
       return reply;
     });
   }
@@ -78,13 +108,12 @@ export function rememberedLists(
 }
 
 export interface RememberedResources<Row> {
-  /** @param load reads the row; @param show makes the body and what goes with it */
-  answer(
-    id: number,
-    load: () => Promise<Row>,
-    show: (row: Row) => { body: string } & ReplyOptions,
-  ): Reply | Promise<Reply>;
+  /** @param load reads the row; @param show makes its representation */
+  answer(id: number, load: () => Promise<Row>, show: Show<Row>): Reply | Promise<Reply>;
 }
+
+/** The body, and the epoch milliseconds of its last change. */
+type Show<Row> = (row: Row) => { readonly body: string; readonly lastModified: number };
 
 /**
  * Remembers nothing where the version would have to be read each time: that costs what the resource does.
@@ -97,26 +126,26 @@ export function rememberedResources<Row>(
   /** Of one database either always or never. */
   const isStateKnown = database.state() !== undefined;
   const versionNow = versionOf(database, read);
-  const answers = boundedMap<number, { readonly version: number; readonly reply: Reply }>(resourcesLimit);
+  const answers = boundedMap<number, Remembered>(resourcesLimit);
+  const rememberedReply = rememberedReplies();
 
   type Load = () => Promise<Row>;
-  type Show = (row: Row) => { body: string } & ReplyOptions;
-  const made = (row: Row, show: Show): Reply => {
-    const { body, ...options } = show(row);
-    return taggedReply(body, options);
+  const made = (version: number, row: Row, show: Show<Row>): Remembered => {
+    const { body, lastModified } = show(row);
+    return rememberedReply(version, body, lastModified);
   };
-  function at(version: number, id: number, load: Load, show: Show): Reply | Promise<Reply> {
+  function at(version: number, id: number, load: Load, show: Show<Row>): Reply | Promise<Reply> {
     const known = answers.get(id);
-    if (known?.version === version) return known.reply;
+    if (known?.version === version) return known;
     return load().then(row => {
-      const reply = made(row, show);
-      answers.set(id, { version, reply });
+      const reply = made(version, row, show);
+      answers.set(id, reply);
       return reply;
     });
   }
   return {
     answer(id, load, show) {
-      if (!isStateKnown) return load().then(row => made(row, show));
+      if (!isStateKnown) return load().then(row => made(Number.NaN, row, show));
       const version = versionNow();
       return typeof version === 'number'
         ? at(version, id, load, show)

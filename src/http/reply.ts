@@ -8,9 +8,9 @@ export interface Reply {
   readonly cacheControl: string;
   readonly headers?: Readonly<Record<string, string>>;
   /** Epoch milliseconds of the last change of what the body shows. */
-  readonly lastModified?: number;
+  readonly lastModified?: number | undefined;
   /** The same as it is shown, where that is known already. */
-  readonly lastModifiedText?: string;
+  readonly lastModifiedText?: string | undefined;
   /** The body's entity tag, where it is known already. */
   readonly etag?: string;
   /** Whether the body is the representation of a resource, and so has an entity tag. */

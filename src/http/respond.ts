@@ -147,9 +147,9 @@ export function responder({ clock, cors, quota, negotiate, compressor }: Respond
 
   /** The coding to apply; undefined for none: not wanted, not acceptable, or not worth it. */
   function codingFor(request: Request, body: string | Uint8Array): Coding | undefined {
+    if (body.length < smallestCompressed) return undefined;
     const accepted = request.headers.get('accept-encoding');
-    if (accepted === null || body.length < smallestCompressed) return undefined;
-    return negotiate.coding(accepted) ?? undefined;
+    return accepted === null ? undefined : (negotiate.coding(accepted) ?? undefined);
   }
 
   function finish(exchange: Exchange, reply: Reply, { status, body, etag, coding }: Sent): Response {
