@@ -29,8 +29,8 @@ const statuses = 1000;
 export function observer(log: Log, clock: Clock): Observer {
   // By route and then by status and method, without building a key: this runs for every request.
   const byRoute = new Map<string, Map<number, RouteNumbers>>();
-  /** The time of the last line: many are written in one millisecond. */
-  let moment = { at: Number.NaN, text: '' };
+  /** How the last line began: many are written in one millisecond. */
+  let moment = { at: Number.NaN, beginning: '' };
 
   function numbersOf(exchange: Exchange, status: number): RouteNumbers {
     const path = exchange.route?.path ?? unknownPath;
@@ -66,8 +66,8 @@ export function observer(log: Log, clock: Clock): Observer {
       }
       if (!log.isEnabled('info')) return;
       const at = clock.now();
-      if (at !== moment.at) moment = { at, text: new Date(at).toISOString() };
-      log.line('info', requestLine(exchange, status, moment.text));
+      if (at !== moment.at) moment = { at, beginning: lineBeginning(at) };
+      log.line('info', requestLine(exchange, status, moment.beginning));
     },
     *numbers() {
       for (const byStatus of byRoute.values()) yield* byStatus.values();
@@ -78,18 +78,21 @@ export function observer(log: Log, clock: Clock): Observer {
 const methodNames = ['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 'DELETE'];
 const methodCode = (method: string) => methodNames.indexOf(method) + 1;
 
+/** Joined: one text whose characters stand together is put into the many lines faster than a chain of texts. */
+const lineBeginning = (at: number): string =>
+  ['{"time":"', new Date(at).toISOString(), '","level":'].join('');
+
 /** Written by hand rather than by JSON.stringify: it is the one line that every request pays for. */
-function requestLine(exchange: Exchange, status: number, time: string): string {
+function requestLine(exchange: Exchange, status: number, beginning: string): string {
   const { url, method, requestId, caller } = exchange;
   const target = url.search === '' ? url.path : redacted(`${url.path}?${url.search}`);
   const level = status >= 500 ? 'error' : 'info';
-  const who = caller.subject;
-  return `{"time":"${time}","level":"${level}","message":"request","method":"${method}","target":${quoted(target)},"status":${status},"ms":${exchange.elapsedText()},"caller":${quoted(who)},"requestId":${quoted(requestId)}}`;
+  return `${beginning}"${level}","message":"request","method":"${method}","target":"${escaped(target)}","status":${status},"ms":${exchange.elapsedText()},"caller":"${escaped(caller.subject)}","requestId":"${escaped(requestId)}"}`;
 }
 
-/** The text as JSON. None of those logged here can hold control characters; most have nothing to escape. */
-function quoted(text: string): string {
-  return text.includes('"') || text.includes('\\') ? JSON.stringify(text) : `"${text}"`;
+/** A text as it stands between quotation marks in JSON. None of those logged here can hold control characters. */
+function escaped(text: string): string {
+  return text.includes('"') || text.includes('\\') ? JSON.stringify(text).slice(1, -1) : text;
 }
 
 /** Query strings are logged, so credentials in them are not. */
