@@ -9,7 +9,7 @@ import type { Config } from './config.ts';
 import { type Authenticator, admit, type Caller, identify } from './http/access.ts';
 import { compressor } from './http/compress.ts';
 import { cors as corsFor } from './http/cors.ts';
-import { type Endpoint, hasBody } from './http/endpoint.ts';
+import { type BodySpec, type Endpoint, hasBody } from './http/endpoint.ts';
 import { HttpError } from './http/errors.ts';
 import { Exchange, type Surroundings } from './http/exchange.ts';
 import { type Idempotency, idempotencyKeyOf } from './http/idempotency.ts';
@@ -58,7 +58,8 @@ export function createApp(options: AppOptions): App {
   const cors = corsFor(config.CORS_ORIGINS);
   const respond = responder({ clock: options.clock, cors, quota, negotiate, compressor: compressor() });
 
-  // The stages below wait only where there is something to wait for: most requests pass without a pause.
+  // The stages below wait only where there is something to wait for: most requests pass without a pause. Waiting is
+  // left to functions of its own, since one that holds a closure costs memory also when it does not come to it.
 
   /** CORS: 204. A preflight carries no credentials and costs nothing. What is free asks nobody who they are. */
   function answer(exchange: Exchange, params: Params): Reply | Promise<Reply> {
@@ -67,10 +68,14 @@ export function createApp(options: AppOptions): App {
     exchange.endpoint = route?.operations.get(method === 'HEAD' ? 'GET' : method)?.endpoint;
     if (exchange.endpoint?.free === true) return admitted(exchange, params);
     const key = requests.queryParameter(exchange.url.search, 'api_key');
-    const caller = identify(request.headers, key, () => exchange.address, options.authenticator);
+    const caller = identify(request.headers, key, exchange, options.authenticator);
     return caller instanceof Promise
-      ? caller.then(found => identified(exchange, params, found))
+      ? onceIdentified(exchange, params, caller)
       : identified(exchange, params, caller);
+  }
+
+  async function onceIdentified(exchange: Exchange, params: Params, caller: Promise<Caller>): Promise<Reply> {
+    return identified(exchange, params, await caller);
   }
 
   /** Quota: 429. It is charged to whoever calls, whether or not they may do what they ask. */
@@ -78,8 +83,12 @@ export function createApp(options: AppOptions): App {
     exchange.caller = caller;
     const state = quota.charge(caller.subject);
     return state instanceof Promise
-      ? state.then(charged => withinQuota(exchange, params, charged))
+      ? onceCharged(exchange, params, state)
       : withinQuota(exchange, params, state);
+  }
+
+  async function onceCharged(exchange: Exchange, params: Params, state: Promise<QuotaState>): Promise<Reply> {
+    return withinQuota(exchange, params, await state);
   }
 
   function withinQuota(exchange: Exchange, params: Params, state: QuotaState): Reply | Promise<Reply> {
@@ -120,12 +129,19 @@ export function createApp(options: AppOptions): App {
     exchange.query = parseQuery(endpoint, exchange.url.search);
     const { body } = endpoint;
     if (body === undefined || type === undefined) return endpoint.handle(exchange);
+    return withBody(exchange, endpoint, body, type);
+  }
+
+  async function withBody(
+    exchange: Exchange,
+    endpoint: Endpoint,
+    body: BodySpec,
+    type: string,
+  ): Promise<Reply> {
     const limit = body.kind === 'raw' ? body.limit : config.BODY_LIMIT;
-    return requests.readBody(exchange.request, limit).then(bytes => {
-      exchange.bytes = bytes;
-      exchange.body = requests.parseBody(body, type, bytes);
-      return endpoint.handle(exchange);
-    });
+    exchange.bytes = await requests.readBody(exchange.request, limit);
+    exchange.body = requests.parseBody(body, type, exchange.bytes);
+    return endpoint.handle(exchange);
   }
 
   /** The one transaction of a request; a repeated POST gets the answer that the first one has stored. */

@@ -53,28 +53,39 @@ export interface Authenticator {
   apiKey(key: string): Promise<Caller | ErrorCode>;
 }
 
+interface Client {
+  readonly address: string;
+}
+
 /**
  * Finds out who calls. Wrong credentials do not fail here: public endpoints do not ask for any.
- * @param address the client's address, which stands for callers without credentials
+ * @param client whose address stands for callers without credentials
  */
 export function identify(
   headers: Headers,
   keyParameter: string | undefined,
-  address: () => string,
+  client: Client,
   authenticator: Authenticator,
 ): Caller | Promise<Caller> {
-  const named = (caller: Caller | ErrorCode) =>
-    typeof caller === 'string' ? anonymous(address(), caller) : caller;
   const authorization = headers.get('authorization');
   if (authorization !== null) {
     const token = bearerToken(authorization);
-    if (token === undefined) return named('UNAUTHORIZED');
+    if (token === undefined) return named('UNAUTHORIZED', client);
     // A token that is known already is answered at once, without a turn of the event loop.
     const caller = authenticator.bearer(token);
-    return caller instanceof Promise ? caller.then(named) : named(caller);
+    return caller instanceof Promise ? namedLater(caller, client) : named(caller, client);
   }
   const key = headers.get('x-api-key') ?? keyParameter;
-  return key === undefined ? anonymous(address(), undefined) : authenticator.apiKey(key).then(named);
+  return key === undefined
+    ? anonymous(client.address, undefined)
+    : namedLater(authenticator.apiKey(key), client);
+}
+
+const named = (caller: Caller | ErrorCode, client: Client): Caller =>
+  typeof caller === 'string' ? anonymous(client.address, caller) : caller;
+
+async function namedLater(caller: Promise<Caller | ErrorCode>, client: Client): Promise<Caller> {
+  return named(await caller, client);
 }
 
 /** The credentials of the scheme Bearer, whose name is case-insensitive (RFC 9110 §11.1). */

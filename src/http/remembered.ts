@@ -58,14 +58,15 @@ type VersionSource = () => number | Promise<number>;
 /** @param read reads the collection's version as it is now */
 function versionOf(database: Pick<Database, 'state'>, read: () => Promise<number>): VersionSource {
   let seen: { readonly state: number; readonly version: number } | undefined;
+  async function look(state: number): Promise<number> {
+    const version = await read();
+    seen = { state, version };
+    return version;
+  }
   return () => {
     const state = database.state();
     if (state === undefined) return read();
-    if (seen?.state === state) return seen.version;
-    return read().then(version => {
-      seen = { state, version };
-      return version;
-    });
+    return seen?.state === state ? seen.version : look(state);
   };
 }
 
@@ -88,68 +89,70 @@ export function rememberedLists(
     maxSize: listsSize,
     sizeCalculation: ({ body }, key) => key.length + (body?.length ?? 0) + 200,
   });
+  async function remember(version: number, key: string, make: () => Promise<string>): Promise<Reply> {
+    const reply = rememberedReply(version, await make());
+    answers.set(key, reply);
+    return reply;
+  }
   function at(version: number, key: string, make: () => Promise<string>): Reply | Promise<Reply> {
     const known = answers.get(key);
-    if (known?.version === version) return known;
-    return make().then(body => {
-      const reply = rememberedReply(version, body);
-      answers.set(key, reply);
-      return reply;
-    });
+    return known?.version === version ? known : remember(version, key, make);
   }
+  const later = async (version: Promise<number>, key: string, make: () => Promise<string>) =>
+    at(await version, key, make);
   return {
     answer(key, make) {
       const version = versionNow();
-      return typeof version === 'number'
-        ? at(version, key, make)
-        : version.then(current => at(current, key, make));
+      return typeof version === 'number' ? at(version, key, make) : later(version, key, make);
     },
   };
 }
 
-export interface RememberedResources<Row> {
-  /** @param load reads the row; @param show makes its representation */
-  answer(id: number, load: () => Promise<Row>, show: Show<Row>): Reply | Promise<Reply>;
+export interface RememberedResources {
+  answer(id: number): Reply | Promise<Reply>;
 }
 
-/** The body, and the epoch milliseconds of its last change. */
-type Show<Row> = (row: Row) => { readonly body: string; readonly lastModified: number };
+/** What an answer shows: the body, and the epoch milliseconds of its last change. */
+export interface Shown {
+  readonly body: string;
+  readonly lastModified: number;
+}
 
 /**
  * Remembers nothing where the version would have to be read each time: that costs what the resource does.
  * @param read reads the version of the resources' collection as it is now
+ * @param load reads one resource
  */
-export function rememberedResources<Row>(
+export function rememberedResources(
   database: Pick<Database, 'state'>,
   read: () => Promise<number>,
-): RememberedResources<Row> {
+  load: (id: number) => Promise<Shown>,
+): RememberedResources {
   /** Of one database either always or never. */
   const isStateKnown = database.state() !== undefined;
   const versionNow = versionOf(database, read);
   const answers = boundedMap<number, Remembered>(resourcesLimit);
   const rememberedReply = rememberedReplies();
 
-  type Load = () => Promise<Row>;
-  const made = (version: number, row: Row, show: Show<Row>): Remembered => {
-    const { body, lastModified } = show(row);
+  async function made(version: number, id: number): Promise<Remembered> {
+    const { body, lastModified } = await load(id);
     return rememberedReply(version, body, lastModified);
-  };
-  function at(version: number, id: number, load: Load, show: Show<Row>): Reply | Promise<Reply> {
-    const known = answers.get(id);
-    if (known?.version === version) return known;
-    return load().then(row => {
-      const reply = made(version, row, show);
-      answers.set(id, reply);
-      return reply;
-    });
   }
+  async function remember(version: number, id: number): Promise<Reply> {
+    const reply = await made(version, id);
+    answers.set(id, reply);
+    return reply;
+  }
+  function at(version: number, id: number): Reply | Promise<Reply> {
+    const known = answers.get(id);
+    return known?.version === version ? known : remember(version, id);
+  }
+  const later = async (version: Promise<number>, id: number) => at(await version, id);
   return {
-    answer(id, load, show) {
-      if (!isStateKnown) return load().then(row => made(Number.NaN, row, show));
+    answer(id) {
+      if (!isStateKnown) return made(Number.NaN, id);
       const version = versionNow();
-      return typeof version === 'number'
-        ? at(version, id, load, show)
-        : version.then(current => at(current, id, load, show));
+      return typeof version === 'number' ? at(version, id) : later(version, id);
     },
   };
 }

@@ -27,7 +27,7 @@ export interface ResponderOptions {
 }
 
 export function responder({ clock, cors, quota, negotiate, compressor }: ResponderOptions): Responder {
-  const templates = new Map<Version | undefined, Map<string, Map<string, Headers[]>>>();
+  const templates = new Map<Version | undefined, Map<string, Map<string, HeadersByValidators>>>();
   let windowReset = 0;
   const policy = `"default";q=${quota.limit};w=${quota.window}`;
   /** How `RateLimit` ends while it is so many seconds to the end of the window. */
@@ -36,14 +36,14 @@ export function responder({ clock, cors, quota, negotiate, compressor }: Respond
   /**
    * The headers of all answers of one kind. A response takes a copy of them, so the few that differ from one
    * answer to the next are set here just before: an object of its own for each answer costs twice as much.
-   * @param validators which of ETag (1) and Last-Modified (2) the answer has: these are set each time
+   * @param validators those that are set each time
    */
   function template(
     { cacheControl }: Reply,
     mediaType: string,
     version: Version | undefined,
     reset: number,
-    validators: number,
+    validators: Validated,
   ): Headers {
     if (reset !== windowReset) {
       templates.clear();
@@ -62,29 +62,33 @@ export function responder({ clock, cors, quota, negotiate, compressor }: Respond
     }
     let kinds = ofType.get(cacheControl);
     if (kinds === undefined) {
-      kinds = [0, 1, 2, 3].map(() => commonHeaders(cacheControl, mediaType, version, reset));
+      kinds = commonHeaders(cacheControl, mediaType, version, reset);
       ofType.set(cacheControl, kinds);
     }
-    return kinds[validators] ?? commonHeaders(cacheControl, mediaType, version, reset);
+    return kinds[validators];
   }
 
-  const commonHeaders = (
+  /** One for each combination of validators. */
+  function commonHeaders(
     cacheControl: string,
     mediaType: string,
     version: Version | undefined,
     reset: number,
-  ): Headers =>
-    new Headers({
-      'Cache-Control': cacheControl,
-      Vary: 'Accept, Accept-Encoding, Origin',
-      'X-Content-Type-Options': 'nosniff',
-      'X-RateLimit-Limit': String(quota.limit),
-      'X-RateLimit-Window': String(quota.window),
-      'X-RateLimit-Reset': String(reset),
-      'RateLimit-Policy': policy,
-      ...(mediaType === '' ? {} : { 'Content-Type': mediaType }),
-      ...(version === undefined ? {} : lifecycleHeaders(version)),
-    });
+  ): HeadersByValidators {
+    const made = () =>
+      new Headers({
+        'Cache-Control': cacheControl,
+        Vary: 'Accept, Accept-Encoding, Origin',
+        'X-Content-Type-Options': 'nosniff',
+        'X-RateLimit-Limit': String(quota.limit),
+        'X-RateLimit-Window': String(quota.window),
+        'X-RateLimit-Reset': String(reset),
+        'RateLimit-Policy': policy,
+        ...(mediaType === '' ? {} : { 'Content-Type': mediaType }),
+        ...(version === undefined ? {} : lifecycleHeaders(version)),
+      });
+    return [made(), made(), made(), made()];
+  }
 
   function setQuota(headers: Headers, { remaining, reset }: QuotaState): void {
     const seconds = Math.max(0, reset - Math.floor(clock.now() / 1000));
@@ -124,16 +128,21 @@ export function responder({ clock, cors, quota, negotiate, compressor }: Respond
       }
       const coding = codingFor(exchange.request, body);
       if (coding === undefined) return finish(exchange, reply, { status, body, etag });
-      return compressor.compress(body, coding, etag).then(bytes =>
-        finish(exchange, reply, {
-          status,
-          body: bytes,
-          coding,
-          etag: etag === undefined ? undefined : codedTag(etag, coding),
-        }),
-      );
+      return finishCompressed(exchange, reply, body, coding, etag);
     },
   };
+
+  async function finishCompressed(
+    exchange: Exchange,
+    reply: Reply,
+    body: string | Uint8Array<ArrayBuffer>,
+    coding: Coding,
+    etag: string | undefined,
+  ): Promise<Response> {
+    const bytes = await compressor.compress(body, coding, etag);
+    const tag = etag === undefined ? undefined : codedTag(etag, coding);
+    return finish(exchange, reply, { status: reply.status, body: bytes, coding, etag: tag });
+  }
 
   function isUnchanged(
     { request, method }: Exchange,
@@ -158,7 +167,8 @@ export function responder({ clock, cors, quota, negotiate, compressor }: Respond
     const shownType = reply.mediaType === json && reply.status < 400 ? exchange.mediaType : reply.mediaType;
     const mediaType = body === null ? '' : shownType;
     const { lastModified } = reply;
-    const validators = (etag === undefined ? 0 : 1) + (lastModified === undefined ? 0 : 2);
+    const validators =
+      etag === undefined ? (lastModified === undefined ? 0 : 2) : lastModified === undefined ? 1 : 3;
     const common = template(reply, mediaType, exchange.route?.version, state.reset, validators);
     if (etag !== undefined) common.set('ETag', etag);
     if (lastModified !== undefined) {
@@ -184,6 +194,10 @@ export function responder({ clock, cors, quota, negotiate, compressor }: Respond
 function setAll(headers: Headers, values: Readonly<Record<string, string>>): void {
   for (const name in values) headers.set(name, values[name] ?? '');
 }
+
+/** Which validators an answer has: ETag 1, Last-Modified 2, both 3. */
+type Validated = 0 | 1 | 2 | 3;
+type HeadersByValidators = readonly [Headers, Headers, Headers, Headers];
 
 /** What of a reply goes out, after conditions and codings have been applied. */
 interface Sent {

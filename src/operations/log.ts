@@ -8,7 +8,7 @@ export interface Log {
   info(message: string, fields?: LogFields): void;
   warn(message: string, fields?: LogFields): void;
   error(message: string, fields?: LogFields): void;
-  /** Appends a line that is complete already: for the request line, which is written a million times. */
+  /** Appends a line that is complete already, its end included: for the request line, written a million times. */
   line(level: LogLevel, text: string): void;
   isEnabled(level: LogLevel): boolean;
   /** Writes what waits; called before the process ends. */
@@ -32,8 +32,8 @@ export function createLog(level: LogLevel, write: (text: string) => void, now: (
     waiting = '';
     write(text);
   }
-  function append(text: string): void {
-    waiting += `${text}\n`;
+  function append(line: string): void {
+    waiting += line;
     if (waiting.length >= flushAtCharacters) flush();
     else timer ??= setTimeout(flush, flushAfterMs);
   }
@@ -42,7 +42,8 @@ export function createLog(level: LogLevel, write: (text: string) => void, now: (
     (wanted: LogLevel) =>
     (message: string, fields: LogFields = {}) => {
       if (!isEnabled(wanted)) return;
-      append(JSON.stringify({ time: new Date(now()).toISOString(), level: wanted, message, ...fields }));
+      const line = JSON.stringify({ time: new Date(now()).toISOString(), level: wanted, message, ...fields });
+      append(`${line}\n`);
       if (wanted === 'error') flush();
     };
   return {

@@ -87,7 +87,7 @@ function requestLine(exchange: Exchange, status: number, beginning: string): str
   const { url, method, requestId, caller } = exchange;
   const target = url.search === '' ? url.path : redacted(`${url.path}?${url.search}`);
   const level = status >= 500 ? 'error' : 'info';
-  return `${beginning}"${level}","message":"request","method":"${method}","target":"${escaped(target)}","status":${status},"ms":${exchange.elapsedText()},"caller":"${escaped(caller.subject)}","requestId":"${escaped(requestId)}"}`;
+  return `${beginning}"${level}","message":"request","method":"${method}","target":"${escaped(target)}","status":${status},"ms":${exchange.elapsedText()},"caller":"${escaped(caller.subject)}","requestId":"${escaped(requestId)}"}\n`;
 }
 
 /** A text as it stands between quotation marks in JSON. None of those logged here can hold control characters. */

@@ -30,7 +30,10 @@ export function productEndpoints({ database, config, paginator }: Services, stor
     return row;
   };
   const lists = rememberedLists(database, store.list.version);
-  const singles = rememberedResources<StoredProduct>(database, store.list.version);
+  const singles = rememberedResources(database, store.list.version, async id => {
+    const row = found(await store.find(database.read, id), id);
+    return { body: productJson(row), lastModified: row.updated_at };
+  });
   /** What a GET of the product's address answers to this caller and Accept. */
   const bodyOf = (asked: Asked, row: StoredProduct) =>
     isHal(asked.mediaType) ? JSON.stringify(productHal(asked, row)) : productJson(row);
@@ -130,14 +133,7 @@ export function productEndpoints({ database, config, paginator }: Services, stor
       errors: ['NOT_FOUND'],
       handle(asked) {
         const { id } = asked.params;
-        if (isHal(asked.mediaType)) {
-          return store.find(database.read, id).then(row => show(asked, found(row, id)));
-        }
-        return singles.answer(
-          id,
-          async () => found(await store.find(database.read, id), id),
-          row => ({ body: productJson(row), lastModified: row.updated_at }),
-        );
+        return isHal(asked.mediaType) ? halOne(asked, id) : singles.answer(id);
       },
     }),
     endpoint({
@@ -213,6 +209,10 @@ export function productEndpoints({ database, config, paginator }: Services, stor
     const listed = await store.list(request);
     const envelope = paginator.envelope(listed, request, 'products', asked.url, row => bodyOf(asked, row));
     return ok(halCollection(envelope, 'products', selfOf(asked.url)));
+  }
+
+  async function halOne(asked: Asked, id: number) {
+    return show(asked, found(await store.find(database.read, id), id));
   }
 
   function showOnly(asked: Asked, [row]: readonly StoredProduct[]) {
