@@ -42,13 +42,13 @@ export interface AppOptions {
 
 /** The path's parameters as they were sent. */
 type Params = Readonly<Record<string, string>>;
-type Handler = (request: BunRequest, server: Server<undefined>) => Promise<Response>;
+type Handler = (request: BunRequest, server: Server<undefined>) => Response | Promise<Response>;
 
 export interface App {
   /** Bun's route table: one entry for each path. */
   readonly routes: Record<string, Handler>;
   /** Every other path. */
-  readonly fallback: (request: Request, server: Server<undefined>) => Promise<Response>;
+  readonly fallback: (request: Request, server: Server<undefined>) => Response | Promise<Response>;
 }
 
 export function createApp(options: AppOptions): App {
@@ -178,23 +178,41 @@ export function createApp(options: AppOptions): App {
     };
   }
 
-  async function serve(
+  function serve(
     route: Route | undefined,
     params: Params,
     request: Request,
     surroundings: Surroundings,
-  ): Promise<Response> {
+  ): Response | Promise<Response> {
     const { BASE_URL, TRUST_PROXY } = config;
     const url = requests.urlOf(request, BASE_URL, TRUST_PROXY, surroundings.localBase);
     const exchange = new Exchange(request, route, requests.requestIdOf(request.headers), url, surroundings);
-    let response: Response;
+    let sent: Response | Promise<Response>;
     try {
       const answered = answer(exchange, params);
-      const sent = respond.respond(exchange, answered instanceof Promise ? await answered : answered);
-      response = sent instanceof Promise ? await sent : sent;
+      sent =
+        answered instanceof Promise ? onceAnswered(exchange, answered) : respond.respond(exchange, answered);
+    } catch (error) {
+      sent = respond.respond(exchange, respond.failure(exchange, error));
+    }
+    return sent instanceof Promise ? onceSent(exchange, sent) : observed(exchange, sent);
+  }
+
+  async function onceAnswered(exchange: Exchange, reply: Promise<Reply>): Promise<Response> {
+    return respond.respond(exchange, await reply);
+  }
+
+  async function onceSent(exchange: Exchange, sent: Promise<Response>): Promise<Response> {
+    let response: Response;
+    try {
+      response = await sent;
     } catch (error) {
       response = await respond.respond(exchange, respond.failure(exchange, error));
     }
+    return observed(exchange, response);
+  }
+
+  function observed(exchange: Exchange, response: Response): Response {
     observer.served(exchange, response.status);
     return response;
   }

@@ -90,8 +90,7 @@ async function namedLater(caller: Promise<Caller | ErrorCode>, client: Client): 
 
 /** The credentials of the scheme Bearer, whose name is case-insensitive (RFC 9110 §11.1). */
 function bearerToken(authorization: string): string | undefined {
-  const scheme = authorization.slice(0, 7);
-  if (scheme !== 'Bearer ' && scheme.toLowerCase() !== 'bearer ') return undefined;
+  if (!authorization.startsWith('Bearer ') && !/^bearer /i.test(authorization)) return undefined;
   const token = authorization.slice(7).trim();
   return token === '' ? undefined : token;
 }
