@@ -16,12 +16,15 @@ const deflate = promisify(zlib.deflate);
 const brotliOptions = { params: { [zlib.constants.BROTLI_PARAM_QUALITY]: 4 } };
 
 export interface Compressor {
-  /** @param etag names the body: the same tag gives the same bytes, remembered for clients that poll */
+  /**
+   * A promise only when it has to be done.
+   * @param etag names the body: the same tag gives the same bytes, remembered for clients that poll
+   */
   compress(
     body: string | Uint8Array,
     coding: Coding,
     etag: string | undefined,
-  ): Promise<Uint8Array<ArrayBuffer>>;
+  ): Uint8Array<ArrayBuffer> | Promise<Uint8Array<ArrayBuffer>>;
 }
 
 export function compressor(): Compressor {
@@ -29,14 +32,16 @@ export function compressor(): Compressor {
     maxSize: rememberedBytes,
     sizeCalculation: bytes => bytes.byteLength + 64,
   });
+  async function compressAnew(body: string | Uint8Array, coding: Coding, key: string | undefined) {
+    const compressed = new Uint8Array(await encode(body, coding));
+    if (key !== undefined) remembered.set(key, compressed);
+    return compressed;
+  }
   return {
-    async compress(body, coding, etag) {
+    compress(body, coding, etag) {
       const key = etag === undefined ? undefined : `${coding} ${etag}`;
       const known = key === undefined ? undefined : remembered.get(key);
-      if (known !== undefined) return known;
-      const compressed = new Uint8Array(await encode(body, coding));
-      if (key !== undefined) remembered.set(key, compressed);
-      return compressed;
+      return known ?? compressAnew(body, coding, key);
     },
   };
 }

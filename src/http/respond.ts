@@ -128,20 +128,22 @@ export function responder({ clock, cors, quota, negotiate, compressor }: Respond
       }
       const coding = codingFor(exchange.request, body);
       if (coding === undefined) return finish(exchange, reply, { status, body, etag });
-      return finishCompressed(exchange, reply, body, coding, etag);
+      const compressed = compressor.compress(body, coding, etag);
+      const tag = etag === undefined ? undefined : codedTag(etag, coding);
+      return compressed instanceof Promise
+        ? onceCompressed(exchange, reply, compressed, coding, tag)
+        : finish(exchange, reply, { status, body: compressed, coding, etag: tag });
     },
   };
 
-  async function finishCompressed(
+  async function onceCompressed(
     exchange: Exchange,
     reply: Reply,
-    body: string | Uint8Array<ArrayBuffer>,
+    compressed: Promise<Uint8Array<ArrayBuffer>>,
     coding: Coding,
     etag: string | undefined,
   ): Promise<Response> {
-    const bytes = await compressor.compress(body, coding, etag);
-    const tag = etag === undefined ? undefined : codedTag(etag, coding);
-    return finish(exchange, reply, { status: reply.status, body: bytes, coding, etag: tag });
+    return finish(exchange, reply, { status: reply.status, body: await compressed, coding, etag });
   }
 
   function isUnchanged(

@@ -116,9 +116,18 @@ export function lister<Row>(database: Database, options: ListOptions): Lister<Ro
     return inRange ?? (await queries.count(session, request));
   }
 
-  /** What is known of this list in the session's state of the data; counted when it is not known yet. */
-  async function recall(session: Session, request: ListRequest, name: string): Promise<Remembered> {
-    const version = options.collection === undefined ? Number.NaN : await queries.version(session);
+  /**
+   * What is known of this list in the session's state of the data; counted when it is not known yet.
+   * @param seen the collection's version, when a statement of the session has told it already
+   */
+  async function recall(
+    session: Session,
+    request: ListRequest,
+    name: string,
+    seen?: number,
+  ): Promise<Remembered> {
+    const version =
+      options.collection === undefined ? Number.NaN : (seen ?? (await queries.version(session)));
     const known = remembered.get(name);
     if (known !== undefined && known.version === version) return known;
     const fresh = {
@@ -143,10 +152,13 @@ export function lister<Row>(database: Database, options: ListOptions): Lister<Ro
       if (rows[0] !== undefined && rows[0].version === known.version) return offsetPage(rows, known, offset);
     }
     return database.snapshot(async session => {
+      if (offset === 0) {
+        const first = await queries.page(session, request, page.perPage, undefined);
+        return offsetPage(first, await recall(session, request, name, first[0]?.version), offset);
+      }
       const state = await recall(session, request, name);
-      if (offset >= state.total)
-        return { rows: [], total: state.total, hasPrevious: offset > 0, hasNext: false };
-      const start = offset === 0 ? undefined : await anchorAt(session, request, state, offset);
+      if (offset >= state.total) return { rows: [], total: state.total, hasPrevious: true, hasNext: false };
+      const start = await anchorAt(session, request, state, offset);
       const rows = await queries.page(session, request, page.perPage, start);
       return offsetPage(rows, state, offset);
     });
