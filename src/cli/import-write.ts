@@ -95,6 +95,15 @@ export interface IndexDeferral {
   restore(): void;
 }
 
+/** Should it fail, whoever opens the file next does it: no reason to fail, and none to hide why the import has. */
+function resumeLog(file: string): void {
+  try {
+    restoreIndexes(file, true);
+  } catch (error) {
+    console.error(`catalog import: ${error instanceof Error ? error.message : error}`);
+  }
+}
+
 /** New products from which on building the indexes anew costs less than keeping them, if also a tenth of all. */
 const manyCreated = 5000;
 
@@ -121,7 +130,7 @@ export function indexDeferral(config: Config): IndexDeferral {
     },
     restore() {
       if (!deferred) {
-        if (alone) restoreIndexes(file, alone);
+        if (alone) resumeLog(file);
         return;
       }
       const started = performance.now();

@@ -12,15 +12,20 @@ import { StorageError } from './database.ts';
 const askEveryMs = 2;
 const limitMs = 10_000;
 
+/** What another mode than the one asked for means: https://sqlite.org/wal.html, "Overview", disadvantage 2. */
+const noLog =
+  'The database is on a file system without shared memory, such as a network share: DATA_DIR must be on a local disk.';
+
 /**
  * Makes the database keep a write-ahead log, if it does not; one in memory has none.
- * @throws StorageError `unavailable` when another process holds the file too long, or its file system cannot
+ * @throws StorageError `unavailable` when another process holds the file too long, or its file system cannot do it
  */
 export function useLog(connection: Connection): void {
   const started = performance.now();
   for (;;) {
     const mode = setJournal(connection, 'WAL');
     if (mode === 'wal' || mode === 'memory') return;
+    if (mode !== undefined) throw new StorageError('unavailable', noLog);
     if (performance.now() - started > limitMs) {
       throw new StorageError('unavailable', 'Another process has held the database for too long.');
     }
