@@ -120,19 +120,19 @@ export function responder({ clock, cors, quota, negotiate, compressor }: Respond
 
     respond(exchange, reply) {
       const { body, status } = reply;
-      if (body === null) return finish(exchange, reply, { status, body });
+      if (body === null) return finish(exchange, reply, status, body);
       const etag = reply.tagged ? (reply.etag ?? entityTag(body)) : undefined;
       if (etag !== undefined && status === 200 && isUnchanged(exchange, etag, reply.lastModified)) {
         refund(exchange);
-        return finish(exchange, reply, { status: 304, body: null, etag });
+        return finish(exchange, reply, 304, null, etag);
       }
       const coding = codingFor(exchange.request, body);
-      if (coding === undefined) return finish(exchange, reply, { status, body, etag });
+      if (coding === undefined) return finish(exchange, reply, status, body, etag);
       const compressed = compressor.compress(body, coding, etag);
       const tag = etag === undefined ? undefined : codedTag(etag, coding);
       return compressed instanceof Promise
         ? onceCompressed(exchange, reply, compressed, coding, tag)
-        : finish(exchange, reply, { status, body: compressed, coding, etag: tag });
+        : finish(exchange, reply, status, compressed, tag, coding);
     },
   };
 
@@ -143,7 +143,7 @@ export function responder({ clock, cors, quota, negotiate, compressor }: Respond
     coding: Coding,
     etag: string | undefined,
   ): Promise<Response> {
-    return finish(exchange, reply, { status: reply.status, body: await compressed, coding, etag });
+    return finish(exchange, reply, reply.status, await compressed, etag, coding);
   }
 
   function isUnchanged(
@@ -163,7 +163,18 @@ export function responder({ clock, cors, quota, negotiate, compressor }: Respond
     return accepted === null ? undefined : (negotiate.coding(accepted) ?? undefined);
   }
 
-  function finish(exchange: Exchange, reply: Reply, { status, body, etag, coding }: Sent): Response {
+  /**
+   * The response after conditions and codings have been applied.
+   * @param etag as it is shown: with the coding's suffix
+   */
+  function finish(
+    exchange: Exchange,
+    reply: Reply,
+    status: number,
+    body: string | Uint8Array<ArrayBuffer> | null,
+    etag?: string,
+    coding?: Coding,
+  ): Response {
     const state = exchange.quota ?? quota.peek(exchange.subject);
     // JSON goes by the name that was negotiated for it; errors keep their own.
     const shownType = reply.mediaType === json && reply.status < 400 ? exchange.mediaType : reply.mediaType;
@@ -200,15 +211,6 @@ function setAll(headers: Headers, values: Readonly<Record<string, string>>): voi
 /** Which validators an answer has: ETag 1, Last-Modified 2, both 3. */
 type Validated = 0 | 1 | 2 | 3;
 type HeadersByValidators = readonly [Headers, Headers, Headers, Headers];
-
-/** What of a reply goes out, after conditions and codings have been applied. */
-interface Sent {
-  readonly status: number;
-  readonly body: string | Uint8Array<ArrayBuffer> | null;
-  /** As it is shown: with the coding's suffix. */
-  readonly etag?: string | undefined;
-  readonly coding?: Coding;
-}
 
 /** What a failure of the database means to the caller. */
 function toHttpError(thrown: unknown): HttpError {
