@@ -63,8 +63,8 @@ export interface Payments {
   readonly reports: PaymentReports | undefined;
 }
 
-/** `impossible`: not this amount in this currency; `unavailable`: perhaps later. */
-export type PaymentErrorKind = 'declined' | 'impossible' | 'unavailable' | 'signature';
+/** `impossible`: not this amount in this currency; `unavailable`: perhaps later; the last two are a report's. */
+export type PaymentErrorKind = 'declined' | 'impossible' | 'unavailable' | 'signature' | 'malformed';
 
 export class PaymentError extends Error {
   readonly kind: PaymentErrorKind;

@@ -1,5 +1,6 @@
 /** Payments through Stripe, by its own library, which is loaded when it is first needed. */
 import type Stripe from 'stripe';
+import { z } from 'zod';
 import type { Config } from '../config.ts';
 import { PermanentFailure } from '../events/dispatcher.ts';
 import { exponentOf } from '../money.ts';
@@ -130,13 +131,21 @@ function stripeProvider(secretKey: string, url: string): PaymentProvider {
   };
 }
 
+/** What is read of an event; a signature proves who sent it, not what it is. */
+const paymentSucceeded = z.object({
+  data: z.object({ object: z.object({ id: z.string(), amount_received: z.int(), currency: z.string() }) }),
+});
+
+const isEvent = (value: unknown): value is { readonly type: string } =>
+  typeof value === 'object' && value !== null && 'type' in value && typeof value.type === 'string';
+
 /** @param secret what Stripe signs its webhooks with */
 function stripeReports(secret: string, clock: Clock): PaymentReports {
   return {
     amountOf: stripeAmount,
     async read(body, signature) {
       const { default: Library } = await import('stripe');
-      let event: Stripe.Event;
+      let event: unknown;
       try {
         event = await Library.webhooks.constructEventAsync(
           Buffer.from(body),
@@ -151,8 +160,11 @@ function stripeReports(secret: string, clock: Clock): PaymentReports {
           throw new PaymentError('signature', 'the signature does not verify', error);
         throw error;
       }
+      if (!isEvent(event)) throw new PaymentError('malformed', 'the body is no event');
       if (event.type !== 'payment_intent.succeeded') return undefined;
-      const { id, amount_received: amount, currency } = event.data.object;
+      const paid = paymentSucceeded.safeParse(event);
+      if (!paid.success) throw new PaymentError('malformed', 'the event names no payment', paid.error);
+      const { id, amount_received: amount, currency } = paid.data.data.object;
       return { reference: id, amount, currency };
     },
   };

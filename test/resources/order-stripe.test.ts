@@ -5,7 +5,7 @@ import { contentsOf, writesNothing } from '../support/contents.ts';
 import { call } from '../support/http.ts';
 import { act, eventsOf, halType, placeOrder, readOrder } from '../support/orders.ts';
 import { databaseKinds, startTestService, type TestService } from '../support/service.ts';
-import { type FakeStripe, fakeStripe, type Intent, type Mood, report } from '../support/stripe.ts';
+import { type FakeStripe, fakeStripe, type Intent, type Mood, report, reportAs } from '../support/stripe.ts';
 
 const unreachable: [mood: Mood, status: number, error: string][] = [
   ['broken', 503, 'PAYMENT_UNAVAILABLE'],
@@ -190,6 +190,22 @@ describe.each([...databaseKinds])('payments through Stripe on %s', kind => {
         expect([status, body.error]).toEqual([400, 'INVALID_SIGNATURE']);
       const large = await call(service, { method: 'POST', path, headers, body: `"${'x'.repeat(262_144)}"` });
       expect([large.status, large.body.error]).toEqual([413, 'PAYLOAD_TOO_LARGE']);
+    });
+  });
+
+  test.each([
+    [null],
+    ['x'],
+    [[]],
+    [{}],
+    [{ type: 7 }],
+    [{ type: 'payment_intent.succeeded' }],
+    [{ type: 'payment_intent.succeeded', data: { object: null } }],
+    [{ type: 'payment_intent.succeeded', data: { object: { id: 'pi_1', amount_received: '1' } } }],
+  ])('a signed report that is no event is refused: %j', async value => {
+    await writesNothing(service, async () => {
+      const { status, body } = await reportAs(service, value);
+      expect([status, body.error]).toEqual([400, 'VALIDATION_FAILED']);
     });
   });
 

@@ -156,7 +156,16 @@ export async function report(
   intent: Partial<Intent> | undefined,
   { type = 'payment_intent.succeeded', secret = webhookSecret, at = service.clock.now() } = {},
 ): Promise<Answer> {
-  const body = JSON.stringify({ id: 'evt_1', object: 'event', type, data: { object: intent } });
+  return reportAs(service, { id: 'evt_1', object: 'event', type, data: { object: intent } }, { secret, at });
+}
+
+/** Any value, signed as an event. */
+export async function reportAs(
+  service: TestService,
+  value: unknown,
+  { secret = webhookSecret, at = service.clock.now() } = {},
+): Promise<Answer> {
+  const body = JSON.stringify(value);
   const signed = { payload: body, secret, timestamp: Math.floor(at / 1000) };
   const signature = await Stripe.webhooks.generateTestHeaderStringAsync(signed);
   return call(service, {

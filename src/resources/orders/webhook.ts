@@ -6,7 +6,7 @@ import { z } from 'zod';
 import type { Cause } from '../../events/outbox.ts';
 import { allow } from '../../http/access.ts';
 import { type Endpoint, endpoint } from '../../http/endpoint.ts';
-import { HttpError } from '../../http/errors.ts';
+import { HttpError, invalid } from '../../http/errors.ts';
 import { secret } from '../../http/reply.ts';
 import { parseJson } from '../../http/request.ts';
 import { prose } from '../../http/schema.ts';
@@ -102,7 +102,8 @@ async function verified(
   try {
     return await reports.read(body, signature);
   } catch (error) {
-    if (error instanceof PaymentError) throw new HttpError('INVALID_SIGNATURE', { cause: error });
-    throw error;
+    if (!(error instanceof PaymentError)) throw error;
+    if (error.kind === 'malformed') throw invalid('body', 'type', 'must be an event as Stripe sends it');
+    throw new HttpError('INVALID_SIGNATURE', { cause: error });
   }
 }
