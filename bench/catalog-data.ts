@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import { type ProductRow, productOf, rowOf } from '../src/resources/products/row.ts';
 import type { ProductFields } from '../src/resources/products/schema.ts';
 import { searchTextOf } from '../src/resources/products/search-text.ts';
+import { productTags, type TagChange } from '../src/resources/products/tags.ts';
 import type { Database } from '../src/storage/database.ts';
 import { type SearchDocument, searchIndex } from '../src/storage/search-index.ts';
 import { collectionVersions, productTotals, type TotalChange } from '../src/storage/totals.ts';
@@ -93,13 +94,16 @@ async function fillFrom(database: Database, first: number, last: number): Promis
     for (let start = first; start <= last; start += rowsPerStatement) {
       const rows: ProductRow[] = [];
       const documents: SearchDocument[] = [];
+      const tags: TagChange[] = [];
       for (let number = start; number < start + rowsPerStatement && number <= last; number++) {
         const { fields, createdAt } = productNumber(number);
         rows.push(rowOf(fields, createdAt, createdAt));
         documents.push({ id: number, ...searchTextOf(fields) });
+        tags.push({ id: number, before: [], after: fields.tags });
         changes.push({ status: fields.status, category: fields.category, change: 1 });
       }
       await session.run(database.build.insertInto('products').values(rows).compile());
+      await productTags(database)(session, tags);
       await index.addMany(session, 'product', documents);
     }
     const totals = productTotals(database);

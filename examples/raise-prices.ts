@@ -3,36 +3,83 @@
  *
  *   npm run example -- http://127.0.0.1:3000 admin@catalog.example PASSWORD lighting 5
  *
- * It signs in, goes through the products page by page with the cursor, and sends each change with If-Match. When
- * somebody was faster (412) it reads the product again; when the quota is used up (429) it waits.
+ * It signs in as an administrator and makes an API key of its own, so that it spends nobody else's quota; RATE, the
+ * last argument, is how many requests per window the key may send. With the key it goes through the products page by
+ * page with the cursor, and sends each change with If-Match. When somebody was faster (412) it reads the product again;
+ * when the quota is used up (429) it waits. In the end it revokes the key.
  */
 import { type Catalog, createCatalog } from '@catalog/client';
 
-const [baseUrl, email, password, category, percent] = process.argv.slice(2);
-if (!baseUrl || !email || !password || !category || !percent || !Number.isFinite(Number(percent))) {
-  console.error('usage: raise-prices URL EMAIL PASSWORD CATEGORY PERCENT');
+const [baseUrl, email, password, category, percent, rate] = process.argv.slice(2);
+const numbers = [Number(percent), Number(rate ?? 1)];
+if (!baseUrl || !email || !password || !category || !percent || !numbers.every(Number.isFinite)) {
+  console.error('usage: raise-prices URL EMAIL PASSWORD CATEGORY PERCENT [RATE]');
   process.exit(2);
 }
 const factor = 1 + Number(percent) / 100;
+const pageSize = 50;
 
-const catalog = createCatalog({
-  baseUrl,
-  credentials: { email, password },
-  onWait: (seconds, status) => console.error(`waiting ${seconds} s (${status})`),
-});
+const onWait = (seconds: number, status: number) => console.error(`waiting ${seconds} s (${status})`);
+const administrator = createCatalog({ baseUrl, credentials: { email, password }, onWait });
 
-let raised = 0;
-for await (const id of productsOf(catalog, category)) {
-  await raise(catalog, id);
-  raised += 1;
+try {
+  const { id, key } = await ownKey(administrator);
+  try {
+    const catalog = createCatalog({ baseUrl, credentials: { apiKey: key }, onWait });
+    await checkQuota(catalog, category);
+    let raised = 0;
+    for await (const product of productsOf(catalog, category)) {
+      await raise(catalog, product);
+      raised += 1;
+    }
+    console.log(`raised ${raised} prices by ${percent} %`);
+  } finally {
+    // Should this fail, the key ends by itself; what went wrong before is what the caller has to know.
+    await administrator.DELETE('/v1/keys/{id}', { params: { path: { id } } }).catch(() => undefined);
+  }
+} catch (error) {
+  console.error(`raise-prices: ${error instanceof Error ? error.message : error}`);
+  process.exit(1);
 }
-console.log(`raised ${raised} prices by ${percent} %`);
+
+/** A key for this run; should it be interrupted, the key ends after a day. */
+async function ownKey(client: Catalog): Promise<{ id: number; key: string }> {
+  const { data, error } = await client.POST('/v1/keys', {
+    body: {
+      name: 'raise-prices',
+      scopes: ['products:read', 'products:write'],
+      expiresAt: new Date(Date.now() + 24 * 60 * 60 * 1000).toISOString(),
+      ...(rate === undefined ? {} : { rateLimit: Number(rate) }),
+    },
+  });
+  if (data === undefined) throw new Error(`no API key was made: ${error.message}`);
+  return data;
+}
+
+/** Says before the work begins when the quota will not do. */
+async function checkQuota(client: Catalog, wanted: string): Promise<void> {
+  const { data, response, error } = await client.GET('/v1/products', {
+    params: { query: { category: wanted, perPage: 1 } },
+  });
+  if (data === undefined) throw new Error(`the list was refused: ${error.message}`);
+  const total = 'total' in data.meta ? (data.meta.total ?? 0) : 0;
+  // A page of the list for every fifty; a read and a change for each.
+  const needed = Math.max(1, Math.ceil(total / pageSize)) + 2 * total;
+  const [limit, remaining, window] = ['Limit', 'Remaining', 'Window'].map(name =>
+    Number(response.headers.get(`X-RateLimit-${name}`)),
+  );
+  if (limit === undefined || remaining === undefined || needed <= remaining) return;
+  const windows = Math.ceil((needed - remaining) / limit);
+  console.error(
+    `${total} products take ${needed} requests, and this key may send ${limit} in ${window} s: it will wait for up to ${windows} windows; give RATE to allow it more`,
+  );
+}
 
 /** The ids of all products of a category; the cursor holds even while others add and remove products. */
 async function* productsOf(client: Catalog, wanted: string): AsyncGenerator<number> {
   let cursor: string | undefined;
   do {
-    const query = { category: wanted, limit: 50, ...(cursor === undefined ? {} : { cursor }) };
+    const query = { category: wanted, limit: pageSize, ...(cursor === undefined ? {} : { cursor }) };
     const { data, error } = await client.GET('/v1/products', { params: { query } });
     if (data === undefined) throw new Error(`the list was refused: ${error.message}`);
     for (const { id } of data.data) yield id;

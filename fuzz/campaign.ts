@@ -1,6 +1,7 @@
 /** One service on a fresh database, and every operation of its document driven with a share of the requests. */
 import fc from 'fast-check';
 import { type Contract, contractOf, type Operation } from '../test/support/contract.ts';
+import { superlinearGrowth } from '../test/support/growth.ts';
 import { call } from '../test/support/http.ts';
 import { type DatabaseKind, startTestService, type TestService } from '../test/support/service.ts';
 import { type Walk, walkOf, webhookSecret } from '../test/support/walk.ts';
@@ -10,6 +11,7 @@ import { described, judge } from './judge.ts';
 import { type PublishedCase, publishedCases } from './published.ts';
 import { createTally, type Tally } from './report.ts';
 import { type Draft, draftsFor } from './requests.ts';
+import { type RunCase, runCases } from './runs.ts';
 import { type Schema, valuesOf } from './schemas.ts';
 import { exchange, type WireAnswer, type WireRequest } from './wire.ts';
 
@@ -30,6 +32,8 @@ interface Stage {
 /** Of the requests, those that are for published cases and for what no operation is there to answer. */
 const publishedShare = 0.25;
 const besideShare = 0.05;
+/** Time for long runs: 10 s for 5000 requests. */
+const msForRunsPerRequest = 2;
 /** With it the service takes the reports that the walk signs. */
 const settings = { STRIPE_WEBHOOK_SECRET: webhookSecret };
 /** Operations that are driven at the same time. */
@@ -93,6 +97,31 @@ export async function runCampaign({ kind, requests, seed, tell }: Campaign): Pro
       await Promise.all(cases.slice(first, first + atOnce).map(one));
   }
 
+  /** As many as there is time for; which ones is up to the seed. */
+  async function runs(cases: readonly RunCase[]): Promise<void> {
+    const stopAt = performance.now() + requests * msForRunsPerRequest;
+    const step = stepThrough(cases.length);
+    for (let sent = 0; sent < cases.length && performance.now() < stopAt; sent++) {
+      const found = cases[(seed + sent * step) % cases.length];
+      if (found !== undefined) await oneRun(found);
+    }
+  }
+
+  async function oneRun({ operation, name, length, request }: RunCase): Promise<void> {
+    const path = await stage.walk.existingPath(operation);
+    let last: Outcome | undefined;
+    const growth = await superlinearGrowth(async longer => {
+      const sent = await requestOf(operation, path, { ...plainDraft(operation), ...request(longer) }, stage);
+      last = await send(operation.operationId, sent);
+    }, length);
+    const title = `${operation.operationId}, ${name}`;
+    if (last?.problem !== undefined) failed(title, last);
+    if (growth === undefined) return;
+    const { milliseconds, fourfold } = growth;
+    const times = `${milliseconds.toFixed()} ms for ${length} characters, ${fourfold.toFixed()} ms for four times as many`;
+    tally.fail(`FAILED ${title}: not linear: ${times}`);
+  }
+
   /** What is wrong beyond answers: the log, and accounts that the requests themselves have damaged. */
   async function afterwards(name: string): Promise<void> {
     await service.settle();
@@ -133,6 +162,10 @@ export async function runCampaign({ kind, requests, seed, tell }: Campaign): Pro
   }
   await guarded('published cases', () => each('a published case', published));
   await afterwards('published cases');
+  await guarded('long runs', () =>
+    runs(runCases(contract.operations, operation => stage.walk.body(operation))),
+  );
+  await afterwards('long runs');
   for (const request of beside) {
     const outcome = await send('(beside)', request);
     if (outcome.problem !== undefined) failed('(beside)', outcome);
@@ -152,6 +185,13 @@ export async function runCampaign({ kind, requests, seed, tell }: Campaign): Pro
     }
   }
 }
+
+/** A step that meets each of so many cases once, far from the one before: no factor of theirs. */
+function stepThrough(count: number): number {
+  return count % primeStep === 0 ? 1 : primeStep;
+}
+
+const primeStep = 7919;
 
 interface Outcome {
   readonly request: WireRequest;

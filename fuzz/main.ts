@@ -3,8 +3,9 @@
  * publishes. Fails when an answer is a 5xx, breaks the document, tells of the inside, or does not come.
  */
 import { parseArgs } from 'node:util';
-import { stopPostgres } from '../test/support/postgres.ts';
+import { createCluster, throwaway } from '../scripts/postgresql.ts';
 import { type DatabaseKind, databaseKinds } from '../test/support/service.ts';
+import { removeTemplates } from '../test/support/template.ts';
 import { runCampaign } from './campaign.ts';
 
 const help = `npm run fuzz -- [options]
@@ -28,10 +29,17 @@ if (values.help || !isCount(requests) || !isCount(seed) || kinds.length === 0) {
   process.exit(values.help ? 0 : 2);
 }
 
+const needsServer = kinds.includes('postgresql') && process.env.TEST_DATABASE_URL === undefined;
+const cluster = needsServer ? await createCluster({ settings: throwaway }) : undefined;
+if (cluster !== undefined) {
+  await cluster.start();
+  process.env.TEST_DATABASE_URL = cluster.url;
+}
 let failed = 0;
 for (const kind of kinds) failed += await run(kind);
-// A server that does not want to end must not keep the result waiting.
-await Promise.race([stopPostgres(), Bun.sleep(5000)]);
+await removeTemplates();
+await cluster?.stop('SIGQUIT');
+cluster?.remove();
 process.exit(failed === 0 ? 0 : 1);
 
 async function run(kind: DatabaseKind): Promise<number> {

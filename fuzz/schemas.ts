@@ -1,5 +1,6 @@
 /** JSON Schema → values: those it allows, those at its limits, and those beyond. */
 import fc from 'fast-check';
+import { notBlank } from '../src/http/schema.ts';
 import { numbers, ownProto, sharpStrings, strings, values } from './hostile.ts';
 
 export type Schema = { readonly [keyword: string]: unknown };
@@ -174,7 +175,7 @@ function textOf(schema: Schema): fc.Arbitrary<string> {
         '/version',
       );
   }
-  if (typeof schema.pattern === 'string' && schema.pattern !== '\\S') {
+  if (typeof schema.pattern === 'string' && schema.pattern !== notBlank) {
     const matching = fc.stringMatching(new RegExp(schema.pattern), { maxLength: Math.max(1, maxLength) });
     return matching.filter(text => text.length >= minLength);
   }

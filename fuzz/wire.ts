@@ -77,8 +77,24 @@ function parsed(received: string): Omit<WireAnswer, 'milliseconds'> {
     const colon = line.indexOf(':');
     if (colon > 0) headers.append(line.slice(0, colon), line.slice(colon + 1).trim());
   }
-  const bytes = Buffer.from(end === -1 ? '' : whole.slice(end + 4), 'latin1');
+  const content = end === -1 ? '' : whole.slice(end + 4);
+  const isChunked = headers.get('transfer-encoding') === 'chunked';
+  const bytes = Buffer.from(isChunked ? joined(content) : content, 'latin1');
   return { status, headers, text: decoded(bytes, headers.get('content-encoding')).toString() };
+}
+
+/** The content of a chunked body (RFC 9112 §7.1). */
+function joined(chunked: string): string {
+  let content = '';
+  let at = 0;
+  while (at < chunked.length) {
+    const line = chunked.indexOf('\r\n', at);
+    const size = Number.parseInt(chunked.slice(at, line), 16);
+    if (line === -1 || !(size > 0)) break;
+    content += chunked.slice(line + 2, line + 2 + size);
+    at = line + 2 + size + 2;
+  }
+  return content;
 }
 
 function decoded(bytes: Buffer, coding: string | null): Buffer {

@@ -1,13 +1,36 @@
 #!/usr/bin/env node
 /** `npm start` and `npx catalog`: installs what is missing, then hands over to src/main.ts under Bun. */
 import { spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { bunBinary, ensureInstalled, root } from './install.mjs';
 
+const parentCheckMs = 250;
+
 ensureInstalled('production');
+// The service reads the pipe: its end tells that this process has gone, also when it was killed with -9.
 const child = spawn(bunBinary(), [join(root, 'src', 'main.ts'), ...process.argv.slice(2)], {
-  stdio: 'inherit',
+  stdio: ['inherit', 'inherit', 'inherit', 'pipe'],
+  env: { ...process.env, CATALOG_PARENT_PIPE: '3' },
 });
+child.stdio[3].on('error', () => undefined);
 // The terminal signals the whole group, a supervisor only this process: pass it on and let the child decide.
 for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.on(signal, () => child.kill(signal));
 child.on('exit', (code, signal) => process.exit(code ?? (signal === 'SIGINT' ? 130 : 143)));
+
+// npm runs this through a shell that passes no signal on: when npm or the shell ends, nobody tells us.
+if (process.env.npm_command !== undefined) {
+  const [shell, npm] = [process.ppid, parentOf(process.ppid)];
+  setInterval(() => {
+    if (process.ppid !== shell || parentOf(shell) !== npm) child.kill('SIGTERM');
+  }, parentCheckMs).unref();
+}
+
+/** The process that has started another one; undefined where the system has no /proc to tell. */
+function parentOf(pid) {
+  try {
+    return /^PPid:\s*(\d+)$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
+  } catch {
+    return undefined;
+  }
+}

@@ -4,7 +4,7 @@
  */
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -35,11 +35,32 @@ export function ensureInstalled(mode) {
   writeFileSync(marker, `${lock} ${mode}`);
 }
 
-/** The pinned Bun that npm installed: the package's own binary, whatever else is on the PATH. */
+/**
+ * The pinned Bun that npm installed, whatever else is on the PATH. Its install script moves the binary out of the
+ * package of this platform; where npm was told to run no scripts (`ignore-scripts=true`) it is still there, and
+ * what stands in its place is a few lines of text.
+ */
 export function bunBinary() {
-  const candidates = ['bun.exe', 'bun'].map(name => join(root, 'node_modules', 'bun', 'bin', name));
-  const found = candidates.find(existsSync);
+  const own = ['bun.exe', 'bun'].map(name => join(root, 'node_modules', 'bun', 'bin', name));
+  const found = own.find(isProgram) ?? platformBinaries().find(runs);
   if (found !== undefined) return found;
   console.error('catalog: the Bun binary is missing from node_modules; remove node_modules and try again.');
   process.exit(1);
+}
+
+/** Those of the platform packages, of which npm may have installed several: for other C libraries, for example. */
+function platformBinaries() {
+  const scope = join(root, 'node_modules', '@oven');
+  const packages = existsSync(scope) ? readdirSync(scope) : [];
+  return packages
+    .flatMap(name => ['bun', 'bun.exe'].map(file => join(scope, name, 'bin', file)))
+    .filter(isProgram);
+}
+
+function isProgram(path) {
+  return existsSync(path) && statSync(path).size > 1_000_000;
+}
+
+function runs(path) {
+  return spawnSync(path, ['--version'], { stdio: 'ignore' }).status === 0;
 }

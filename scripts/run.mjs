@@ -2,15 +2,17 @@
 import { spawnSync } from 'node:child_process';
 import { bunBinary, ensureInstalled, root } from './install.mjs';
 
-ensureInstalled('development');
+const [task, ...rest] = process.argv.slice(2);
+// The example is for those who use the service, not for those who change it.
+ensureInstalled(task === 'example' ? 'production' : 'development');
 const bun = bunBinary();
 const bin = name => `node_modules/.bin/${name}`;
-const [task, ...rest] = process.argv.slice(2);
 
 const tasks = {
-  // As many files at once as there are cores, each worker with one PostgreSQL for all its files. Hooks start
-  // databases: on a busy machine that takes longer than the runner's five seconds.
-  test: () => run(bun, ['test', '--parallel', '--no-isolate', '--randomize', '--timeout', '60000', ...rest]),
+  test: () => run(bun, ['scripts/test.ts', 'usual', ...rest]),
+  'test-long': () => run(bun, ['scripts/test.ts', 'long', ...rest]),
+  'test-faults': () => run(bun, ['scripts/test.ts', 'faults', ...rest]),
+  dev: () => run(bun, ['--watch', 'src/main.ts', 'serve', '--sample', ...rest]),
   check: () =>
     run(bin('tsc'), ['--noEmit', '-p', '.']) || run(bin('biome'), ['check', '--error-on-warnings', '.']),
   format: () => run(bin('biome'), ['check', '--write', '.']),

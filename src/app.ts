@@ -7,7 +7,10 @@
 import type { BunRequest, Server } from 'bun';
 import type { Config } from './config.ts';
 import { type Authenticator, admit, type Caller, identify } from './http/access.ts';
+import { droppingRest, readBody } from './http/body.ts';
+import { addressOf, isLocal } from './http/client-address.ts';
 import { compressor } from './http/compress.ts';
+import { refuseConditions } from './http/conditional.ts';
 import { cors as corsFor } from './http/cors.ts';
 import { type BodySpec, type Endpoint, hasBody } from './http/endpoint.ts';
 import { HttpError } from './http/errors.ts';
@@ -19,6 +22,8 @@ import type { Reply } from './http/reply.ts';
 import * as requests from './http/request.ts';
 import { responder } from './http/respond.ts';
 import { bunPattern, pick, type Route, routesOf, unknownRoute } from './http/router.ts';
+import type { Stopping } from './http/stopping.ts';
+import { memberCheck, prefersStrict, refuseUnknownParameters, refuseUnreadBody } from './http/strict.ts';
 import type { Observer } from './operations/observe.ts';
 import type { Clock } from './ports/clock.ts';
 import type { Database, Transaction } from './storage/database.ts';
@@ -29,6 +34,7 @@ export interface AppOptions {
   readonly clock: Clock;
   readonly database: Database;
   readonly authenticator: Authenticator;
+  readonly stopping: Stopping;
   readonly quota: Quota;
   readonly idempotency: Idempotency;
   readonly observer: Observer;
@@ -55,15 +61,18 @@ export function createApp(options: AppOptions): App {
   const { config, quota, observer, idempotency, database, versions } = options;
   const negotiate = negotiation();
   const parseQuery = requests.queryParser();
+  const refuseUnknownMembers = memberCheck();
   const cors = corsFor(config.CORS_ORIGINS);
-  const respond = responder({ clock: options.clock, cors, quota, negotiate, compressor: compressor() });
+  const { clock, stopping } = options;
+  const respond = responder({ clock, cors, quota, negotiate, compressor: compressor(), stopping });
 
   // The stages below wait only where there is something to wait for: most requests pass without a pause. Waiting is
   // left to functions of its own, since one that holds a closure costs memory also when it does not come to it.
 
-  /** CORS: 204. A preflight carries no credentials and costs nothing. What is free asks nobody who they are. */
+  /** Host: 400. CORS: 204. A preflight carries no credentials and costs nothing. What is free asks nobody who they are. */
   function answer(exchange: Exchange, params: Params): Reply | Promise<Reply> {
     const { request, route, method } = exchange;
+    requests.checkHost(request);
     if (method === 'OPTIONS') return preflight(request, route);
     exchange.endpoint = route?.operations.get(method === 'HEAD' ? 'GET' : method)?.endpoint;
     if (exchange.endpoint?.free === true) return admitted(exchange, params);
@@ -81,10 +90,17 @@ export function createApp(options: AppOptions): App {
   /** Quota: 429. It is charged to whoever calls, whether or not they may do what they ask. */
   function identified(exchange: Exchange, params: Params, caller: Caller): Reply | Promise<Reply> {
     exchange.caller = caller;
-    const state = quota.charge(caller.subject);
+    const state = quota.charge(caller.subject, limitOf(caller));
     return state instanceof Promise
       ? onceCharged(exchange, params, state)
       : withinQuota(exchange, params, state);
+  }
+
+  /** Requests per window: a key's own limit, or that of the role. */
+  function limitOf(caller: Caller): number {
+    if (caller.kind === 'key') return caller.rateLimit ?? config.RATE_LIMIT;
+    const staff = caller.kind === 'user' && caller.role !== 'user';
+    return (staff ? config.RATE_LIMIT_STAFF : undefined) ?? config.RATE_LIMIT;
   }
 
   async function onceCharged(exchange: Exchange, params: Params, state: Promise<QuotaState>): Promise<Reply> {
@@ -94,18 +110,16 @@ export function createApp(options: AppOptions): App {
   function withinQuota(exchange: Exchange, params: Params, state: QuotaState): Reply | Promise<Reply> {
     exchange.quota = state;
     if (!state.allowed) {
-      throw usedUp(`All ${quota.limit} requests of this window are used`, state, options.clock.now());
+      throw usedUp(`All ${state.limit} requests of this window are used`, state, options.clock.now());
     }
     return admitted(exchange, params);
   }
 
-  /** Route: 404, 405; Host: 400. Negotiate: 406, 415. Access: 401, 403. */
+  /** Route: 404, 405. Negotiate: 406, 415. Access: 401, 403. */
   function admitted(exchange: Exchange, params: Params): Reply | Promise<Reply> {
     const { request, method } = exchange;
     const { endpoint, offered } = pick(exchange.route, method);
-    requests.checkHost(request);
-    const { mediaType, problem } = negotiate.mediaType(request.headers.get('accept'), offered);
-    exchange.problem = problem;
+    const mediaType = negotiate.mediaType(request.headers.get('accept'), offered);
     if (mediaType === undefined) {
       throw new HttpError('NOT_ACCEPTABLE', { message: `Accept must allow one of ${offered.join(', ')}.` });
     }
@@ -126,6 +140,12 @@ export function createApp(options: AppOptions): App {
     type: string | undefined,
   ): Reply | Promise<Reply> {
     exchange.params = requests.parseParams(params);
+    const prefer = exchange.request.headers.get('prefer');
+    if (prefer !== null && prefersStrict(prefer)) {
+      exchange.strict = true;
+      refuseUnknownParameters(endpoint, exchange.url.search);
+      refuseUnreadBody(endpoint, exchange.request.headers);
+    }
     exchange.query = parseQuery(endpoint, exchange.url.search);
     const { body } = endpoint;
     if (body === undefined || type === undefined) return endpoint.handle(exchange);
@@ -139,34 +159,60 @@ export function createApp(options: AppOptions): App {
     type: string,
   ): Promise<Reply> {
     const limit = body.kind === 'raw' ? body.limit : config.BODY_LIMIT;
-    exchange.bytes = await requests.readBody(exchange.request, limit);
-    exchange.body = requests.parseBody(body, type, exchange.bytes);
+    exchange.bytes = await readBody(exchange, limit);
+    exchange.body = requests.parseBody(body, type, exchange.bytes, value => {
+      if (exchange.strict) refuseUnknownMembers(endpoint, body, type, value);
+    });
     return endpoint.handle(exchange);
   }
 
-  /** The one transaction of a request; a repeated POST gets the answer that the first one has stored. */
+  /**
+   * The one transaction of a request; a repeated POST gets the answer that the first one has stored. Whoever calls
+   * a protected operation is confirmed in it, before anything is written or given again: 401.
+   */
   async function write(exchange: Exchange, work: (session: Transaction) => Promise<Reply>): Promise<Reply> {
     let used: Transaction | undefined;
-    const reply = await transaction(exchange, session => {
+    const reply = await transaction(exchange, async session => {
       used = session;
-      return work(session);
+      const done = await work(session);
+      // After the work, whose own errors come first; what it has written is undone (RFC 9110 §13.2.1).
+      if (!exchange.conditionsChecked) {
+        refuseConditions(exchange.request.headers, exchange.route?.operations.has('GET') === true);
+      }
+      return done;
     });
     if (used !== undefined) options.committed(used);
     return reply;
   }
 
-  function transaction(exchange: Exchange, work: (session: Transaction) => Promise<Reply>): Promise<Reply> {
-    const { endpoint, request, method, url, bytes, caller } = exchange;
+  async function transaction(
+    exchange: Exchange,
+    work: (session: Transaction) => Promise<Reply>,
+  ): Promise<Reply> {
+    const { endpoint, request, method, url, bytes, caller, mediaType } = exchange;
+    const confirmed = async (session: Transaction): Promise<void> => {
+      if (endpoint?.access.kind !== 'public') await options.authenticator.confirm(session, caller);
+    };
     const honoured = method === 'POST' && endpoint?.idempotent !== false;
     const key = honoured ? idempotencyKeyOf(request.headers) : undefined;
-    if (key === undefined) return database.write(work);
-    return idempotency.run({ caller: caller.subject, key, method, path: url.path, body: bytes }, work);
+    if (key === undefined) {
+      return database.write(async session => {
+        await confirmed(session);
+        return work(session);
+      });
+    }
+    const repeatable = { caller: caller.subject, key, method, path: url.path, body: bytes, mediaType };
+    const answered = await idempotency.run(repeatable, confirmed, work);
+    exchange.mediaType = answered.mediaType;
+    return answered.reply;
   }
 
   function preflight(request: Request, route: Route | undefined): Reply {
+    const patch = route?.operations.get('PATCH')?.endpoint.body;
     const headers = {
       ...cors.preflight(request),
       ...(route === undefined || route.allow === '' ? {} : { Allow: route.allow }),
+      ...(patch === undefined ? {} : { 'Accept-Patch': requests.bodyTypes(patch).join(', ') }),
     };
     return {
       status: 204,
@@ -184,6 +230,8 @@ export function createApp(options: AppOptions): App {
     request: Request,
     surroundings: Surroundings,
   ): Response | Promise<Response> {
+    const gate = stopping.gate();
+    if (gate !== undefined) return gate.then(() => serve(route, params, request, surroundings));
     const { BASE_URL, TRUST_PROXY } = config;
     const url = requests.urlOf(request, BASE_URL, TRUST_PROXY, surroundings.localBase);
     const exchange = new Exchange(request, route, requests.requestIdOf(request.headers), url, surroundings);
@@ -209,6 +257,7 @@ export function createApp(options: AppOptions): App {
     } catch (error) {
       response = await respond.respond(exchange, respond.failure(exchange, error));
     }
+    if (exchange.unread !== undefined) response = await droppingRest(response, exchange.unread);
     return observed(exchange, response);
   }
 
@@ -222,7 +271,8 @@ export function createApp(options: AppOptions): App {
   const surroundingsOf = (server: Server<undefined>): Surroundings => {
     surroundings ??= {
       addressOf: request =>
-        requests.addressOf(server.requestIP(request)?.address, request.headers, config.TRUST_PROXY),
+        addressOf(server.requestIP(request)?.address, request.headers, config.TRUST_PROXY),
+      isLocal: request => isLocal(server.requestIP(request)?.address, request.headers),
       localBase: `http://localhost:${server.port}`,
       now: options.clock.now,
       write,

@@ -1,6 +1,8 @@
 /** Settings: the environment, validated once into a frozen object. Nothing else reads process.env. */
 import { z } from 'zod';
 import { detailsOf } from './http/schema.ts';
+import { parseAddress } from './storage/postgres/address.ts';
+import { leastConnections } from './storage/postgres/pool.ts';
 
 /** A setting that cannot be used: one line that names it. */
 export class ConfigError extends Error {}
@@ -13,7 +15,7 @@ const list = z.string().transform(text =>
     .map(part => part.trim())
     .filter(part => part !== ''),
 );
-const httpUrl = z.url({ protocol: /^https?$/ }).transform(text => text.replace(/\/+$/, ''));
+const httpUrl = z.url({ protocol: /^https?$/ }).transform(text => text.replace(/(?<!\/)\/+$/, ''));
 const secret = z
   .string()
   .min(32, 'needs at least 32 characters (HS256 asks for 256 bits, RFC 7518 section 3.2)');
@@ -57,13 +59,37 @@ export const settings = {
     help: 'folder of the embedded database and its secret (./data)',
   },
   DATABASE_URL: {
-    schema: z.url({ protocol: /^postgres(ql)?$/ }).optional(),
-    help: 'postgres://user:password@host:port/database; unset: SQLite in DATA_DIR',
+    schema: z
+      .string()
+      .superRefine((text, context) => {
+        try {
+          parseAddress(text);
+        } catch (error) {
+          context.addIssue(error instanceof Error ? error.message : String(error));
+        }
+      })
+      .optional(),
+    help: 'postgres://user:password@host:port/database, or several host:port separated by commas, of which the one that takes writes is used; unset: SQLite in DATA_DIR',
   },
-  DATABASE_POOL: { schema: integer(1, 1000).default(10), help: 'connections to PostgreSQL at most (10)' },
+  DATABASE_POOL: {
+    schema: integer(leastConnections, 1000).default(10),
+    help: 'connections to PostgreSQL at most (10)',
+  },
+  DATABASE_POOLER: {
+    schema: z.enum(['none', 'session', 'transaction']).optional(),
+    help: 'how a pooler such as PgBouncer in front of PostgreSQL lends connections: none, session or transaction; unset: found out',
+  },
   DATABASE_TIMEOUT: {
     schema: integer(1, 25).default(20),
     help: 'seconds after which a statement of PostgreSQL is given up (20)',
+  },
+  DATABASE_LOCK_TIMEOUT: {
+    schema: integer(1, 25).default(3),
+    help: 'seconds after which a statement that waits for a row locked by another is given up, with 503 (3)',
+  },
+  MIGRATION_TIMEOUT: {
+    schema: integer(1, 86_400).default(600),
+    help: 'seconds that a start waits for the migrations of another process (600)',
   },
   BASE_URL: {
     schema: httpUrl.optional(),
@@ -85,6 +111,10 @@ export const settings = {
   RATE_LIMIT: {
     schema: integer(1, 1_000_000_000).default(1000),
     help: 'requests per caller and window (1000)',
+  },
+  RATE_LIMIT_STAFF: {
+    schema: integer(1, 1_000_000_000).optional(),
+    help: 'the same for administrators and editors; unset: as RATE_LIMIT',
   },
   RATE_WINDOW: { schema: integer(1, 86_400).default(3600), help: 'length of the window in seconds (3600)' },
   CORS_ORIGINS: {
@@ -122,6 +152,14 @@ export const settings = {
       .default('Catalog <catalog@localhost>'),
     help: 'sender of all mail (Catalog <catalog@localhost>)',
   },
+  MAIL_LIMIT: {
+    schema: integer(1, 1_000_000_000).default(10),
+    help: 'mails to one recipient in an hour; what is over it is not sent (10)',
+  },
+  MAIL_LIMIT_UNCONFIRMED: {
+    schema: integer(1, 1_000_000_000).default(5),
+    help: 'mails in 24 hours to an address that nobody has confirmed (5)',
+  },
   INVOICE_SELLER: {
     schema: seller.default({ name: 'Catalog', address: [] }),
     help: 'who issues invoices: name and address lines, separated by | (Catalog)',
@@ -133,6 +171,10 @@ export const settings = {
   VERIFY_URL: {
     schema: httpUrl.optional(),
     help: 'page that confirms an e-mail address, with ?token=; unset: /verify here',
+  },
+  PAYMENT_BY_HAND: {
+    schema: z.enum(['customers', 'staff']).default('customers'),
+    help: 'who records payments where Stripe takes none: customers, of their own orders, or staff only (customers)',
   },
   STRIPE_SECRET_KEY: {
     schema: z.string().min(1).optional(),
@@ -160,7 +202,11 @@ export const settings = {
   },
   METRICS_TOKEN: {
     schema: z.string().min(16).optional(),
-    help: 'bearer token that /metrics asks for, 16 characters or more; unset: open',
+    help: 'bearer token that /metrics asks for, 16 characters or more; unset: it answers only this machine',
+  },
+  STOP_DELAY: {
+    schema: integer(0, 600).default(2),
+    help: 'seconds that SIGTERM leaves load balancers to notice: /ready is 503, requests are still served (2)',
   },
   STOP_TIMEOUT: {
     schema: integer(0, 600).default(20),

@@ -48,7 +48,7 @@ export function fromMinor(minor: number, currency: string): number {
 /** For people: `EUR 1,234.50`. */
 export function formatMoney(minor: number, currency: string): string {
   const [whole = '', fraction] = decimalOf(minor, currency).split('.');
-  const grouped = whole.replaceAll(/\B(?=(\d{3})+$)/g, ',');
+  const grouped = BigInt(whole).toLocaleString('en-US');
   return `${currency} ${grouped}${fraction === undefined ? '' : `.${fraction}`}`;
 }
 

@@ -2,36 +2,50 @@
 import { join } from 'node:path';
 import { version as release } from '../package.json';
 import { type App, createApp } from './app.ts';
-import { type Config, loadConfig } from './config.ts';
+import { type Config, ConfigError, loadConfig } from './config.ts';
 import { deliveries } from './events/deliveries.ts';
 import { createDispatcher } from './events/dispatcher.ts';
 import { createOutbox } from './events/outbox.ts';
 import { createQueue } from './events/queue.ts';
 import { retention } from './events/retention.ts';
 import type { Endpoint } from './http/endpoint.ts';
+import { entryLinks } from './http/entry.ts';
 import { idempotency as createIdempotency } from './http/idempotency.ts';
 import { openApiDocument } from './http/openapi.ts';
 import { paginator as createPaginator } from './http/paginate.ts';
 import { memoryQuota, type QuotaFactory } from './http/rate-limit.ts';
 import { sharedQuota } from './http/rate-limit-shared.ts';
+import { createStopControl } from './http/stopping.ts';
+import { mailLimits } from './mail/limits.ts';
 import { createMails, mailConsumer } from './mail/mails.ts';
 import { createDocs } from './operations/docs.ts';
 import { operationEndpoints } from './operations/endpoints.ts';
 import { createLog, describeError, type Log } from './operations/log.ts';
+import { loopDelay } from './operations/loop-delay.ts';
 import { observer as createObserver, type Observer } from './operations/observe.ts';
 import type { Clock } from './ports/clock.ts';
 import { fileMailer, type Mailer, smtpMailer } from './ports/mail.ts';
+import { knownAddresses } from './resources/auth/known-addresses.ts';
 import { sessionStore } from './resources/auth/store.ts';
 import { createTokens } from './resources/auth/tokens.ts';
 import { createResources } from './resources/index.ts';
+import { addressTokens } from './resources/users/address-tokens.ts';
 import { mailTokens } from './resources/users/mail-tokens.ts';
 import { createSeal } from './seal.ts';
 import { loadSecrets } from './secrets.ts';
 import type { Database } from './storage/database.ts';
 import { openSqlite } from './storage/sqlite.ts';
-import { type PublishedVersion, publishedVersions, type Versions, withSuccessors } from './versions.ts';
+import {
+  type PublishedVersion,
+  publishedVersions,
+  type Versions,
+  withEntries,
+  withSuccessors,
+} from './versions.ts';
 
 const drainPollMs = 10;
+/** For so long requests are held before the listening socket is closed. */
+const holdMs = 100;
 const sweepEveryMs = 10 * 60 * 1000;
 /** Seconds without a byte after which a connection is closed: what ends half-open and stalled requests. */
 const idleTimeout = 30;
@@ -41,6 +55,8 @@ export interface ServiceOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly database: Database;
+  /** Whether whoever starts the service has made everything that has to be there; until then it is not ready. */
+  readonly isStarted?: () => boolean;
   /** Those of versions.ts unless given. */
   readonly versions?: Versions | undefined;
 }
@@ -50,26 +66,31 @@ export interface Service {
   readonly address: string;
   /** Resolves when everything that is due after a commit has been done: mail sent, people notified. */
   settle(): Promise<void>;
-  /** Stops taking requests, finishes those in flight (STOP_TIMEOUT at most), and lets go of everything but the database. */
-  stop(): Promise<void>;
+  /**
+   * Serves for `delay` seconds more, asking clients to close their connections, then takes no new ones, finishes
+   * the requests in flight (STOP_TIMEOUT at most), and releases everything but the database.
+   * @param hurry ends the delay early
+   */
+  stop(delay?: number, hurry?: Promise<void>): Promise<void>;
 }
 
 export function startService(options: ServiceOptions): Service {
   const { config, clock, log, database } = options;
   const secrets = loadSecrets(config);
   const createQuota = quotaFactory(config, clock, database);
-  const quota = createQuota('requests', config.RATE_LIMIT, config.RATE_WINDOW);
+  const quota = createQuota('requests', config.RATE_LIMIT, config.RATE_WINDOW, { failsOpen: true });
   const observer = createObserver(log, clock);
   const idempotency = createIdempotency(database, clock, secrets);
   const queue = createQueue(database);
   const seal = createSeal(secrets, 'mail');
+  const limits = mailLimits(database, config);
   const services = {
     config,
     clock,
     database,
     paginator: createPaginator(secrets[0]),
     outbox: createOutbox(database, queue),
-    mails: createMails(queue, seal),
+    mails: createMails(queue, seal, limits, log),
     log,
     queue,
   };
@@ -82,16 +103,16 @@ export function startService(options: ServiceOptions): Service {
     consumers: [...resources.consumers, mailConsumer(mailer, seal, resources.mailSent)],
   });
   const events = retention(database, clock, config.EVENTS_RETENTION_DAYS);
-  let stopping = false;
-  const versions = withSuccessors(
-    (options.versions ?? publishedVersions)(config, resources.endpoints),
-    config.BASE_URL,
-  );
+  const stopping = createStopControl();
+  const loop = loopDelay();
+  const published = (options.versions ?? publishedVersions)(config, resources.endpoints);
+  const versions = withEntries(withSuccessors(published, config.BASE_URL));
   const operations: Endpoint[] = operationEndpoints({
     database,
     release,
     versions: versions.map(version => ({
       name: version.name,
+      links: root => entryLinks(version, root),
       document: lazy(() => JSON.stringify(documentOf(version, operations))),
     })),
     metrics: {
@@ -100,6 +121,7 @@ export function startService(options: ServiceOptions): Service {
       quota,
       release,
       pending: () => server.pendingRequests,
+      loop,
       queues: {
         backlog: () =>
           deliveries(database)
@@ -111,12 +133,14 @@ export function startService(options: ServiceOptions): Service {
     },
     metricsToken: config.METRICS_TOKEN,
     docs: createDocs(),
-    isStopping: () => stopping,
+    isStopping: stopping.hasBegun,
+    isStarted: options.isStarted ?? (() => true),
   });
   const app = createApp({
     config,
     clock,
     database,
+    stopping,
     quota,
     idempotency,
     observer,
@@ -133,24 +157,34 @@ export function startService(options: ServiceOptions): Service {
     sweepEveryMs,
   );
 
-  /** Forgets what has expired: sessions, tokens of mails, idempotent answers, quota windows and, if so set, events. */
+  /** Forgets what has expired: sessions, known addresses, tokens of mails, idempotent answers, quota windows and, if so set, events. */
   async function sweep(): Promise<void> {
     const sessions = await database.write(session => sessionStore(database).sweep(session, clock.now()));
+    const places = await database.write(session => knownAddresses(database).sweep(session, clock.now()));
     const tokens = await database.write(session => mailTokens(database).sweep(session, clock.now()));
+    const addresses = await database.write(session => addressTokens(database).sweep(session, clock.now()));
+    const recipients = await database.write(session => limits.sweep(session, clock.now()));
     const answers = await idempotency.sweep();
     const counters = await quota.sweep();
-    const forgotten = await events.sweep(() => stopping);
-    log.debug('swept', { sessions, tokens, answers, counters, ...forgotten });
+    const forgotten = await events.sweep(stopping.hasBegun);
+    log.debug('swept', { sessions, places, tokens, addresses, recipients, answers, counters, ...forgotten });
   }
 
   return {
     address: `http://${config.HOST.includes(':') ? `[${config.HOST}]` : config.HOST}:${server.port}`,
     settle: dispatcher.settle,
-    async stop() {
-      stopping = true;
+    async stop(delay = 0, hurry) {
+      stopping.begin();
       clearInterval(sweeper);
-      // Stops accepting; the promise would also wait for idle connections, which may stay open for long.
+      // Load balancers see that /ready is 503; clients close their connections, so that few are idle below.
+      if (delay > 0) await Promise.race([Bun.sleep(delay * 1000), ...(hurry === undefined ? [] : [hurry])]);
+      if (delay > 0) {
+        stopping.hold();
+        await Bun.sleep(holdMs);
+      }
+      // Takes no new connections and closes idle ones; its promise would wait for those of slow clients too.
       void server.stop();
+      stopping.release();
       const deadline = performance.now() + config.STOP_TIMEOUT * 1000;
       while (server.pendingRequests > 0 && performance.now() < deadline) await Bun.sleep(drainPollMs);
       if (server.pendingRequests > 0) {
@@ -159,6 +193,7 @@ export function startService(options: ServiceOptions): Service {
       await server.stop(true);
       await dispatcher.stop(Math.max(0, deadline - performance.now()));
       mailer.close();
+      loop.stop();
     },
   };
 }
@@ -171,34 +206,38 @@ export async function createDocument(): Promise<Record<string, unknown>> {
   const database = openSqlite(':memory:');
   const createQuota: QuotaFactory = (_, limit, window) => memoryQuota(limit, window, clock);
   const queue = createQueue(database);
+  const silent = createLog('silent', () => undefined, clock.now);
   const services = {
     config,
     clock,
     database,
     paginator: createPaginator(secret),
     outbox: createOutbox(database, queue),
-    mails: createMails(queue, createSeal([secret], 'mail')),
-    log: createLog('silent', () => undefined, clock.now),
+    mails: createMails(queue, createSeal([secret], 'mail'), mailLimits(database, config), silent),
+
+    log: silent,
     queue,
   };
-  const observer: Observer = { served: () => undefined, numbers: () => [] };
+  const observer: Observer = { served: () => undefined, numbers: () => [], damage: () => 0 };
   const resources = createResources(services, createTokens([secret], clock), createQuota).endpoints;
-  const versions = publishedVersions(config, resources);
+  const versions = withEntries(publishedVersions(config, resources));
   const operations = operationEndpoints({
     database,
     release,
-    versions: versions.map(({ name }) => ({ name, document: () => '' })),
+    versions: versions.map(({ name }) => ({ name, links: () => ({}), document: () => '' })),
     metrics: {
       observer,
       database,
       quota: createQuota('', 1, 1),
       release,
       pending: () => 0,
+      loop: { read: () => ({ p99: 0, longest: 0 }) },
       queues: { backlog: async () => [], numbers: () => [], now: clock.now },
     },
     metricsToken: undefined,
     docs: createDocs(),
     isStopping: () => false,
+    isStarted: () => true,
   });
   await database.close();
   const current = versions.at(-1);
@@ -207,7 +246,7 @@ export async function createDocument(): Promise<Record<string, unknown>> {
 }
 
 function documentOf(version: PublishedVersion, operations: readonly Endpoint[]): Record<string, unknown> {
-  return openApiDocument({ resources: version.endpoints, operations, version, release });
+  return openApiDocument({ resources: version.endpoints, operations, version });
 }
 
 function createMailer({ SMTP_URL, MAIL_FROM, DATA_DIR }: Config): Mailer {
@@ -218,13 +257,32 @@ function createMailer({ SMTP_URL, MAIL_FROM, DATA_DIR }: Config): Mailer {
 
 /** One process counts in memory; replicas count together, in the database they share. */
 function quotaFactory(config: Config, clock: Clock, database: Database): QuotaFactory {
-  return (name, limit, window) =>
+  return (name, limit, window, options) =>
     config.DATABASE_URL === undefined
       ? memoryQuota(limit, window, clock)
-      : sharedQuota({ name, limit, window, clock, database });
+      : sharedQuota({ ...options, name, limit, window, clock, database });
 }
 
+/** @throws ConfigError when the address cannot be listened on */
 function listen(app: App, config: Config) {
+  try {
+    return bind(app, config);
+  } catch (error) {
+    const { HOST, PORT } = config;
+    const code = error instanceof Error && 'code' in error ? error.code : undefined;
+    if (code === 'EADDRINUSE') {
+      throw new ConfigError(
+        `PORT: ${HOST}:${PORT} is in use; stop the program that listens there, or choose another port`,
+      );
+    }
+    if (code === 'EACCES') throw new ConfigError(`PORT: this process may not listen on ${HOST}:${PORT}`);
+    throw new ConfigError(
+      `HOST: cannot listen on ${HOST}:${PORT}: ${error instanceof Error ? error.message : error}`,
+    );
+  }
+}
+
+function bind(app: App, config: Config) {
   return Bun.serve({
     port: config.PORT,
     hostname: config.HOST,

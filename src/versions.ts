@@ -1,6 +1,7 @@
 /** The versions of the contract that are published: the one place that says which there are, and how each lives. */
 import type { Config } from './config.ts';
 import type { Endpoint } from './http/endpoint.ts';
+import { entryEndpoint } from './http/entry.ts';
 import type { Version } from './http/lifecycle.ts';
 
 export interface PublishedVersion extends Version {
@@ -17,6 +18,7 @@ export type Versions = (config: Config, endpoints: readonly Endpoint[]) => reado
 export const publishedVersions: Versions = (config, endpoints) => [
   {
     name: 'v1',
+    contract: '1.0.0',
     deprecatedSince: config.DEPRECATED_V1,
     sunsetAt: config.SUNSET_V1,
     successor: config.SUCCESSOR_V1,
@@ -38,4 +40,12 @@ export function withSuccessors(
     if (next === undefined || !ends || version.successor !== undefined) return version;
     return { ...version, successor: `${base ?? ''}/${next.name}` };
   });
+}
+
+/** Each version with its own path, from which links lead to its collections. */
+export function withEntries(versions: readonly PublishedVersion[]): PublishedVersion[] {
+  return versions.map(version => ({
+    ...version,
+    endpoints: [entryEndpoint(version), ...version.endpoints],
+  }));
 }

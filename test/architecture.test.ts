@@ -1,5 +1,6 @@
 /** The import rules of ARCHITECTURE.md, and the rules of style that a machine can check. */
 import { expect, test } from 'bun:test';
+import { readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { Glob } from 'bun';
 
@@ -65,6 +66,18 @@ test('only app.ts, service.ts and the command line see everything', () => {
   expect(broken).toEqual([]);
 });
 
+test('endpoints write through the transaction of their request, which confirms the caller', async () => {
+  const endpoints = files
+    .filter(within('resources'))
+    .filter(file => /(endpoints|actions|webhook)\.ts$/.test(file));
+  expect(endpoints.length).toBeGreaterThan(15);
+  const broken: string[] = [];
+  for (const file of endpoints) {
+    if (/\bdatabase\s*\.(write|exclusively)\b/.test(await codeOf(file))) broken.push(file);
+  }
+  expect(broken).toEqual([]);
+});
+
 test('process.env is read by the command line only', async () => {
   const readers: string[] = [];
   for (const file of files) {
@@ -96,4 +109,12 @@ test('nothing silences the compiler or keeps state in a module', async () => {
     if (/^(export )?(let|var) /m.test(code)) broken.push(`${file}: state in the module`);
   }
   expect(broken).toEqual([]);
+});
+
+test('scenarios for both databases go on without PostgreSQL: describeOnDatabases, not a loop over the kinds', () => {
+  const files = [...new Glob('test/**/*.test.ts').scanSync({ cwd: root })];
+  const loops = files.filter(file =>
+    /(each\((\[\.\.\.)?|of )databaseKinds\b/.test(readFileSync(join(root, file), 'utf8')),
+  );
+  expect(loops).toEqual([]);
 });

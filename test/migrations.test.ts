@@ -1,5 +1,5 @@
 /** Migrations of a database that is in use: what is there is carried over. */
-import { describe, expect, test } from 'bun:test';
+import { expect, test } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,9 +11,9 @@ import type { Database } from '../src/storage/database.ts';
 import { migrate } from '../src/storage/migrate.ts';
 import { migrations } from '../src/storage/migrations/index.ts';
 import { openDatabase } from '../src/storage/open.ts';
-import { searchTypes } from '../src/storage/search-index.ts';
+import { searchIndex, searchTypes } from '../src/storage/search-index.ts';
+import { describeOnDatabases } from './support/databases.ts';
 import { createDatabase } from './support/postgres.ts';
-import { databaseKinds } from './support/service.ts';
 
 /** Runs the migrations before the one of this name, as an older release has. */
 async function migrateUpTo(database: Database, name: string): Promise<void> {
@@ -51,7 +51,7 @@ async function olderDatabase(kind: string, name: string) {
   };
 }
 
-describe.each([...databaseKinds])('migrations on %s', kind => {
+describeOnDatabases('migrations on %s', kind => {
   test('products get the rating that their reviews give', async () => {
     const { database, run, remove } = await olderDatabase(kind, '0006');
     const fields = { name: 'Lämp "L" 💡', price: 1, description: null, sku: null, category: null, tags: [] };
@@ -82,6 +82,17 @@ describe.each([...databaseKinds])('migrations on %s', kind => {
     await remove();
   });
 
+  test('a program older than its database is refused and writes nothing', async () => {
+    const { database, run, remove } = await olderDatabase(kind, '0014');
+    await run(sql`insert into migrations (name, applied_at) values ('9999-later', 1)`);
+    await expect(migrate(database, () => 2)).rejects.toThrow(/newer than this program.*9999-later/);
+    const names = sql<{ name: string }>`select name from migrations`;
+    const applied = (await database.read.all(names.compile(database.build))).map(({ name }) => name);
+    expect(applied).toContain('9999-later');
+    expect(applied).not.toContain('0014-random-versions');
+    await remove();
+  });
+
   test('what is there can be found', async () => {
     const { database, run, remove } = await olderDatabase(kind, '0007');
     const fields = { description: 'Of teak.', category: 'seats', tags: ['garden'], sku: 'T-1' };
@@ -92,6 +103,8 @@ describe.each([...databaseKinds])('migrations on %s', kind => {
       values ('Tom Teak', 'tom@shop.example', 'tom@shop.example', 'user', '[]', 1, 1, 1)`);
     await run(sql`insert into orders (customer_id, customer_name, customer_email, status, currency, total, version,
       created_at, updated_at) values (1, 'Tom Teak', 'tom@shop.example', 'PENDING', 'EUR', 1, 1, 1, 1)`);
+    await run(sql`insert into order_items (order_id, product_id, name, quantity, unit_price, total)
+      values (1, 1, 'Teak oil', 1, 1, 1)`);
     await run(sql`insert into articles (title, body, tags, author_id, author_name, created_at, updated_at)
       values ('Upkeep', 'Oil it.', '["teak"]', 1, 'a', 1, 1)`);
     await run(sql`insert into posts (title, body, author_id, author_name, created_at, updated_at)
@@ -112,6 +125,64 @@ describe.each([...databaseKinds])('migrations on %s', kind => {
     ]);
     expect(await found('garden seats bench')).toEqual(['product Bench']);
     expect(await found('upkep')).toEqual(['article Upkeep']);
+    expect(await found('tom')).toEqual(['user Tom Teak']);
+    await remove();
+  });
+
+  test('words of people leave the index and the spellings, words of documents stay', async () => {
+    const { database, run, remove } = await olderDatabase(kind, '0009');
+    await run(sql`insert into orders (customer_id, customer_name, customer_email, status, currency, total, version,
+      created_at, updated_at) values (1, 'Tom Hollow', 'tom@shop.example', 'PENDING', 'EUR', 1, 1, 1, 1)`);
+    await run(sql`insert into order_items (order_id, product_id, name, quantity, unit_price, total)
+      values (1, 1, 'Lantern', 1, 1, 1)`);
+    await run(sql`insert into posts (title, body, author_id, author_name, created_at, updated_at)
+      values ('Bright evenings', 'A note.', 1, 'a', 1, 1)`);
+    const index = searchIndex(database);
+    const wordsOf = (title: string, body: string) => ({ id: 1, title, body });
+    await database.write(async session => {
+      await index.addMany(session, 'order', [wordsOf('Order 1', 'Tom Hollow · tom@shop.example')]);
+      await index.addMany(session, 'post', [wordsOf('Bright evenings', 'A note.')]);
+    });
+    for (const spelt of ['hollow', 'hollo', 'holow', 'longgone'])
+      await run(sql`insert into search_spellings (spelling, word) values (${spelt}, 'hollow')`);
+    await migrate(database, () => 2);
+    const kept = await database.read.all(
+      sql<{ word: string }>`select distinct word from search_spellings`.compile(database.build),
+    );
+    expect(kept.map(({ word }) => word).sort()).toEqual(['bright', 'evenings', 'note']);
+    const store = searchStore(database);
+    const page = { kind: 'offset', page: 1, perPage: 20, sort: 'rank', order: 'asc' } as const;
+    const found = async (query: string) => {
+      const { rows } = await store.search({ query, visible: searchTypes, types: searchTypes, page });
+      return rows.map(({ hit }) => `${hit.type} ${hit.document.title}`);
+    };
+    expect(await found('hollow')).toEqual([]);
+    expect(await found('holllow')).toEqual([]);
+    expect(await found('brigt')).toEqual(['post Bright evenings']);
+    expect(await found('lantern')).toEqual(['order Order 1']);
+    await remove();
+  });
+
+  test('products can be found by the tags they have', async () => {
+    const { database, run, remove } = await olderDatabase(kind, '0012');
+    for (const tags of [['garden', 'used', 'garden'], [], ['us"ed', 'used']]) {
+      const document = JSON.stringify({ name: 'Bench', price: 1, tags }).slice(1);
+      await run(sql`insert into products (name, price, status, created_at, updated_at, document)
+        values ('Bench', 1, 'active', 1, 1, ${document})`);
+    }
+    await migrate(database, () => 2);
+    const { build } = database;
+    const rows = build
+      .selectFrom('product_tags')
+      .select(['tag', 'product_id'])
+      .orderBy('tag')
+      .orderBy('product_id');
+    expect(await database.read.all(rows.compile())).toEqual([
+      { tag: 'garden', product_id: 1 },
+      { tag: 'us"ed', product_id: 3 },
+      { tag: 'used', product_id: 1 },
+      { tag: 'used', product_id: 3 },
+    ]);
     await remove();
   });
 });

@@ -1,9 +1,10 @@
 /** Statements of the specification that hold for all resources, and that no other test looks at as a whole. */
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { join } from 'node:path';
 import { addProduct, pathOf, read } from './support/catalog.ts';
+import { describeOnDatabases } from './support/databases.ts';
 import { call } from './support/http.ts';
-import { databaseKinds, startTestService, type TestService } from './support/service.ts';
+import { startTestService, type TestService } from './support/service.ts';
 
 type Node = Readonly<Record<string, unknown>>;
 interface Operation {
@@ -88,7 +89,7 @@ test('no answer is a bare array, and none promises that nothing will be added to
   expect(closed.map(([name]) => name)).toEqual([]);
 });
 
-describe.each([...databaseKinds])('what holds for all resources on %s', kind => {
+describeOnDatabases('what holds for all resources on %s', kind => {
   let service: TestService;
   beforeAll(async () => {
     service = await startTestService(kind);

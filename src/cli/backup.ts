@@ -9,9 +9,8 @@ export const backupCommand: Command = {
   help: `Usage: catalog backup FILE
 
 Writes a consistent, compacted and verified copy of the embedded database to FILE, which must not exist yet.
-The service may be running; its writes go on meanwhile. To restore, stop the service and put the copy in the
-place of catalog.db in DATA_DIR (remove catalog.db-wal, catalog.db-shm and catalog.db-journal, if they are there).
-Keep jwt-secret of that folder as well, or everyone has to sign in again.
+The service may be running; its writes go on meanwhile. catalog restore FILE puts the copy back.
+Keep jwt-secret of DATA_DIR as well, or everyone has to sign in again.
 
 With DATABASE_URL the database is PostgreSQL's: use pg_dump.
 

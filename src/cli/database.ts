@@ -1,19 +1,29 @@
 /** A command's database: opened by the settings, brought up to date, closed again whatever happens. */
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { type Config, loadConfig } from '../config.ts';
 import type { Database } from '../storage/database.ts';
 import { restoreIndexes } from '../storage/deferred-indexes.ts';
 import { migrate } from '../storage/migrate.ts';
-import { embeddedFile, openDatabase } from '../storage/open.ts';
+import { awaitDatabase, checkDataFolder, embeddedFile, openDatabase } from '../storage/open.ts';
 import type { SqliteOptions } from '../storage/sqlite.ts';
+import { translate } from '../storage/sqlite-connection.ts';
+
+export interface CommandOptions extends SqliteOptions {
+  /** Makes the embedded database when there is none; without it that is an error. */
+  readonly create?: boolean;
+}
 
 /**
- * @throws ConfigError for a bad setting; StorageError when the database cannot be reached
+ * @throws ConfigError for a bad setting; StorageError when the database cannot be reached; Error when there is no
+ * embedded one and the command is not to make one
  */
 export async function withDatabase<T>(
   work: (database: Database, config: Config) => Promise<T>,
-  options: SqliteOptions = {},
+  { create = false, ...options }: CommandOptions = {},
 ): Promise<T> {
   const config = loadConfig(process.env);
+  if (!create) requireDatabase(config);
   const database = openDatabase(config, options);
   try {
     await migrate(database, Date.now);
@@ -28,5 +38,31 @@ export async function withDatabase<T>(
  * in other commands: beside a running import they would build them too early.
  */
 export function restoreIndexesOf(config: Config): void {
-  if (config.DATABASE_URL === undefined) restoreIndexes(embeddedFile(config));
+  if (config.DATABASE_URL !== undefined) return;
+  checkDataFolder(config);
+  try {
+    restoreIndexes(embeddedFile(config));
+  } catch (error) {
+    throw translate(error, embeddedFile(config));
+  }
+}
+
+/** A slip in the folder or the settings must not become an empty catalog beside the real one. */
+export function requireDatabase(config: Config): void {
+  if (config.DATABASE_URL !== undefined) return;
+  if (existsSync(config.DATA_DIR)) checkDataFolder(config);
+  if (existsSync(embeddedFile(config))) return;
+  throw new Error(
+    `there is no database in ${resolve(config.DATA_DIR)} (DATA_DIR); set DATA_DIR or DATABASE_URL, or make one with catalog migrate`,
+  );
+}
+
+/** How long the start waits for a database that cannot be reached yet, in milliseconds. */
+const patience = 30_000;
+
+/** Waits for a database that starts at the same time, and says so. @throws StorageError when it stays away */
+export function awaitAtStart(database: Database): Promise<void> {
+  return awaitDatabase(database, patience, reason =>
+    console.error(`catalog: ${reason}; trying again for ${patience / 1000} seconds`),
+  );
 }

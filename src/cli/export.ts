@@ -9,7 +9,7 @@ import type { Database } from '../storage/database.ts';
 import { prepared } from '../storage/prepared.ts';
 import { withDatabase } from './database.ts';
 import { grouped } from './import-report.ts';
-import { type Command, choiceOption, parse } from './usage.ts';
+import { type Command, choiceOption, parse, safeOption } from './usage.ts';
 
 const help = `Usage: catalog export [OPTIONS]
 
@@ -20,10 +20,15 @@ Writes all products, ordered by id, as they are at one moment; the service may b
                        is whole, and replaces what was there
   --status STATUS      only products of this status: active or archived
   --category CATEGORY  only products of this category
+  --no-safe-for-spreadsheets
+                       writes the cells of a CSV as they are. Without it (--safe-for-spreadsheets) an apostrophe
+                       stands before text that a spreadsheet would evaluate: what begins with = + - @, a tab or a
+                       line end, also after a semicolon, tab or line end inside a cell
 
 catalog import reads both formats; id, createdAt, updatedAt and rating are for other readers, import leaves
-them out. NDJSON has everything, CSV all but the rating. In CSV an empty cell stands for no value, so an empty
-description comes back as none, and a product without currency gets the default one.
+them out, and takes the apostrophes back. NDJSON has everything, CSV all but the rating. In CSV an empty cell
+stands for no value, so an empty description comes back as none, and a product without currency gets the
+default one.
 
 Exit status: 0 done; 1 the export failed, and no file was written.`;
 
@@ -52,10 +57,12 @@ export const exportCommand: Command = {
       output: { type: 'string' },
       status: { type: 'string' },
       category: { type: 'string' },
+      'safe-for-spreadsheets': { type: 'boolean' },
     });
     const file = values.output === '-' ? undefined : values.output;
     const named: Format = /\.(ndjson|jsonl)$/i.test(file ?? '') ? 'ndjson' : 'csv';
     const format = choiceOption(values.format, '--format', ['csv', 'ndjson'] as const) ?? named;
+    const lines = linesOf(format, safeOption(values['safe-for-spreadsheets'], format));
     const filter = {
       status: choiceOption(values.status, '--status', statuses),
       category: values.category,
@@ -63,7 +70,7 @@ export const exportCommand: Command = {
     return withDatabase(async database => {
       const output = file === undefined ? standardOutput() : await fileOutput(file);
       try {
-        const count = await writeProducts(database, filter, format, output);
+        const count = await writeProducts(database, filter, lines, output);
         await output.finish();
         if (file !== undefined) console.error(`${grouped(count)} products written to ${file}`);
         return 0;
@@ -77,19 +84,26 @@ export const exportCommand: Command = {
   },
 };
 
+/** How a file begins, and what it has of each product. */
+interface Lines {
+  readonly header: string;
+  readonly line: (row: StoredProduct) => string;
+}
+
+function linesOf(format: Format, safe: boolean): Lines {
+  if (format === 'ndjson') return { header: '', line: row => `${productJson(row)}\n` };
+  return { header: csvHeader(columns), line: row => csvRow(columns, productOf(row), safe) };
+}
+
 /** @returns how many products were written */
 async function writeProducts(
   database: Database,
   filter: Filter,
-  format: Format,
+  { header, line }: Lines,
   output: Output,
 ): Promise<number> {
   const page = pageQuery(database, filter);
-  const line =
-    format === 'ndjson'
-      ? (row: StoredProduct) => `${productJson(row)}\n`
-      : (row: StoredProduct) => csvRow(columns, productOf(row));
-  if (format === 'csv') await output.write(csvHeader(columns));
+  await output.write(header);
   return database.snapshot(async session => {
     let count = 0;
     for (let after = 0; ; ) {

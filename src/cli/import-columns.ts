@@ -16,6 +16,9 @@ export interface Columns {
   readonly skus: string;
   readonly documents: string;
   readonly words: string;
+  /** How many tags each record has, and the tags of all. */
+  readonly tagCounts: readonly number[];
+  readonly tags: string;
 }
 
 /** No text of a product holds it: the schema refuses it, and JSON escapes it. */
@@ -36,17 +39,26 @@ export function toColumns(records: readonly PreparedRecord[]): Columns {
     skus: column(({ row }) => row.sku ?? ''),
     documents: column(({ row }) => row.document),
     words: column(({ words }) => words),
+    tagCounts: records.map(({ tags }) => tags.length),
+    tags: records.flatMap(({ tags }) => tags).join(between),
   };
 }
 
 export function fromColumns(columns: Columns): PreparedRecord[] {
-  const { count, prices, givens, at } = columns;
+  const { count, prices, givens, tagCounts, at } = columns;
   const names = columns.names.split(between);
   const statuses = columns.statuses.split(between);
   const categories = columns.categories.split(between);
   const skus = columns.skus.split(between);
   const documents = columns.documents.split(between);
   const words = columns.words.split(between);
+  const tags = columns.tags.split(between);
+  let firstTag = 0;
+  const tagsOf = (index: number) => {
+    const start = firstTag;
+    firstTag += tagCounts[index] ?? 0;
+    return tags.slice(start, firstTag);
+  };
   return Array.from({ length: count }, (_, index) => ({
     row: {
       name: names[index] ?? '',
@@ -59,6 +71,7 @@ export function fromColumns(columns: Columns): PreparedRecord[] {
       document: documents[index] ?? '',
     },
     words: words[index] ?? '',
+    tags: tagsOf(index),
     given: givens[index] ?? 0,
   }));
 }

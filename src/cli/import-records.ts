@@ -3,6 +3,7 @@ import { type Mapping, mapRecord, pick, productFields } from '../files/map.ts';
 import type { FileFormat, SourceRecord } from '../files/read.ts';
 import type { ImportRecord } from '../resources/products/import-plain.ts';
 import { checkRecord, type PreparedRecord, recordPreparer } from '../resources/products/import-prepared.ts';
+import { findRepeated, merger, repetitions, skuOf } from './import-repeats.ts';
 import type { Reject } from './import-report.ts';
 import { type ImportSource, openSource } from './import-source.ts';
 
@@ -11,11 +12,15 @@ export interface RecordsRequest {
   readonly file: string;
   readonly format: FileFormat | undefined;
   readonly path: string | undefined;
+  /** Drops the apostrophes that `catalog export` has written for spreadsheets. */
+  readonly safe: boolean;
   readonly mapping: Mapping;
   /** Records at the beginning that are done already. */
   readonly skip: number;
   /** Of products that are created and name none. */
   readonly currency: string;
+  /** Reads a file twice, to write the records of one sku as one: for a catalog that may have the products already. */
+  readonly merge: boolean;
 }
 
 /** Some records in their order, all prepared for one moment. */
@@ -26,6 +31,9 @@ export interface Chunk {
   /** How many records of the source each of these ends: what --skip would take after it. */
   readonly positions: readonly number[];
   readonly rejects: readonly { readonly position: number; readonly reject: Reject }[];
+  /** Records that have the sku of an earlier one, and those that are not here because a later one stands for them. */
+  readonly repeated: number;
+  readonly merged: number;
   /** How many records of the source the chunk ends, and bytes read so far. */
   readonly end: number;
   readonly bytes: number;
@@ -38,17 +46,26 @@ export interface OpenedRecords {
   readonly chunks: AsyncGenerator<Chunk>;
 }
 
-/** @throws Error with one line when there is no such file, and from `chunks` when a column is missing */
+/** @throws Error with one line when there is no such file, and from `chunks` when it is none that can be imported */
 export async function openRecords(request: RecordsRequest): Promise<OpenedRecords> {
-  const source = await openSource(request.file, request.format, request.path);
+  const source = await openSource(request.file, request.format, request);
   return { totalBytes: source.totalBytes, chunks: chunksOf(source, request) };
 }
 
-async function* chunksOf(
-  source: ImportSource,
-  { mapping, skip, currency }: RecordsRequest,
-): AsyncGenerator<Chunk> {
+/** The skus that are to be merged. What streams can be read once only: of it, nothing is. */
+async function repeatedIn(source: ImportSource, request: RecordsRequest): Promise<Map<string, number>> {
+  const { file, format, mapping, merge } = request;
+  if (!merge || source.totalBytes === undefined) return new Map();
+  return findRepeated((await openSource(file, format, request)).records, mapping);
+}
+
+async function* chunksOf(source: ImportSource, request: RecordsRequest): AsyncGenerator<Chunk> {
+  const { file, mapping, skip, currency } = request;
   const { prepare, newWords } = recordPreparer(currency);
+  const repeatedSkus = await repeatedIn(source, request);
+  const merging = repeatedSkus.size > 0;
+  const { take, rest } = merger(repeatedSkus);
+  const { had } = repetitions();
   let position = 0;
   let checkedColumns = false;
   for await (const batch of source.records) {
@@ -56,23 +73,45 @@ async function* chunksOf(
     const records: PreparedRecord[] = [];
     const positions: number[] = [];
     const rejects: { position: number; reject: Reject }[] = [];
+    let [repeated, merged] = [0, 0];
     for (const record of batch) {
       position += 1;
-      if (position <= skip) continue;
+      const done = position <= skip;
+      // What is done already counts only for what follows it.
+      if (done && !merging) continue;
+      if (record.fatal === true) throw new Error(`line ${record.line} ${record.error}`);
       if (!checkedColumns && record.value !== undefined) {
         checkColumns(record.value, mapping, source.format);
         checkedColumns = true;
       }
       const checked = check(record, mapping, source.format);
+      const valid = 'error' in checked ? undefined : checked;
+      const whole = merging ? take(skuOf(record, mapping), valid) : valid;
+      if (done) continue;
       if ('error' in checked) rejects.push({ position, reject: checked });
-      else {
-        records.push(prepare(checked, at));
-        positions.push(position);
+      if (valid?.sku != null && had(valid.sku)) repeated += 1;
+      if (whole === undefined) {
+        if (valid !== undefined) merged += 1;
+        continue;
       }
+      if (valid === undefined) merged -= 1;
+      records.push(prepare(whole, at));
+      positions.push(position);
     }
     const bytes = source.bytesRead();
-    yield { records, newWords: newWords(), positions, rejects, end: position, bytes };
+    yield { records, newWords: newWords(), positions, rejects, repeated, merged, end: position, bytes };
   }
+  if (position === 0) throw new Error(`${file} has no records: ${emptiness(source)}`);
+  const records = rest().map(record => prepare(record, Date.now()));
+  if (records.length === 0) return;
+  const positions = records.map(() => position);
+  const counts = { repeated: 0, merged: -records.length, end: position, bytes: source.bytesRead() };
+  yield { records, newWords: newWords(), positions, rejects: [], ...counts };
+}
+
+function emptiness(source: ImportSource): string {
+  if (source.isEmpty) return 'it is empty';
+  return source.format === 'csv' ? 'nothing follows the header row' : 'its list is empty';
 }
 
 /** The record's checked fields, or why it is refused. */
@@ -87,8 +126,17 @@ function check(
   if (format !== 'csv') keepExplicit(value, mapping, mapped);
   const checked = checkRecord(mapped);
   if (!isDetails(checked)) return checked;
-  const reasons = checked.map(({ field, message }) => `${field} ${message}`);
+  const reasons = checked.map(({ field, message }) => `${field} ${message}${shownValue(mapped, field)}`);
   return { line, error: reasons.join('; '), details: checked, raw };
+}
+
+const shownLength = 60;
+
+/** The value of a field, as in `tags.1`, that breaks a rule; nothing for one that is missing. */
+function shownValue(mapped: Readonly<Record<string, unknown>>, field: string): string {
+  const text = JSON.stringify(pick(mapped, field)) as string | undefined;
+  if (text === undefined) return '';
+  return ` (it is ${text.length > shownLength ? `${text.slice(0, shownLength)}…` : text})`;
 }
 
 const isDetails = (

@@ -17,12 +17,23 @@ export interface Reject {
 export interface Rejects {
   add(reject: Reject): void;
   readonly count: number;
+  /** How many records break which rule, the most frequent first. */
+  reasons(): (readonly [reason: string, count: number])[];
   /** Writes what has been added; to be called before the records around it are committed. */
   flush(): void;
   close(): void;
 }
 
 const shownRejects = 20;
+/** Different reasons that are counted apart, and those that are shown. */
+const [mostReasons, shownReasons] = [1000, 10];
+const otherReasons = 'other reasons';
+
+/** What is wrong, without the values and positions that differ from record to record. */
+const reasonsOf = ({ error, details }: Reject): readonly string[] =>
+  details.length === 0
+    ? [error]
+    : details.map(({ field, message }) => `${field.replace(/\.\d+$/, '')} ${message}`);
 
 /**
  * @param file NDJSON, a line per reject; without it the first few go to standard error
@@ -32,6 +43,7 @@ export function openRejects(file: string | undefined, append: boolean): Rejects 
   const descriptor = file === undefined ? undefined : openSync(file, append ? 'a' : 'w', 0o600);
   let count = 0;
   let lines = '';
+  const counts = new Map<string, number>();
   const flush = () => {
     if (descriptor !== undefined && lines !== '') writeSync(descriptor, lines);
     lines = '';
@@ -40,8 +52,13 @@ export function openRejects(file: string | undefined, append: boolean): Rejects 
     get count() {
       return count;
     },
+    reasons: () => [...counts].sort(([, a], [, b]) => b - a),
     add(reject) {
       count += 1;
+      for (const reason of new Set(reasonsOf(reject))) {
+        const kept = counts.has(reason) || counts.size < mostReasons ? reason : otherReasons;
+        counts.set(kept, (counts.get(kept) ?? 0) + 1);
+      }
       if (descriptor !== undefined) {
         lines += `${JSON.stringify(reject)}\n`;
         // Where every record is refused nothing is committed, and this would grow with the file.
@@ -112,6 +129,21 @@ export const grouped = (count: number): string => count.toLocaleString('en-US');
 
 const perSecond = (records: number, milliseconds: number): string =>
   `${grouped(Math.round(records / Math.max(milliseconds / 1000, 0.001)))}/s`;
+
+/** What is to be known beside the counts, a line each: repeated skus, and why records were rejected. */
+export function remarks(repeated: number, rejects: Pick<Rejects, 'reasons'>): string[] {
+  const reasons = rejects.reasons();
+  const more = reasons.length - shownReasons;
+  return [
+    ...(repeated === 0
+      ? []
+      : [
+          `${grouped(repeated)} ${repeated === 1 ? 'record has' : 'records have'} the sku of an earlier one; of each sku the last counts`,
+        ]),
+    ...reasons.slice(0, shownReasons).map(([reason, count]) => `${grouped(count)} rejected: ${reason}`),
+    ...(more > 0 ? [`and ${grouped(more)} more reasons`] : []),
+  ];
+}
 
 /** The last line of an import, on standard output. */
 export function summary(

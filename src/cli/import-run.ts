@@ -6,7 +6,7 @@ import type { Progress, Rejects } from './import-report.ts';
 
 /**
  * Writes one batch in one transaction, or in a dry run only says what it would do.
- * @param newWords those that no batch before had
+ * @param newWords those of the batch's records
  */
 export type BatchWriter = (
   records: readonly PreparedRecord[],
@@ -35,6 +35,8 @@ export interface ImportState {
   created: number;
   updated: number;
   unchanged: number;
+  /** Records that have the sku of an earlier one. */
+  repeated: number;
   /** Records of the file that are committed or rejected: what --skip takes. */
   done: number;
 }
@@ -55,6 +57,7 @@ export async function runImport(run: ImportRun, state: ImportState): Promise<boo
   let batch: PreparedRecord[] = [];
   let newWords: string[] = [];
   let bytes = 0;
+  let [repeated, merged] = [0, 0];
 
   async function commit(position: number): Promise<void> {
     rejects.flush();
@@ -66,6 +69,10 @@ export async function runImport(run: ImportRun, state: ImportState): Promise<boo
       newWords = [];
       add(state, counts);
     }
+    state.repeated += repeated;
+    // What a later record stands for has changed nothing itself.
+    state.unchanged += merged;
+    [repeated, merged] = [0, 0];
     state.done = position;
     progress.update({ records: state.done, handled: Math.max(0, state.done - run.skip), bytes });
   }
@@ -85,6 +92,8 @@ export async function runImport(run: ImportRun, state: ImportState): Promise<boo
       }
     };
     bytes = next.value.bytes;
+    repeated += next.value.repeated;
+    merged += next.value.merged;
     newWords.push(...next.value.newWords);
     for (const [index, record] of records.entries()) {
       position = positions[index] ?? end;

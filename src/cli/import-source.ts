@@ -1,9 +1,19 @@
 /** The file of an import: opened, its format found out, its bytes counted as they are read. */
 import { type Stats, statSync } from 'node:fs';
-import { detectFormat, type FileFormat, peek, readRecords, type SourceRecord } from '../files/read.ts';
+import {
+  detectFormat,
+  type FileFormat,
+  peek,
+  type ReadOptions,
+  readRecords,
+  type SourceRecord,
+} from '../files/read.ts';
+import { gunzipped, isGzip, unreadableKind } from '../files/unpack.ts';
 
 export interface ImportSource {
   readonly format: FileFormat;
+  /** Not a byte of text is in it. */
+  readonly isEmpty: boolean;
   /** Undefined for a stream. */
   readonly totalBytes: number | undefined;
   readonly bytesRead: () => number;
@@ -13,12 +23,12 @@ export interface ImportSource {
 /**
  * @param file a path, or `-` for standard input
  * @param format found out from name and content when undefined
- * @throws Error with one line when there is no such file
+ * @throws Error with one line when there is no such file, or it is of a kind that cannot be read
  */
 export async function openSource(
   file: string,
   format: FileFormat | undefined,
-  path: string | undefined,
+  options: ReadOptions,
 ): Promise<ImportSource> {
   const stats = file === '-' ? undefined : statOf(file);
   let bytes = 0;
@@ -29,13 +39,21 @@ export async function openSource(
     }
   }
   const stream = file === '-' ? Bun.stdin.stream() : Bun.file(file).stream();
-  const { firstBytes, source } = await peek(stream);
-  const found = format ?? detectFormat(file === '-' ? undefined : file, firstBytes);
+  const packed = await peek(stream);
+  const text = counted(packed.source);
+  const { firstBytes, source } = isGzip(packed.firstBytes)
+    ? await peek(gunzipped(text, file))
+    : { firstBytes: packed.firstBytes, source: text };
+  const kind = unreadableKind(firstBytes, format);
+  if (kind !== undefined) throw new Error(`${file} ${kind}`);
+  const name = file === '-' ? undefined : file.replace(/\.gz$/i, '');
+  const found = format ?? detectFormat(name, firstBytes);
   return {
     format: found,
+    isEmpty: firstBytes.length === 0,
     totalBytes: stats?.isFile() === true ? stats.size : undefined,
     bytesRead: () => bytes,
-    records: readRecords(counted(source), found, path === undefined ? {} : { path }),
+    records: readRecords(source, found, options),
   };
 }
 

@@ -7,7 +7,7 @@ import type { ImportCounts } from '../resources/products/import-plan.ts';
 import type { PreparedRecord } from '../resources/products/import-prepared.ts';
 import { type Database, StorageError } from '../storage/database.ts';
 import { deferIndexes, restoreIndexes } from '../storage/deferred-indexes.ts';
-import { embeddedFile } from '../storage/open.ts';
+import { checkDataFolder, embeddedFile } from '../storage/open.ts';
 import { leaveLog } from '../storage/sqlite-journal.ts';
 import { productTotals } from '../storage/totals.ts';
 import { grouped } from './import-report.ts';
@@ -116,6 +116,7 @@ export function indexDeferral(config: Config): IndexDeferral {
   if (config.DATABASE_URL !== undefined) {
     return { alone: false, note: () => undefined, restore: () => undefined };
   }
+  checkDataFolder(config);
   const file = embeddedFile(config);
   // What an import that was killed has left behind.
   restoreIndexes(file);

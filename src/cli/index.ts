@@ -48,6 +48,16 @@ export const commands: readonly Listed[] = [
     summary: 'copy the embedded database while the service runs',
     load: async () => (await import('./backup.ts')).backupCommand,
   },
+  {
+    name: 'check',
+    summary: 'say whether the database is whole, and repair what is derived',
+    load: async () => (await import('./check.ts')).checkCommand,
+  },
+  {
+    name: 'restore',
+    summary: 'put a backup in the place of the embedded database',
+    load: async () => (await import('./restore.ts')).restoreCommand,
+  },
 ];
 
 /** What `catalog --help` prints. */

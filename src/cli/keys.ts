@@ -1,7 +1,8 @@
 /** `catalog keys`: API keys for other programs, for an operator at the machine. */
 import { z } from 'zod';
+import { causedBy, outboxOf } from '../events/outbox.ts';
 import { systemClock } from '../ports/clock.ts';
-import { createKey, scopes } from '../resources/keys/schema.ts';
+import { createKey, type NewApiKey, scopes } from '../resources/keys/schema.ts';
 import { apiKeyOf, keyStore, type StoredKey } from '../resources/keys/store.ts';
 import type { Database } from '../storage/database.ts';
 import { withDatabase } from './database.ts';
@@ -9,7 +10,7 @@ import { dateOf, table } from './table.ts';
 import { type Command, checked, countOption, onePositional, parse, required, UsageError } from './usage.ts';
 
 export const keysCommand: Command = {
-  help: `Usage: catalog keys create --name NAME --scopes SCOPE,SCOPE [--expires DATE]
+  help: `Usage: catalog keys create --name NAME --scopes SCOPE,SCOPE [--expires DATE] [--rate N]
        catalog keys list
        catalog keys revoke ID
 
@@ -21,6 +22,7 @@ export const keysCommand: Command = {
   --scopes LIST   what it may do, with commas between:
                   ${chunked(scopes, 4).join(',\n                  ')}
   --expires DATE  when it ends: 2027-01-31 (the beginning of that day, UTC) or 2027-01-31T12:00:00Z; never without it
+  --rate N        requests per window of the quota that the key may send; without it as many as RATE_LIMIT
 
 A program sends the key as X-API-Key.
 
@@ -44,27 +46,35 @@ async function create(args: string[]): Promise<number> {
     name: { type: 'string' },
     scopes: { type: 'string' },
     expires: { type: 'string' },
+    rate: { type: 'string' },
   });
   const { shape } = createKey;
   const input = {
     name: checked(shape.name, required(values.name, '--name'), '--name'),
-    scopes: checked(
-      shape.scopes,
-      required(values.scopes, '--scopes')
-        .split(',')
-        .map(scope => scope.trim()),
-      '--scopes',
-    ),
+    scopes: scopesOf(required(values.scopes, '--scopes')),
     expiresAt: values.expires === undefined ? null : expiryOf(values.expires),
+    rateLimit: countOption(values.rate, '--rate', 1, 1_000_000_000) ?? null,
   };
   return withDatabase(async database => {
-    const store = keyStore(database, systemClock);
-    const { row, key } = await database.write(session => store.insert(session, input, null, Date.now()));
+    const store = storeOf(database);
+    const { row, key } = await database.write(session => store.insert(session, input, null, cause()));
     console.log(`created key ${row.id}: ${row.name}`);
     console.log(`key, shown this once: ${key}`);
     return 0;
   });
 }
+
+function scopesOf(text: string): NewApiKey['scopes'] {
+  const words = text.split(',').map(scope => scope.trim());
+  const unknown = words.find(word => !scopes.some(scope => scope === word));
+  if (unknown !== undefined) {
+    throw new UsageError(`--scopes: there is no scope "${unknown}"; there are ${scopes.join(', ')}`);
+  }
+  return checked(createKey.shape.scopes, words, '--scopes');
+}
+
+const storeOf = (database: Database) => keyStore(database, systemClock, outboxOf(database));
+const cause = () => causedBy('cli', Date.now());
 
 function expiryOf(text: string): string {
   const moment = new Date(checked(expiry, text, '--expires'));
@@ -81,10 +91,13 @@ async function list(args: string[]): Promise<number> {
       dateOf(row.created_at),
       dateOf(row.expires_at),
       dateOf(row.last_used_at),
+      row.rate_limit === null ? '' : String(row.rate_limit),
       apiKeyOf(row).scopes.join(','),
       row.name,
     ]);
-    console.log(table(['ID', 'KEY', 'CREATED (UTC)', 'EXPIRES', 'LAST USED', 'SCOPES', 'NAME'], rows));
+    console.log(
+      table(['ID', 'KEY', 'CREATED (UTC)', 'EXPIRES', 'LAST USED', 'RATE', 'SCOPES', 'NAME'], rows),
+    );
     return 0;
   });
 }
@@ -92,7 +105,7 @@ async function list(args: string[]): Promise<number> {
 const pageSize = 100;
 
 async function allKeys(database: Database): Promise<StoredKey[]> {
-  const store = keyStore(database, systemClock);
+  const store = storeOf(database);
   const order = { column: 'id', descending: false };
   const keys: StoredKey[] = [];
   for (;;) {
@@ -109,10 +122,12 @@ async function revoke(args: string[]): Promise<number> {
   const text = onePositional(parse(args, {}, true).positionals, 'ID');
   const id = countOption(text, 'ID', 1, 2_147_483_647) ?? 0;
   return withDatabase(async database => {
-    const store = keyStore(database, systemClock);
-    if (!(await database.write(session => store.remove(session, id)))) {
-      throw new Error(`there is no key ${id}`);
-    }
+    const store = storeOf(database);
+    await database.write(async session => {
+      const key = await store.lock(session, id);
+      if (key === undefined) throw new Error(`there is no key ${id}`);
+      await store.remove(session, key, cause());
+    });
     console.log(`revoked key ${id}`);
     return 0;
   });

@@ -2,7 +2,7 @@
 import { loadConfig } from '../config.ts';
 import { migrate } from '../storage/migrate.ts';
 import { openDatabase } from '../storage/open.ts';
-import { restoreIndexesOf } from './database.ts';
+import { awaitAtStart, restoreIndexesOf } from './database.ts';
 import { type Command, parse } from './usage.ts';
 
 export const migrateCommand: Command = {
@@ -17,6 +17,7 @@ processes may do so at the same time. serve does it by itself at its start.`,
     restoreIndexesOf(config);
     const database = openDatabase(config);
     try {
+      await awaitAtStart(database);
       const ran = await migrate(database, Date.now);
       for (const name of ran) console.log(`migrated ${name}`);
       if (ran.length === 0) console.log('the database is up to date');

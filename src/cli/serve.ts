@@ -2,8 +2,9 @@
 import { randomBytes } from 'node:crypto';
 import { type Config, loadConfig } from '../config.ts';
 import { causedBy, outboxOf } from '../events/outbox.ts';
-import { createLog, standardOutput } from '../operations/log.ts';
+import { createLog, type Log, standardOutput } from '../operations/log.ts';
 import { systemClock } from '../ports/clock.ts';
+import { tightenPermissions } from '../private-files.ts';
 import { hashPassword } from '../resources/auth/passwords.ts';
 import { replaceProduct } from '../resources/products/schema.ts';
 import { productStore } from '../resources/products/store.ts';
@@ -11,17 +12,21 @@ import { userStore } from '../resources/users/store.ts';
 import { startService } from '../service.ts';
 import type { Database } from '../storage/database.ts';
 import { migrate } from '../storage/migrate.ts';
-import { openDatabase } from '../storage/open.ts';
-import { restoreIndexesOf } from './database.ts';
+import { checkDataFolder, embeddedFile, openDatabase } from '../storage/open.ts';
+import { productTotals } from '../storage/totals.ts';
+import { awaitAtStart, restoreIndexesOf } from './database.ts';
+import { checkAfterUncleanEnd, endedUncleanly } from './unclean-end.ts';
 import { type Command, parse } from './usage.ts';
 
 export const serveCommand: Command = {
   help: `Usage: catalog serve [--sample] [--port PORT]
 
-Migrates the database, makes the first administrator when there is no user, and serves until it is told to
-stop (SIGTERM or Ctrl-C); requests in flight are finished first.
+Migrates the database (PostgreSQL that cannot be reached is waited for, 30 seconds), listens, makes the first
+administrator when there is no user, and serves until it is told to stop (SIGTERM or Ctrl-C); requests in flight
+are finished first.
 
-  --sample     fill a brand-new embedded database with a sample catalog (npm start does); ignored with DATABASE_URL
+  --sample     fill an embedded database without users and products with a sample catalog, as npm start does;
+               ignored with DATABASE_URL
   --port PORT  the port to listen on, instead of the setting PORT
 
 catalog --help lists the settings.`,
@@ -34,22 +39,34 @@ catalog --help lists the settings.`,
     const clock = systemClock;
     const output = standardOutput();
     const log = createLog(config.LOG_LEVEL, output.write, clock.now);
+    if (config.DATABASE_URL === undefined) checkDataFolder(config);
+    makePrivate(config, log);
+    const unclean = endedUncleanly(config);
     restoreIndexesOf(config);
-    const database = openDatabase(config);
+    const database = openDatabase(config, { onMoved: inPlace => reportPlace(inPlace, config, log) });
+    let checking: Promise<void> | undefined;
     try {
+      await awaitAtStart(database);
       const ran = await migrate(database, clock.now);
-      const administrator = await ensureAdministrator(database, config, clock.now());
+      // Listening comes first: where the port is taken nothing is made, and no password is lost.
+      let started = false;
+      const service = startService({ config, clock, log, database, isStarted: () => started });
       const embedded = config.DATABASE_URL === undefined;
-      // Brand-new: its first migrations ran just now, so nothing that anyone made can be in it.
-      const samples =
-        values.sample === true && embedded && ran.length > 0 ? await addSamples(database, config) : 0;
-      const service = startService({ config, clock, log, database });
+      const samples = values.sample === true && embedded ? await addSamples(database, config) : 0;
+      const administrator = await ensureAdministrator(database, config, clock.now(), log);
+      started = true;
+      // Before anybody is told that it runs: a signal that nobody listens for ends the process at once.
+      const signals = listenForStop();
+      warnOfPayments(config, log);
       greet(service.address, embedded, administrator, samples);
       log.info('serving', { address: service.address, database: database.dialect.name, migrated: ran });
-      await stopSignal();
-      log.info('stopping');
-      await service.stop();
+      if (unclean) checking = checkAfterUncleanEnd(config, log);
+      // Who presses Ctrl-C has no load balancer in front; a second signal ends the delay.
+      const delay = (await signals.first) === 'SIGTERM' ? config.STOP_DELAY : 0;
+      log.info('stopping', { delaySeconds: delay });
+      await service.stop(delay, signals.second);
     } finally {
+      await checking;
       await database.close();
       log.flush();
       await output.finish();
@@ -57,6 +74,42 @@ catalog --help lists the settings.`,
     return 0;
   },
 };
+
+/** On PostgreSQL there is a shop, where an order that its customer calls paid is goods given away. */
+function warnOfPayments({ DATABASE_URL, STRIPE_SECRET_KEY, PAYMENT_BY_HAND }: Config, log: Log): void {
+  if (DATABASE_URL === undefined || STRIPE_SECRET_KEY !== undefined || PAYMENT_BY_HAND === 'staff') return;
+  log.warn(
+    'customers may record the payment of their own orders; set STRIPE_SECRET_KEY, or PAYMENT_BY_HAND=staff for staff to record payments',
+  );
+}
+
+/** Nobody finds what is written into a file that has lost its name. */
+function reportPlace(inPlace: boolean, config: Config, log: Log): void {
+  const fields = { file: embeddedFile(config) };
+  if (inPlace) log.warn('the database file is back in its place: writes are taken again', fields);
+  else
+    log.error(
+      'the database file was removed or replaced while the service runs: writes are refused; put it back, or stop the service, restore a backup and start again',
+      fields,
+    );
+}
+
+/** One line when files of earlier releases could be read by others, and one for what still can be. */
+function makePrivate({ DATA_DIR }: Config, log: Log): void {
+  const { tightened, open } = tightenPermissions(DATA_DIR);
+  if (tightened.length > 0)
+    log.warn('other users of this machine could read these; now only the user of this service can', {
+      count: tightened.length,
+      paths: tightened.slice(0, shownPaths),
+    });
+  if (open.length > 0)
+    log.warn('other users of this machine can read these; take their rights away with chmod go-rwx', {
+      paths: open.slice(0, shownPaths),
+    });
+}
+
+/** Of a long list of files a log line names the first. */
+const shownPaths = 10;
 
 interface Administrator {
   readonly email: string;
@@ -69,10 +122,16 @@ async function ensureAdministrator(
   database: Database,
   config: Config,
   now: number,
+  log: Log,
 ): Promise<Administrator | undefined> {
   const users = userStore(database, outboxOf(database));
-  if ((await users.count(database.read)) > 0) return undefined;
   const { ADMIN_EMAIL, ADMIN_PASSWORD, DATABASE_URL } = config;
+  if ((await users.count(database.read)) > 0) {
+    if (ADMIN_EMAIL !== undefined) {
+      log.info('ADMIN_EMAIL and ADMIN_PASSWORD are ignored: there are users already');
+    }
+    return undefined;
+  }
   if (ADMIN_EMAIL === undefined && DATABASE_URL !== undefined) {
     console.error(
       'catalog: there is no user yet: set ADMIN_EMAIL and ADMIN_PASSWORD, or run catalog users create',
@@ -93,12 +152,16 @@ async function ensureAdministrator(
       );
       return true;
     },
-    { lock: 'first administrator' },
+    { lock: 'first administrator', waits: true },
   );
   return made ? { email, password: ADMIN_PASSWORD === undefined ? password : undefined } : undefined;
 }
 
+/** Only where nobody and nothing is yet. @returns how many there are */
 async function addSamples(database: Database, config: Config): Promise<number> {
+  const users = await userStore(database, outboxOf(database)).count(database.read);
+  const products = (await productTotals(database).total(database.read, [])) ?? 0;
+  if (users > 0 || products > 0) return 0;
   const { sampleProducts } = await import('../sample/products.ts');
   const store = productStore(database, outboxOf(database));
   const cause = causedBy('samples', Date.now());
@@ -142,8 +205,18 @@ function greet(
   console.error(lines.join('\n'));
 }
 
-function stopSignal(): Promise<void> {
-  return new Promise(resolve => {
-    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => resolve());
-  });
+interface StopSignals {
+  /** The first one. */
+  readonly first: Promise<'SIGTERM' | 'SIGINT'>;
+  readonly second: Promise<void>;
+}
+
+function listenForStop(): StopSignals {
+  const first = Promise.withResolvers<'SIGTERM' | 'SIGINT'>();
+  const second = Promise.withResolvers<void>();
+  let count = 0;
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    process.on(signal, () => (++count === 1 ? first.resolve(signal) : second.resolve()));
+  }
+  return { first: first.promise, second: second.promise };
 }

@@ -13,14 +13,14 @@ export interface Command {
   run(args: string[]): Promise<number>;
 }
 
-/** node:util's parseArgs, strict, with the first sentence of its complaint as a UsageError. */
+/** node:util's parseArgs, strict, each option that is true or false also as `--no-…`, with the first sentence of its complaint as a UsageError. */
 export function parse<T extends NonNullable<ParseArgsConfig['options']>>(
   args: string[],
   options: T,
   positionals = false,
 ) {
   try {
-    return parseArgs({ args, options, strict: true, allowPositionals: positionals });
+    return parseArgs({ args, options, strict: true, allowNegative: true, allowPositionals: positionals });
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
     throw new UsageError(message.split(/\.\s|\n/)[0]?.replace(/^[A-Z]/, first => first.toLowerCase()));
@@ -56,6 +56,18 @@ export function choiceOption<Choice extends string>(
   const choice = choices.find(candidate => candidate === value);
   if (choice === undefined) throw new UsageError(`${option} is one of ${choices.join(', ')}, not "${value}"`);
   return choice;
+}
+
+/**
+ * Whether cells of CSV are guarded, or read as guarded: unless `--no-safe-for-spreadsheets` says otherwise.
+ * @param value of the option, undefined when it is not given
+ * @param format undefined while only the file tells it
+ */
+export function safeOption(value: boolean | undefined, format: string | undefined): boolean {
+  if (value !== undefined && format !== undefined && format !== 'csv') {
+    throw new UsageError('--safe-for-spreadsheets is for CSV only');
+  }
+  return value ?? true;
 }
 
 /** The one positional argument of a command. */

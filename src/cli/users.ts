@@ -29,7 +29,7 @@ export const usersCommand: Command = {
   --password-stdin  the password is the first line of standard input, 10 to 200 characters; without it one is
                     made up and shown this once
 
-An access token that is in use keeps the old role until it ends, within 15 minutes.
+An access token that is in use reads with the old role until it ends, within 15 minutes; it writes nothing more.
 
 Exit status: 0 done; 1 it failed, and nothing was changed; 2 the command line is wrong.`,
 

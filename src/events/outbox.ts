@@ -80,6 +80,8 @@ export interface Outbox {
    * @throws Error when a representation has a member that is a secret by its name
    */
   record(session: Transaction, change: Change, cause: Cause): Promise<void>;
+  /** The same for many changes of one kind of resource, in a few statements where nobody is told of them. */
+  recordAll(session: Transaction, changes: readonly Change[], cause: Cause): Promise<void>;
 }
 
 /** The outbox of a process that delivers nothing itself: the command line. */
@@ -94,10 +96,7 @@ export function createOutbox({ build }: Pick<Database, 'build'>, queue: Queue): 
   const single = insert(1);
   const many = bulk('events', insertSizes, insert);
 
-  async function write(session: Transaction, event: NewEvent): Promise<void> {
-    // An id is needed only where somebody is told. For the whole resource one way or the other: the events of
-    // one resource get their ids in the order they are recorded in.
-    if (!toldAbout.has(event.resource)) return session.runLate(many, valuesOf(event));
+  async function tell(session: Transaction, event: NewEvent): Promise<void> {
     const eventId = await session.insert({ ...single, parameters: valuesOf(event) });
     for (const { queue: name, types } of subscriptions) {
       if (!types.includes(event.type)) continue;
@@ -106,23 +105,35 @@ export function createOutbox({ build }: Pick<Database, 'build'>, queue: Queue): 
     }
   }
 
+  async function recordAll(session: Transaction, changes: readonly Change[], cause: Cause): Promise<void> {
+    const events = changes.map(change => eventOf(change, cause));
+    // An id is needed only where somebody is told. For the whole resource one way or the other: the events of
+    // one resource get their ids in the order they are recorded in.
+    for (const event of events) if (toldAbout.has(event.resource)) await tell(session, event);
+    const untold = events.filter(({ resource }) => !toldAbout.has(resource));
+    if (untold.length > 0) await session.runLate(many, ...untold.map(valuesOf));
+  }
+
+  return { recordAll, record: (session, change, cause) => recordAll(session, [change], cause) };
+}
+
+function eventOf(
+  { resource, resourceId, action, before, after }: Change,
+  { actor, requestId, at }: Cause,
+): NewEvent {
+  const type = `${resource}.${action}`;
+  for (const document of [before, after]) {
+    const secret = document === null ? undefined : secretMember.exec(document)?.[0];
+    if (secret !== undefined) throw new Error(`an event of ${type} must not hold ${secret.slice(0, -1)}`);
+  }
   return {
-    async record(session, { resource, resourceId, action, before, after }, { actor, requestId, at }) {
-      const type = `${resource}.${action}`;
-      for (const document of [before, after]) {
-        const secret = document === null ? undefined : secretMember.exec(document)?.[0];
-        if (secret !== undefined) throw new Error(`an event of ${type} must not hold ${secret.slice(0, -1)}`);
-      }
-      await write(session, {
-        type,
-        resource,
-        resource_id: resourceId,
-        actor,
-        request_id: requestId,
-        old_document: before,
-        new_document: after,
-        created_at: at,
-      });
-    },
+    type,
+    resource,
+    resource_id: resourceId,
+    actor,
+    request_id: requestId,
+    old_document: before,
+    new_document: after,
+    created_at: at,
   };
 }

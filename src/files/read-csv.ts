@@ -15,6 +15,7 @@ import {
   tooLong,
   unreadable,
 } from './record.ts';
+import { unguardCell } from './spreadsheet.ts';
 
 const quote = 34;
 const newline = 10;
@@ -29,6 +30,10 @@ interface Row {
 const unclosed = 'has a quotation mark that is not closed';
 const afterQuote = 'has text after a closing quotation mark';
 const insideField = 'has a quotation mark inside a field that does not begin with one';
+
+const otherDelimiter =
+  'is the header and has | between its columns; save the file with commas, semicolons or tabs between them';
+const loneReturns = 'ends with a carriage return alone; save the file with line ends of LF or CRLF';
 
 /** The delimiter that occurs most often outside quotation marks in the header: comma, semicolon or tab. */
 function detectDelimiter(header: string): string {
@@ -81,10 +86,15 @@ function cutQuotedRow(text: string, start: number, delimiter: number): Row | str
 
 /** Why a header cannot be used, if so. Columns without a name are allowed: spreadsheets leave them behind. */
 function headerProblem(columns: readonly string[]): string | undefined {
+  const [only = ''] = columns;
+  if (columns.length === 1 && only.includes('|')) return otherDelimiter;
+  if (columns.some(name => name.includes('\r'))) return loneReturns;
   const named = columns.filter(name => name !== '');
   const twice = named.find((name, index) => named.indexOf(name) !== index);
   if (named.length === 0) return 'is the header and names no column';
-  return twice === undefined ? undefined : `is the header and has the column "${twice}" twice`;
+  return twice === undefined
+    ? undefined
+    : `is the header and has the column "${twice}" twice; rename one of them`;
 }
 
 function countLines(text: string, from: number, to: number): number {
@@ -103,6 +113,11 @@ class CsvParser {
   /** The beginning of a row whose end has not been read. */
   #unfinished = '';
   #damaged = false;
+  readonly #safe: boolean;
+
+  constructor(safe: boolean) {
+    this.#safe = safe;
+  }
 
   /** The rows of `block`, which ends with a whole line; `final` when no text of the row at its end follows. */
   parse(block: string, damaged: boolean, final: boolean): SourceRecord[] {
@@ -139,9 +154,9 @@ class CsvParser {
   /** A line that is too long for any row; it also ends a row that was open. */
   skipLine(beginning: string): SourceRecord[] {
     const records = this.parse('', false, true);
-    records.push(unreadable(this.#line, tooLong, beginning));
+    if (this.#columns === undefined) records.push(this.#noHeader(tooLong, beginning));
+    else records.push(unreadable(this.#line, tooLong, beginning));
     this.#line += 1;
-    if (this.#columns === undefined) this.stopped = true;
     return records;
   }
 
@@ -156,9 +171,10 @@ class CsvParser {
     if (cut === undefined) {
       const end = lineEnd(text, start);
       const raw = text.slice(start, Math.min(end, start + maxRawOfTooLong)).trimEnd();
-      records.push(unreadable(this.#line, typeof row === 'string' ? row : tooLong, raw));
-      // Without its header the rest of the file means nothing.
-      if (this.#columns === undefined) this.stopped = true;
+      const reason = typeof row === 'string' ? row : tooLong;
+      records.push(
+        this.#columns === undefined ? this.#noHeader(reason, raw) : unreadable(this.#line, reason, raw),
+      );
       this.#line += 1;
       return end + 1;
     }
@@ -167,30 +183,42 @@ class CsvParser {
     return cut.end;
   }
 
+  /** Without its header the rest of the file means nothing. */
+  #noHeader(problem: string, raw: string): SourceRecord {
+    this.stopped = true;
+    const reason = raw.includes('\r') ? loneReturns : problem;
+    return { ...unreadable(this.#line, reason, raw.slice(0, maxRawOfTooLong)), fatal: true };
+  }
+
   #take(fields: readonly string[], raw: string, records: SourceRecord[]): void {
     if (this.#columns === undefined) {
       const columns = fields.map(name => name.trim());
       const problem = holdsDamage(this.#damaged, raw) ? notUtf8 : headerProblem(columns);
-      this.#columns = columns;
-      if (problem !== undefined) records.push(unreadable(this.#line, problem, raw));
-      this.stopped = problem !== undefined;
+      if (problem === undefined) this.#columns = columns;
+      else records.push(this.#noHeader(problem, raw));
     } else if (holdsDamage(this.#damaged, raw)) {
       records.push(unreadable(this.#line, notUtf8, raw));
     } else if (fields.length !== this.#columns.length) {
       const counts = `has ${fields.length} fields where the header has ${this.#columns.length}`;
       records.push(unreadable(this.#line, counts, raw));
     } else {
-      records.push(readable(this.#line, rowValue(this.#columns, fields), raw));
+      records.push(readable(this.#line, rowValue(this.#columns, fields, this.#safe), raw));
     }
   }
 }
 
-function rowValue(columns: readonly string[], fields: readonly string[]): Record<string, unknown> {
+function rowValue(
+  columns: readonly string[],
+  fields: readonly string[],
+  safe: boolean,
+): Record<string, unknown> {
   // Without a prototype a column may have any name, `__proto__` too.
   const value: Record<string, unknown> = Object.create(null);
   for (let index = 0; index < columns.length; index += 1) {
     const name = columns[index];
-    if (name !== undefined && name !== '') value[name] = fields[index];
+    const field = fields[index];
+    if (name === undefined || name === '' || field === undefined) continue;
+    value[name] = safe ? unguardCell(field) : field;
   }
   return value;
 }
@@ -199,9 +227,13 @@ function rowValue(columns: readonly string[], fields: readonly string[]): Record
  * CSV with a header row: comma, semicolon or tab (told by the header), LF or CRLF, quoted fields with
  * newlines, blank lines skipped. All values are strings. A row that cannot be read is a record with an error;
  * a header that cannot be used is one such record, and the last. Throws only what the source throws.
+ * @param safe drops the apostrophes that `csvRow` has written for spreadsheets
  */
-export async function* readCsv(source: AsyncIterable<Uint8Array>): AsyncGenerator<SourceRecord[]> {
-  const parser = new CsvParser();
+export async function* readCsv(
+  source: AsyncIterable<Uint8Array>,
+  safe: boolean,
+): AsyncGenerator<SourceRecord[]> {
+  const parser = new CsvParser(safe);
   for await (const block of wholeLines(source)) {
     yield block.tooLong ? parser.skipLine(block.text) : parser.parse(block.text, block.damaged, false);
     if (parser.stopped) return;

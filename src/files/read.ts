@@ -10,7 +10,9 @@ export type FileFormat = 'csv' | 'ndjson' | 'json';
 
 export interface ReadOptions {
   /** For `json`: the dotted path of the member that holds the array, such as `products` or `data.items`. */
-  readonly path?: string;
+  readonly path?: string | undefined;
+  /** For `csv`: drops the apostrophes that keep a spreadsheet from evaluating a cell. */
+  readonly safe?: boolean;
 }
 
 /** A batch ends at whichever comes first: one transaction of an import should be neither tiny nor huge. */
@@ -47,7 +49,7 @@ function readGroups(
   format: FileFormat,
   options: ReadOptions,
 ): AsyncGenerator<SourceRecord[]> {
-  if (format === 'csv') return readCsv(source);
+  if (format === 'csv') return readCsv(source, options.safe === true);
   return format === 'ndjson' ? readNdjson(source) : readJson(source, options.path);
 }
 

@@ -10,6 +10,8 @@ export interface SourceRecord {
   readonly value: Record<string, unknown> | undefined;
   /** Why the record cannot be read, as a phrase for people. */
   readonly error: string | undefined;
+  /** With `error`: what is wrong concerns the whole file, of which nothing can be read. */
+  readonly fatal?: true;
   /** The text of the record without its line end; only its beginning when the record is too long. */
   readonly raw: string;
 }

@@ -1,11 +1,5 @@
-/**
- * Rows of an exported file, one string each, for the caller to stream.
- *
- * Cells that a spreadsheet would take for a formula (`=…`, `+…`, `-…`, `@…`) are written as they are. The usual
- * guard, an apostrophe in front, would come back as part of the value: no reader can tell it from an apostrophe
- * that was there, so an export would no longer import to the same products. Whoever opens untrusted values in a
- * spreadsheet imports the file with the columns set to text.
- */
+/** Rows of an exported file, one string each, for the caller to stream. */
+import { guardCell } from './spreadsheet.ts';
 
 /** The header row, CRLF included. */
 export function csvHeader(fields: readonly string[]): string {
@@ -16,10 +10,20 @@ export function csvHeader(fields: readonly string[]): string {
 /**
  * One row after RFC 4180, CRLF included: the members of `value` named by `fields`, in that order. Absent and
  * null are an empty cell, and so is an empty string; an array of strings is joined with `;`, or written as JSON
- * where that could not be split again; other objects are JSON.
+ * where that could not be split again; other objects are JSON. With `safe` no cell but a number is what a
+ * spreadsheet would evaluate; `unguardCell` takes that back.
  */
-export function csvRow(fields: readonly string[], value: Readonly<Record<string, unknown>>): string {
-  return csvLine(fields.map(field => quoted(cell(value[field]))));
+export function csvRow(
+  fields: readonly string[],
+  value: Readonly<Record<string, unknown>>,
+  safe = false,
+): string {
+  return csvLine(
+    fields.map(field => {
+      const text = cell(value[field]);
+      return quoted(safe && typeof value[field] !== 'number' ? guardCell(text) : text);
+    }),
+  );
 }
 
 /** One line of NDJSON, LF included. JSON escapes newlines, so a value never spans lines. */

@@ -1,4 +1,5 @@
 /** Who is calling, and whether they may: authentication and authorisation (RFC 9110 §11, RFC 6750). */
+import type { Session } from '../storage/database.ts';
 import { type ErrorCode, HttpError } from './errors.ts';
 
 export const roles = ['admin', 'editor', 'user'] as const;
@@ -12,6 +13,8 @@ export type Caller =
       readonly subject: string;
       readonly keyId: number;
       readonly scopes: ReadonlySet<string>;
+      /** Requests per window; undefined for the usual limit. */
+      readonly rateLimit: number | undefined;
     }
   | Anonymous;
 
@@ -51,6 +54,12 @@ function protectedBy(allowed: readonly Role[], scope: string | undefined): Acces
 export interface Authenticator {
   bearer(token: string): Caller | ErrorCode | Promise<Caller | ErrorCode>;
   apiKey(key: string): Promise<Caller | ErrorCode>;
+  /**
+   * Reads, within a transaction, whether the credentials of a caller still stand: an access token is verified
+   * without a look-up, and may be up to its lifetime older than a change of the account.
+   * @throws HttpError 401 when the account or key is gone, or the account has another role than the token
+   */
+  confirm(session: Session, caller: Caller): Promise<void>;
 }
 
 interface Client {
@@ -115,7 +124,7 @@ export function admit(caller: Caller, access: Access): void {
     const reason = access.scope === undefined ? 'takes no API key' : `needs the scope ${access.scope}`;
     throw new HttpError('FORBIDDEN', { message: `This operation ${reason}.` });
   }
-  throw unauthorized(caller.problem);
+  throw access.roles.length === 0 ? withoutKey(caller.problem) : unauthorized(caller.problem);
 }
 
 /**
@@ -127,11 +136,30 @@ export function maySee(caller: Caller, ownerId: number, others: readonly Role[])
   return caller.kind === 'key';
 }
 
+/** A 401 for a token whose account has another role now than when the token was issued (RFC 6750 §3.1). */
+export const outdated = () =>
+  unauthorized(
+    'UNAUTHORIZED',
+    'The role of this account has changed since the token was issued, which ended its sessions: sign in again.',
+  );
+
+/** A 401 where no token is taken: its challenge is of a scheme of its own, since there is none for keys in a header. */
+function withoutKey(problem: ErrorCode | undefined): HttpError {
+  const challenge = 'ApiKey realm="catalog", header="X-API-Key"';
+  return new HttpError(problem ?? 'UNAUTHORIZED', {
+    message: 'This operation takes an API key. Send "X-API-Key: <key>", with a key that has its scope.',
+    headers: {
+      'WWW-Authenticate': problem === undefined ? challenge : `${challenge}, error="invalid_key"`,
+    },
+  });
+}
+
 /** A 401 with its challenge; `error="invalid_token"` only when credentials were sent (RFC 6750 §3). */
-export function unauthorized(problem: ErrorCode | undefined): HttpError {
+export function unauthorized(problem: ErrorCode | undefined, message?: string): HttpError {
   const challenge = 'Bearer realm="catalog"';
   const description = problem === 'TOKEN_EXPIRED' ? 'The token has expired' : 'The token is not valid';
   return new HttpError(problem ?? 'UNAUTHORIZED', {
+    ...(message === undefined ? {} : { message }),
     headers: {
       'WWW-Authenticate':
         problem === undefined

@@ -4,7 +4,7 @@ import { HttpError } from './errors.ts';
 /** What a GET of the same address would carry: the strong entity tag and, where known, the last change. */
 export interface Validators {
   readonly etag: string;
-  /** Epoch milliseconds; compared in whole seconds, as HTTP dates are. */
+  /** Epoch milliseconds; compared as `lastModifiedSecond` shows it. */
   readonly lastModified?: number | undefined;
 }
 
@@ -25,40 +25,80 @@ export function httpDate(milliseconds: number): string {
 }
 
 /**
+ * What Last-Modified says of a change: the end of its second. What was read in the same second, but before the
+ * change, then never has the same date, be it that of an earlier change or the Date of the response.
+ * It is shown once that second is over: until then there may be further changes in it (RFC 9110 §8.8.2.2).
+ * @param milliseconds epoch milliseconds of the change
+ * @returns whole seconds since the epoch
+ */
+export function lastModifiedSecond(milliseconds: number): number {
+  return seconds(milliseconds) + 1;
+}
+
+/**
  * The precedence of RFC 9110 §13.2.2 for a request whose answer without preconditions would be a success.
  * @returns whether the answer is 304
  * @throws HttpError 412
  */
 export function evaluate(headers: Headers, method: string, current: Validators): boolean {
+  const reading = method === 'GET' || method === 'HEAD';
+  const codings = reading ? 'this' : 'any';
   const ifMatch = headers.get('if-match');
   if (ifMatch !== null) {
-    if (!matches(ifMatch, current.etag, 'strong')) throw new HttpError('PRECONDITION_FAILED');
+    if (!matches(ifMatch, current.etag, 'strong', codings)) throw new HttpError('PRECONDITION_FAILED');
   } else if (current.lastModified !== undefined) {
     const since = dateOf(headers.get('if-unmodified-since'));
-    if (since !== undefined && seconds(current.lastModified) > since)
+    if (since !== undefined && lastModifiedSecond(current.lastModified) > since)
       throw new HttpError('PRECONDITION_FAILED');
   }
-  const reading = method === 'GET' || method === 'HEAD';
   const ifNoneMatch = headers.get('if-none-match');
   if (ifNoneMatch !== null) {
-    if (!matches(ifNoneMatch, current.etag, 'weak')) return false;
+    if (!matches(ifNoneMatch, current.etag, 'weak', codings)) return false;
     if (reading) return true;
     throw new HttpError('PRECONDITION_FAILED');
   }
   if (!reading || current.lastModified === undefined) return false;
   const since = dateOf(headers.get('if-modified-since'));
-  return since !== undefined && seconds(current.lastModified) <= since;
+  return since !== undefined && lastModifiedSecond(current.lastModified) <= since;
 }
 
 /**
- * Whether a list of entity tags names the current one. A compressed answer's tag has the coding as a suffix;
- * it names the same representation, so the suffix is set aside (see compress.ts).
+ * For a request whose handler has compared nothing, since what it works on has no entity tag and no date of its own: a
+ * POST, many resources at once. It must not be done unless its conditions are known to hold (RFC 9110 §13.1).
+ * @param exists whether a GET of this address has something to answer
+ * @throws HttpError 412
  */
-export function matches(header: string, etag: string, comparison: 'strong' | 'weak'): boolean {
+export function refuseConditions(headers: Headers, exists: boolean): void {
+  const ifMatch = headers.get('if-match');
+  const ifNoneMatch = headers.get('if-none-match');
+  const holds =
+    (ifMatch === null || (ifMatch.trim() === '*' && exists)) &&
+    (ifNoneMatch === null || !exists) &&
+    (ifMatch !== null || dateOf(headers.get('if-unmodified-since')) === undefined);
+  if (holds) return;
+  throw new HttpError('PRECONDITION_FAILED', {
+    message:
+      'This operation has no entity tag and no date to compare with: send it without conditions, or change resources one by one. Nothing was done.',
+  });
+}
+
+/**
+ * Whether a list of entity tags names the current one. The tag of a compressed response has the coding as a suffix
+ * (see compress.ts).
+ * @param codings `this`: the tag is that of the response to this very request, with its coding. `any`: the tag is that
+ * of the resource, which a client may have got in any coding before it changes it
+ */
+export function matches(
+  header: string,
+  etag: string,
+  comparison: 'strong' | 'weak',
+  codings: 'this' | 'any',
+): boolean {
   if (header === etag || header.trim() === '*') return true;
   for (const [, weak, opaque] of header.matchAll(/(W\/)?"([\x21\x23-\x7e\x80-\u{10ffff}]*)"/gu)) {
     if (weak !== undefined && comparison === 'strong') continue;
-    if (`"${opaque?.replace(/-(br|zstd|gzip|deflate)$/, '')}"` === etag) return true;
+    const named = codings === 'any' ? opaque?.replace(/-(br|zstd|gzip|deflate)$/, '') : opaque;
+    if (`"${named}"` === etag) return true;
   }
   return false;
 }

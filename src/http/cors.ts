@@ -4,14 +4,24 @@ const alwaysAllowed = ['Authorization', 'Content-Type', 'X-Request-ID'];
 /** Allowed as well, and named in a preflight's answer when it asks for them. */
 const allowedOnRequest = [
   'Accept',
+  'Cache-Control',
   'Idempotency-Key',
   'If-Match',
   'If-Modified-Since',
   'If-None-Match',
   'If-Unmodified-Since',
+  'Prefer',
   'X-API-Key',
+  // What browsers' tracing adds to every request (W3C Trace Context and Baggage; Sentry).
+  'baggage',
+  'sentry-trace',
+  'traceparent',
+  'tracestate',
 ];
 const exposed = [
+  'Accept-Patch',
+  'Allow',
+  'Content-Disposition',
   'ETag',
   'Location',
   'Link',
@@ -27,6 +37,8 @@ const exposed = [
   'Deprecation',
   'Sunset',
   'Server-Timing',
+  'Preference-Applied',
+  'WWW-Authenticate',
 ].join(', ');
 
 export interface Cors {
@@ -48,10 +60,9 @@ export function cors(origins: readonly string[] | undefined): Cors {
       headers.set('Access-Control-Expose-Headers', exposed);
     },
     preflight(request) {
-      const wanted = (request.headers.get('access-control-request-headers') ?? '')
-        .toLowerCase()
-        .split(/\s*,\s*/);
-      const extra = allowedOnRequest.filter(name => wanted.includes(name.toLowerCase()));
+      const list = request.headers.get('access-control-request-headers') ?? '';
+      const wanted = new Set(list.split(',').map(name => name.trim().toLowerCase()));
+      const extra = allowedOnRequest.filter(name => wanted.has(name.toLowerCase()));
       return {
         'Access-Control-Allow-Methods': methods,
         'Access-Control-Allow-Headers': [...alwaysAllowed, ...extra].join(', '),

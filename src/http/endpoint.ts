@@ -75,6 +75,8 @@ export interface Input<Params, Query, Body> {
   readonly url: RequestUrl;
   readonly requestId: string;
   readonly address: string;
+  /** Whether the request was made on this machine, over the loopback interface and through no proxy. */
+  readonly isLocal: boolean;
   /** The Authorization header as it was sent. */
   readonly authorization: string | null;
   /** Any other header as it was sent. */

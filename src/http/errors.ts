@@ -3,6 +3,8 @@
  * The code is part of the contract and never changes; the message is for people and may.
  */
 
+import { STATUS_CODES } from 'node:http';
+
 interface ErrorKind {
   readonly status: number;
   readonly message: string;
@@ -111,9 +113,21 @@ export const errorTable = {
   },
   RATE_LIMITED: { status: 429, message: 'The request quota is used up; Retry-After says when to come back.' },
   INTERNAL_ERROR: { status: 500, message: 'The service failed; requestId finds the reason in its log.' },
+  DATABASE_DAMAGED: {
+    status: 500,
+    message: 'What is stored here is damaged and cannot be read; other data may be whole.',
+  },
   DATABASE_UNAVAILABLE: {
     status: 503,
     message: 'The database cannot be reached; retry after the time in Retry-After.',
+  },
+  DATABASE_READ_ONLY: {
+    status: 503,
+    message: 'The database takes no writes: it is a standby, or set to read only; retry after Retry-After.',
+  },
+  DATABASE_MOVED: {
+    status: 503,
+    message: 'The file of the database was removed or replaced while the service runs: nothing is written.',
   },
   WEATHER_UNAVAILABLE: {
     status: 503,
@@ -145,6 +159,12 @@ export interface ErrorOptions {
   readonly cause?: unknown;
 }
 
+/** Characters of a message, at most: it may quote what was sent, which may be long. */
+const longestMessage = 1000;
+
+const shorten = (message: string): string =>
+  message.length <= longestMessage ? message : `${message.slice(0, longestMessage - 1)}…`;
+
 /** An error meant for the caller. Anything else that is thrown becomes INTERNAL_ERROR and shows nothing. */
 export class HttpError extends Error {
   readonly code: ErrorCode;
@@ -153,11 +173,11 @@ export class HttpError extends Error {
   readonly headers: Readonly<Record<string, string>>;
 
   constructor(code: ErrorCode, options: ErrorOptions = {}) {
-    super(options.message ?? errorTable[code].message, { cause: options.cause });
+    super(shorten(options.message ?? errorTable[code].message), { cause: options.cause });
     this.name = 'HttpError';
     this.code = code;
     this.status = errorTable[code].status;
-    this.details = options.details;
+    this.details = options.details?.map(detail => ({ ...detail, message: shorten(detail.message) }));
     this.headers = options.headers ?? {};
   }
 }
@@ -185,11 +205,22 @@ export function plainBody(error: HttpError): string {
   return JSON.stringify({ error: error.message });
 }
 
+/** Those whose name RFC 9110 has changed since Node's table was made. */
+const newerPhrases: Readonly<Record<number, string>> = {
+  413: 'Content Too Large',
+  422: 'Unprocessable Content',
+};
+
+/** The recommended phrase of a status (RFC 9110 §15), which is the title of `about:blank` (RFC 9457 §4.2.1). */
+export function statusPhrase(status: number): string {
+  return newerPhrases[status] ?? STATUS_CODES[status] ?? `Status ${status}`;
+}
+
 /** The same error as `application/problem+json` (RFC 9457 §3). */
 export function problemBody(error: HttpError, requestId: string): string {
   return JSON.stringify({
     type: 'about:blank',
-    title: errorTable[error.code].message,
+    title: statusPhrase(error.status),
     status: error.status,
     detail: error.message,
     // The id may be any that the client has sent; a URI may not (RFC 3986 section 2).

@@ -2,6 +2,7 @@
 import type { Cause } from '../events/outbox.ts';
 import type { Transaction } from '../storage/database.ts';
 import type { Anonymous, Caller } from './access.ts';
+import type { Unread } from './body.ts';
 import { entityTag, evaluate } from './conditional.ts';
 import type { Endpoint, Input, RequestUrl } from './endpoint.ts';
 import { json } from './negotiate.ts';
@@ -15,6 +16,8 @@ export interface Surroundings {
   readonly localBase: string;
   /** The client's address. */
   addressOf(request: Request): string;
+  /** Whether it was made on this machine. */
+  isLocal(request: Request): boolean;
   /** Epoch milliseconds. */
   now(): number;
   /** Runs the request's transaction. */
@@ -37,13 +40,17 @@ export class Exchange implements Input<unknown, unknown, unknown> {
   ownQuota: { readonly quota: Quota; readonly state: QuotaState } | undefined = undefined;
   /** The media type negotiated for a success. */
   mediaType = json;
-  /** Whether errors are wanted as application/problem+json. */
-  problem = false;
+  /** Whether the handler has compared the conditions of the request with the resource. */
+  conditionsChecked = false;
+  /** Whether what the operation does not know is refused instead of ignored: see strict.ts. */
+  strict = false;
   params: unknown = undefined;
   query: unknown = undefined;
   body: unknown = undefined;
   /** The body as it was sent. */
   bytes: Uint8Array = noBytes;
+  /** What is left of a body that was refused. */
+  unread: Unread | undefined = undefined;
   /** What went wrong, for the log: only for errors that are not meant for the caller. */
   failure: unknown = undefined;
   private readonly started = Bun.nanoseconds();
@@ -64,6 +71,10 @@ export class Exchange implements Input<unknown, unknown, unknown> {
     return this.surroundings.addressOf(this.request);
   }
 
+  get isLocal(): boolean {
+    return this.surroundings.isLocal(this.request);
+  }
+
   get authorization(): string | null {
     return this.request.headers.get('authorization');
   }
@@ -75,6 +86,7 @@ export class Exchange implements Input<unknown, unknown, unknown> {
   // Functions rather than methods, so that a handler may take them apart; made only when one does.
   get precondition(): (body: string, lastModified?: number) => void {
     return (body, lastModified) => {
+      this.conditionsChecked = true;
       evaluate(this.request.headers, this.method, { etag: entityTag(body), lastModified });
     };
   }

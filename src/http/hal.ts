@@ -4,11 +4,14 @@
  */
 import { z } from 'zod';
 import { halJson } from './negotiate.ts';
+import type { ReplyOptions } from './reply.ts';
 
 export interface Link {
   readonly href: string;
   /** What to send; GET when it is not given. */
   readonly method?: 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  /** Whether `href` is a URI template (RFC 6570). */
+  readonly templated?: boolean;
 }
 
 export type Links = Readonly<Record<string, Link>>;
@@ -21,6 +24,36 @@ const href = z
 export const link = z
   .object({ href, method: z.enum(['POST', 'PUT', 'PATCH', 'DELETE']).optional() })
   .meta({ id: 'Link', example: { href: 'https://shop.example/v1/orders/1' } });
+
+/** A link whose address may be a template, as those of entry points are. */
+const templatedLink = z
+  .object({
+    href: z
+      .string()
+      .min(1)
+      .max(2048)
+      .describe('An address, or a template of one (RFC 6570).')
+      .meta({ pattern: '^https?://', examples: ['https://shop.example/v1/products{?page,perPage}'] }),
+    templated: z
+      .literal(true)
+      .optional()
+      .describe('That `href` is a template; absent when it is an address.'),
+  })
+  .meta({ id: 'TemplatedLink' });
+
+/** `_links` of an entry point, by relation. */
+export const entryLinksSchema = z
+  .record(z.string().max(64), templatedLink)
+  .describe('Where to go from here, by relation: the collections, and single resources by their id.')
+  .meta({
+    examples: [
+      {
+        self: { href: 'https://shop.example/v1' },
+        products: { href: 'https://shop.example/v1/products{?sku,page,perPage}', templated: true },
+        product: { href: 'https://shop.example/v1/products/{id}', templated: true },
+      },
+    ],
+  });
 
 type Named<Names extends readonly string[], S> = { [Name in Names[number]]: S };
 
@@ -65,6 +98,13 @@ export function halCollectionOf<Item extends z.ZodType, const Relation extends s
 }
 
 export const isHal = (mediaType: string): boolean => mediaType === halJson;
+
+/**
+ * The date of a representation's last change. HAL has none: its links change with more than the resource.
+ * @param milliseconds epoch milliseconds of the resource's last change
+ */
+export const datedUnlessHal = (mediaType: string, milliseconds: number): ReplyOptions =>
+  isHal(mediaType) ? {} : { lastModified: milliseconds };
 
 /** A resource with its links, as HAL. */
 export function hal(

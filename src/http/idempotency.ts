@@ -20,10 +20,33 @@ export interface IdempotentRequest {
   readonly method: string;
   readonly path: string;
   readonly body: Uint8Array;
+  /** The media type that was negotiated. */
+  readonly mediaType: string;
+}
+
+/** A reply, and the media type it is in. */
+export interface Answered {
+  readonly reply: Reply;
+  /** That of the request, or of the first with this key: its answer is given again as it was. */
+  readonly mediaType: string;
+}
+
+/** What is stored. */
+interface StoredReply extends Reply {
+  /** Missing in what older releases have stored. */
+  readonly negotiated?: string;
 }
 
 export interface Idempotency {
-  run(request: IdempotentRequest, work: (session: Transaction) => Promise<Reply>): Promise<Reply>;
+  /**
+   * @param confirm whether the caller may still have the answer, new or stored; throws when not
+   * @throws HttpError 409 while the first request runs, 422 when this is another request
+   */
+  run(
+    request: IdempotentRequest,
+    confirm: (session: Transaction) => Promise<void>,
+    work: (session: Transaction) => Promise<Reply>,
+  ): Promise<Answered>;
   /** Forgets answers older than 24 hours; gives how many there were. */
   sweep(): Promise<number>;
 }
@@ -66,7 +89,7 @@ export function idempotency(database: Database, clock: Clock, secrets: Secrets):
     session: Session,
     request: IdempotentRequest,
     hashes: readonly string[],
-  ): Promise<Reply | undefined> {
+  ): Promise<Answered | undefined> {
     const row = await session.first(stored({ caller: request.caller, key: request.key }));
     if (row === undefined) return undefined;
     if (row.created_at <= clock.now() - day) {
@@ -81,29 +104,34 @@ export function idempotency(database: Database, clock: Clock, secrets: Secrets):
     }
     if (!hashes.includes(row.request_hash)) throw new HttpError('IDEMPOTENCY_KEY_REUSED');
     // Boundary: only `store` below writes answers, and the seal proves that nobody else has.
-    const reply = JSON.parse(opened(row.answer)) as Reply;
-    return { ...reply, headers: { ...reply.headers, 'Idempotency-Replayed': 'true' } };
+    const { negotiated, ...reply } = JSON.parse(opened(row.answer)) as StoredReply;
+    return {
+      reply: { ...reply, headers: { ...reply.headers, 'Idempotency-Replayed': 'true' } },
+      mediaType: negotiated ?? request.mediaType,
+    };
   }
 
   return {
-    async run(request, work) {
+    async run(request, confirm, work) {
       const hashes = hashKeys.map(key => requestHash(request, key));
       try {
         return await database.write(
           async session => {
+            await confirm(session);
             const known = await replay(session, request, hashes);
             if (known !== undefined) return known;
             const reply = await work(session);
-            const { caller, key } = request;
+            const { caller, key, mediaType } = request;
+            const kept: StoredReply = { ...reply, negotiated: mediaType };
             const row = {
               caller,
               key,
               request_hash: hashes[0] ?? '',
-              answer: seal.close(JSON.stringify(reply)),
+              answer: seal.close(JSON.stringify(kept)),
               created_at: clock.now(),
             };
             await session.run(build.insertInto('idempotency_keys').values(row).compile());
-            return reply;
+            return { reply, mediaType };
           },
           { lock: `idempotency ${request.caller} ${request.key}` },
         );

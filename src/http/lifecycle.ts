@@ -4,6 +4,8 @@ import { httpDate } from './conditional.ts';
 export interface Version {
   /** The path segment: `v1`. */
   readonly name: string;
+  /** The number of the contract, as its document states it: `1.0.0`. The program's release is another one. */
+  readonly contract: string;
   /** Epoch milliseconds. */
   readonly deprecatedSince?: number | undefined;
   readonly sunsetAt?: number | undefined;

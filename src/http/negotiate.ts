@@ -17,15 +17,14 @@ export const vendorType = (version: string) => `application/vnd.catalog.${versio
 export const codings = ['br', 'zstd', 'gzip', 'deflate'] as const;
 export type Coding = (typeof codings)[number];
 
-export interface Negotiation {
-  /** The first of the offered media types that the client prefers; undefined when it accepts none. */
-  readonly mediaType: string | undefined;
-  /** Whether errors are wanted as application/problem+json: only when Accept names it (RFC 9457 §3). */
-  readonly problem: boolean;
-}
-
 export interface Negotiate {
-  mediaType(accept: string | null, offered: readonly string[]): Negotiation;
+  /**
+   * The first of the offered media types that the client prefers; undefined when it accepts none. A client that accepts
+   * application/problem+json and nothing else says how errors are to look: a success is the first that is offered.
+   */
+  mediaType(accept: string | null, offered: readonly string[]): string | undefined;
+  /** Whether errors are wanted as application/problem+json: only when Accept names it (RFC 9457 §3). */
+  wantsProblem(accept: string | null): boolean;
   /** The coding to apply; undefined for none; null when the client refuses every one, and none as well. */
   coding(acceptEncoding: string | null): Coding | undefined | null;
 }
@@ -34,19 +33,22 @@ const rememberedHeaders = 1000;
 
 /** The answers are remembered per header value: clients repeat theirs word for word. */
 export function negotiation(): Negotiate {
-  const mediaTypes = new LRUCache<string, Negotiation>({ max: rememberedHeaders });
+  const mediaTypes = new LRUCache<string, { mediaType: string | undefined }>({ max: rememberedHeaders });
   const encodings = new LRUCache<string, { coding: Coding | undefined | null }>({ max: rememberedHeaders });
   return {
     mediaType(accept, offered) {
       const first = offered[0];
-      if (accept === null || accept === '*/*' || accept === first)
-        return { mediaType: first, problem: false };
+      if (accept === null || accept === '*/*' || accept === first) return first;
       const key = `${offered.join()} ${accept}`;
       const known = mediaTypes.get(key);
-      if (known !== undefined) return known;
-      const found = negotiateMediaType(accept, offered);
-      mediaTypes.set(key, found);
-      return found;
+      if (known !== undefined) return known.mediaType;
+      const mediaType = negotiateMediaType(accept, offered);
+      mediaTypes.set(key, { mediaType });
+      return mediaType;
+    },
+    wantsProblem(accept) {
+      if (accept === null || !accept.toLowerCase().includes(problemJson)) return false;
+      return negotiatorFor(accept).mediaType([problemJson]) !== undefined;
     },
     coding(acceptEncoding) {
       if (acceptEncoding === null) return undefined;
@@ -59,13 +61,21 @@ export function negotiation(): Negotiate {
   };
 }
 
-function negotiateMediaType(header: string, offered: readonly string[]): Negotiation {
-  // Many clients ask for JSON "in UTF-8", which is all it can be in (RFC 8259 §8.1): that narrows nothing.
-  const accept = header.replaceAll(/;\s*charset\s*=\s*"?utf-8"?/gi, '');
-  const negotiator = new Negotiator({ headers: { accept } });
+function negotiateMediaType(header: string, offered: readonly string[]): string | undefined {
+  const negotiator = negotiatorFor(header);
   const mediaType = negotiator.mediaType([...offered]);
-  const named = accept.toLowerCase().includes(problemJson);
-  return { mediaType, problem: named && negotiator.mediaType([problemJson]) !== undefined };
+  if (mediaType !== undefined) return mediaType;
+  const accepted = negotiator.mediaTypes();
+  return accepted.length > 0 && accepted.every(type => type.toLowerCase() === problemJson)
+    ? offered[0]
+    : undefined;
+}
+
+/** Many clients ask for JSON "in UTF-8", which is all it can be in (RFC 8259 §8.1): that narrows nothing. */
+function negotiatorFor(header: string): Negotiator {
+  return new Negotiator({
+    headers: { accept: header.replaceAll(/;\s*charset\s*=\s*"?utf-8"?/gi, '') },
+  });
 }
 
 interface PreferringNegotiator {

@@ -3,7 +3,7 @@ import { type BodySpec, type Endpoint, mediaTypesOf, type ResponseSpec } from '.
 import { halJson, json, jsonPatch, vendorType } from './negotiate.ts';
 import { honoursIdempotency, isConditional } from './openapi-errors.ts';
 import { headersOf, type ParticularHeader } from './openapi-headers.ts';
-import type { SchemaObject, Schemas } from './openapi-schemas.ts';
+import { type SchemaObject, type Schemas, withValueTexts } from './openapi-schemas.ts';
 import { bodyTypes } from './request.ts';
 
 export function requestBody(body: BodySpec, schemas: Schemas): SchemaObject {
@@ -37,7 +37,7 @@ export function successResponse(
   return {
     description: spec.description,
     headers: headersOf(successHeaders(endpoint, status, hasBody), spec.headers),
-    ...(hasBody ? { content: successContent(endpoint, spec, version, schemas) } : {}),
+    ...(hasBody ? successContent(endpoint, spec, version, schemas) : {}),
   };
 }
 
@@ -52,6 +52,10 @@ function successHeaders(endpoint: Endpoint, status: number, hasBody: boolean): P
   return own;
 }
 
+/**
+ * Where JSON is one of several, it is the `content`, and `x-alternative-content` has the others in the same form:
+ * what is generated from the document then reads JSON, which is what a request that names no type gets.
+ */
 function successContent(
   endpoint: Endpoint,
   spec: ResponseSpec,
@@ -62,16 +66,24 @@ function successContent(
   const types = mediaTypesOf(endpoint, spec, usual);
   const schema = spec.schema === undefined ? undefined : schemas.of(spec.schema, 'output');
   const hypermedia = spec.hal === undefined ? undefined : schemas.of(spec.hal, 'output');
-  const described = Object.fromEntries(
-    types.map(type => {
+  const described = new Map(
+    types.map((type): [string, SchemaObject] => {
       if (spec.alsoAs?.includes(type) === true) return [type, fileBody(type)];
       if (schema === undefined || !type.endsWith('json')) return [type, textBody(spec.example)];
-      if (type === halJson && hypermedia !== undefined)
-        return [type, { schema: hypermedia, example: schemas.example(hypermedia, 'all') }];
-      return [type, { schema, example: spec.example ?? schemas.example(schema, 'all') }];
+      return [type, jsonBody(type === halJson ? (hypermedia ?? schema) : schema, spec.example, schemas)];
     }),
   );
-  return described;
+  const usually = described.get(json);
+  if (usually === undefined) return { content: Object.fromEntries(described) };
+  described.delete(json);
+  const others = described.size === 0 ? {} : { 'x-alternative-content': Object.fromEntries(described) };
+  return { content: { [json]: usually }, ...others };
+}
+
+/** A component shows its own example. */
+function jsonBody(schema: SchemaObject, example: unknown, schemas: Schemas): SchemaObject {
+  if (schema.$ref !== undefined && example === undefined) return { schema };
+  return { schema, example: example ?? schemas.example(schema, 'all') };
 }
 
 /** Bytes, which OpenAPI 3.1 describes by their media type. */
@@ -94,7 +106,11 @@ const pointer = {
 
 const operation = (ops: readonly string[], members: SchemaObject): SchemaObject => ({
   type: 'object',
-  properties: { op: { type: 'string', enum: ops }, path: pointer, ...members },
+  properties: {
+    op: withValueTexts({ type: 'string', enum: ops, description: 'What to do.' }),
+    path: pointer,
+    ...members,
+  },
   required: ['op', 'path', ...Object.keys(members)],
 });
 

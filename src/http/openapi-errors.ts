@@ -1,7 +1,7 @@
 /** The errors of the document: which of them an endpoint may answer, and one shared response for each status. */
 import { STATUS_CODES } from 'node:http';
 import type { Endpoint } from './endpoint.ts';
-import { type ErrorCode, errorTable } from './errors.ts';
+import { type ErrorCode, errorTable, statusPhrase } from './errors.ts';
 import { json, problemJson } from './negotiate.ts';
 import { headersOf, type ParticularHeader } from './openapi-headers.ts';
 import type { SchemaObject, Schemas } from './openapi-schemas.ts';
@@ -24,17 +24,26 @@ export function errorsOf(endpoint: Endpoint): ErrorCode[] {
   return codes.filter(code => found.has(code));
 }
 
+/** Of every endpoint that asks the database, and those are all that a quota counts. */
+const fromDatabase = [
+  'RATE_LIMITED',
+  'DATABASE_UNAVAILABLE',
+  'DATABASE_READ_ONLY',
+  'DATABASE_MOVED',
+  'DATABASE_DAMAGED',
+] as const;
+
 /** The steps of app.ts, in their order. */
 function* fromLayers(endpoint: Endpoint): Generator<ErrorCode> {
-  const { method, access, body, params, query } = endpoint;
-  yield 'INVALID_HOST';
-  if (endpoint.free !== true) yield* ['RATE_LIMITED', 'DATABASE_UNAVAILABLE'] as const;
-  yield 'NOT_ACCEPTABLE';
+  const { method, access, body, params } = endpoint;
+  // Where `Prefer: handling=strict` is all that is checked, too.
+  yield* ['INVALID_HOST', 'VALIDATION_FAILED'] as const;
+  if (endpoint.free !== true) yield* fromDatabase;
+  yield* ['METHOD_NOT_ALLOWED', 'NOT_ACCEPTABLE'] as const;
   if (access.kind === 'protected') yield* ['UNAUTHORIZED', 'TOKEN_EXPIRED', 'FORBIDDEN'] as const;
-  if (params !== undefined || query !== undefined) yield 'VALIDATION_FAILED';
   if (params !== undefined && endpoint.conceals !== true) yield 'NOT_FOUND';
   if (body !== undefined) {
-    yield* ['UNSUPPORTED_MEDIA_TYPE', 'PAYLOAD_TOO_LARGE', 'MALFORMED_JSON', 'VALIDATION_FAILED'] as const;
+    yield* ['UNSUPPORTED_MEDIA_TYPE', 'PAYLOAD_TOO_LARGE', 'MALFORMED_JSON'] as const;
   }
   if (body?.kind === 'patch') {
     yield* ['MALFORMED_PATCH', 'PATCH_TEST_FAILED', 'PATCH_PATH_NOT_FOUND', 'PATCH_RESULT_INVALID'] as const;
@@ -42,7 +51,7 @@ function* fromLayers(endpoint: Endpoint): Generator<ErrorCode> {
   if (honoursIdempotency(endpoint)) {
     yield* ['INVALID_IDEMPOTENCY_KEY', 'IDEMPOTENCY_KEY_IN_USE', 'IDEMPOTENCY_KEY_REUSED'] as const;
   }
-  if (isConditional(endpoint)) yield 'PRECONDITION_FAILED';
+  if (method !== 'GET' || isConditional(endpoint)) yield 'PRECONDITION_FAILED';
   if (method !== 'GET') yield 'STORAGE_FULL';
   yield 'INTERNAL_ERROR';
 }
@@ -58,6 +67,7 @@ export function statusesOf(found: readonly ErrorCode[]): number[] {
 
 const headersByStatus: Readonly<Record<number, readonly ParticularHeader[]>> = {
   401: ['WWW-Authenticate'],
+  405: ['Allow'],
   409: ['Retry-After'],
   415: ['Accept', 'Accept-Post', 'Accept-Patch'],
   429: ['Retry-After'],
@@ -70,7 +80,13 @@ export function errorResponse(status: number, schemas: Schemas): SchemaObject {
   const base = schemas.named('Error', errorSchema(schemas));
   const problem = schemas.named('Problem', problemSchema(schemas));
   const refined = (schema: SchemaObject) => ({
-    allOf: [schema, { type: 'object', properties: { error: { type: 'string', enum: own } } }],
+    allOf: [
+      schema,
+      {
+        type: 'object',
+        properties: { error: { type: 'string', enum: own, description: 'One of these codes.' } },
+      },
+    ],
   });
   return {
     description: own.map(code => `\`${code}\`: ${errorTable[code].message}`).join('\n\n'),
@@ -84,6 +100,9 @@ export function errorResponse(status: number, schemas: Schemas): SchemaObject {
 
 /** The statuses whose body some resources keep to `{error}`. */
 export const plainStatuses: readonly number[] = [400, 404];
+
+/** `400` → `PlainBadRequest`. */
+export const plainName = (status: number): string => `Plain${responseName(status)}`;
 
 export function plainResponse(status: number, schemas: Schemas): SchemaObject {
   const schema = schemas.named('PlainError', {
@@ -116,7 +135,7 @@ function errorExample(code: ErrorCode): SchemaObject {
 
 function problemExample(code: ErrorCode): SchemaObject {
   const { status, message } = errorTable[code];
-  const standard = { type: 'about:blank', title: message, status, detail: message };
+  const standard = { type: 'about:blank', title: statusPhrase(status), status, detail: message };
   return { ...standard, instance: `urn:request:${requestId}`, ...errorExample(code) };
 }
 
@@ -175,8 +194,14 @@ function problemSchema(schemas: Schemas): SchemaObject {
     description: 'What went wrong, as RFC 9457 has it; sent when Accept names application/problem+json.',
     properties: {
       type: { ...uri, description: 'Always `about:blank`; `error` tells kinds apart.' },
-      title: words(4096, 'What the code means.'),
-      status: { type: 'integer', format: 'int32', minimum: 400, maximum: 599 },
+      title: words(64, 'The phrase of the status.'),
+      status: {
+        type: 'integer',
+        format: 'int32',
+        minimum: 400,
+        maximum: 599,
+        description: 'As in the response.',
+      },
       detail: words(4096, 'As in `message`.'),
       instance: { ...uri, description: 'The request, by its id.' },
       ...errorMembers(schemas),

@@ -96,6 +96,11 @@ const common = {
     schema: line(),
     example: 'total;dur=0.412',
   },
+  'Preference-Applied': {
+    description: 'That unknown parameters and members would have been refused; when `Prefer` asked for it.',
+    schema: { type: 'string', enum: ['handling=strict'] },
+    example: 'handling=strict',
+  },
   'Access-Control-Allow-Origin': {
     description: 'The Origin of the request, when it may call from a browser.',
     schema: line(),
@@ -135,7 +140,8 @@ const particular = {
     example: '"0f343b0931126a20f133d67c2b018a3b"',
   },
   'Last-Modified': {
-    description: 'When what the body shows was last changed.',
+    description:
+      'The end of the second in which what the body shows was last changed; sent once that second is over.',
     schema: date,
     example: httpDate,
   },
@@ -161,7 +167,8 @@ const particular = {
     example: 30,
   },
   'WWW-Authenticate': {
-    description: 'The challenge (RFC 6750); error="invalid_token" when credentials were sent.',
+    description:
+      'The challenge: Bearer (RFC 6750), with error="invalid_token" when credentials were sent; ApiKey where only API keys are taken.',
     required: true,
     schema: line(),
     example: 'Bearer realm="catalog", error="invalid_token", error_description="The token has expired"',
@@ -179,7 +186,7 @@ const particular = {
     example: 'application/json',
   },
   'Accept-Patch': {
-    description: 'On PATCH: the media types it takes (RFC 5789).',
+    description: 'The media types that PATCH takes here (RFC 5789).',
     schema: line(),
     example: 'application/json, application/merge-patch+json, application/json-patch+json',
   },

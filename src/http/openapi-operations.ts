@@ -7,17 +7,15 @@ import {
   errorsOf,
   honoursIdempotency,
   isConditional,
-  plainResponse,
+  plainName,
   plainStatuses,
   responseName,
   statusesOf,
 } from './openapi-errors.ts';
+import { headersOf } from './openapi-headers.ts';
 import { type HeaderParameter, headerParameters, shapeParameters } from './openapi-parameters.ts';
 import type { SchemaObject, Schemas } from './openapi-schemas.ts';
 import type { Route } from './router.ts';
-
-/** Keeps Scalar's list of operations to those that differ from one another. */
-const notListed = { 'x-scalar-ignore': true };
 
 export function pathItem(route: Route, schemas: Schemas): SchemaObject {
   const operations: Record<string, SchemaObject> = {};
@@ -28,7 +26,7 @@ export function pathItem(route: Route, schemas: Schemas): SchemaObject {
   }
   const first = [...route.operations.values()][0]?.endpoint;
   if (first !== undefined) operations.options = optionsOf(first);
-  const shared = headerParameters(['XRequestId']);
+  const shared = headerParameters(['XRequestId', 'Prefer']);
   // The path's own parameters are those of every method, OPTIONS as well.
   const own = first === undefined ? [] : shapeParameters({ ...first, query: undefined }, schemas);
   return { parameters: [...own, ...shared], ...operations };
@@ -76,7 +74,7 @@ function responsesOf(
   if (isConditional(endpoint)) responses[304] = response('NotModified');
   for (const status of statusesOf(errorsOf(endpoint))) {
     const plain = endpoint.plainErrors === true && plainStatuses.includes(status);
-    responses[status] = plain ? plainResponse(status, schemas) : response(responseName(status));
+    responses[status] = response(plain ? plainName(status) : responseName(status));
   }
   for (const [status, spec] of Object.entries(endpoint.responses)) {
     responses[status] = successResponse(endpoint, Number(status), spec, version, schemas);
@@ -86,21 +84,44 @@ function responsesOf(
 
 const response = (name: string): SchemaObject => ({ $ref: `#/components/responses/${name}` });
 
-/** HEAD answers what GET answers, without the body. */
+/**
+ * HEAD answers what GET answers, without the body. 431 may come for any method. It is named for those without a body
+ * only, HEAD and OPTIONS: having none, it would make every error of generated clients one that may be undefined.
+ */
 function headOf(get: Operation): SchemaObject {
   const { responses, ...same } = get;
-  const bodiless = Object.entries(responses).map(([status, described]) => {
-    const { content: _, ...rest } = described;
-    return [status, rest];
+  const described = { ...responses, 431: response(responseName(431)) };
+  const bodiless = Object.entries(described).map(([status, described]) => {
+    if (described.$ref !== undefined) return [status, described];
+    const { content: _, 'x-alternative-content': _others, ...rest } = described;
+    return [status, sharedHead(rest) ?? { ...rest, description: headText }];
   });
   return {
     ...same,
     operationId: `${get.operationId}Head`,
     summary: `${get.summary}: headers only`,
     description: 'Answers what GET answers, without the body.',
-    ...notListed,
     responses: Object.fromEntries(bodiless),
   };
+}
+
+const headText = 'What GET answers, without its body.';
+
+/** The shared responses to HEAD, by name: with validators, and without. */
+export const headResponses: Readonly<Record<string, SchemaObject>> = {
+  HeadersTagged: {
+    description: headText,
+    headers: headersOf(['Content-Encoding', 'ETag', 'Last-Modified']),
+  },
+  Headers: { description: headText, headers: headersOf(['Content-Encoding']) },
+};
+
+function sharedHead({ headers }: SchemaObject): SchemaObject | undefined {
+  const wanted = JSON.stringify(headers);
+  const name = Object.keys(headResponses).find(
+    name => JSON.stringify(headResponses[name]?.headers) === wanted,
+  );
+  return name === undefined ? undefined : response(name);
 }
 
 function optionsOf(endpoint: Endpoint): SchemaObject {
@@ -111,8 +132,12 @@ function optionsOf(endpoint: Endpoint): SchemaObject {
     description:
       'Asked by browsers before a request from another origin. Needs no credentials, costs no quota.',
     security: [],
-    ...notListed,
-    responses: { 204: response('Preflight'), 500: response(responseName(500)) },
+    responses: {
+      204: response('Preflight'),
+      400: response(responseName(400)),
+      431: response(responseName(431)),
+      500: response(responseName(500)),
+    },
   };
 }
 

@@ -4,6 +4,8 @@
  */
 import { z } from 'zod';
 import { exampleOf } from './openapi-example.ts';
+import { memberTexts } from './openapi-members.ts';
+import { valueTexts } from './openapi-values.ts';
 
 export type SchemaObject = { readonly [keyword: string]: unknown };
 export type Direction = 'input' | 'output';
@@ -73,9 +75,9 @@ function tidy(schema: SchemaObject): SchemaObject {
   const { override, ...own } = schema;
   if (isSchema(override)) {
     // A query string carries text; the metadata says which type the text stands for.
-    return limited(defined({ description: own.description, ...override }));
+    return limited(withValueTexts(defined({ description: own.description, ...override })));
   }
-  return limited(nullable(withoutNoise(withTidyChildren(own))));
+  return limited(withValueTexts(nullable(withoutNoise(withTidyChildren(own)))));
 }
 
 function withTidyChildren(schema: SchemaObject): SchemaObject {
@@ -85,11 +87,12 @@ function withTidyChildren(schema: SchemaObject): SchemaObject {
       if (keyword === 'properties' && isSchema(value)) {
         const members = Object.entries(value).map(([name, member]) => [
           name,
-          isSchema(member) ? tidy(member) : member,
+          isSchema(member) ? explained(name, tidy(member)) : member,
         ]);
         return [keyword, Object.fromEntries(members)];
       }
-      if (keyword === 'items' && isSchema(value)) return [keyword, tidy(value)];
+      if (['items', 'additionalProperties'].includes(keyword) && isSchema(value))
+        return [keyword, tidy(value)];
       if (['anyOf', 'oneOf', 'allOf', 'prefixItems'].includes(keyword) && Array.isArray(value)) {
         return [keyword, value.map(part => (isSchema(part) ? tidy(part) : part))];
       }
@@ -98,9 +101,17 @@ function withTidyChildren(schema: SchemaObject): SchemaObject {
   );
 }
 
+/** A member with a description: its own, that of what it refers to, or the one its name has everywhere. */
+function explained(name: string, member: SchemaObject): SchemaObject {
+  const text = memberTexts[name];
+  const isDescribed = member.description !== undefined || member.$ref !== undefined || text === undefined;
+  return isDescribed ? member : { ...member, description: text };
+}
+
 /**
  * Objects stay open, because a new member is no breaking change and clients must ignore those they do not
- * know. A pattern beside a format says the same again, at length.
+ * know. A pattern beside a format says the same again, at length: but for addresses, which the service takes fewer of
+ * than the format.
  */
 function withoutNoise(schema: SchemaObject): SchemaObject {
   const { additionalProperties, propertyNames: _, pattern, example, ...kept } = schema;
@@ -110,9 +121,15 @@ function withoutNoise(schema: SchemaObject): SchemaObject {
   return defined({
     ...kept,
     additionalProperties: isOpen ? undefined : additionalProperties,
-    pattern: kept.format === undefined ? pattern : undefined,
+    pattern: kept.format === undefined || kept.format === 'email' ? pattern : undefined,
     ...(example === undefined ? {} : { examples: [example] }),
   });
+}
+
+/** Says what each value of an enumeration means. */
+export function withValueTexts(schema: SchemaObject): SchemaObject {
+  const texts = Array.isArray(schema.enum) ? valueTexts(schema.enum) : undefined;
+  return texts === undefined ? schema : { ...schema, 'x-enum-descriptions': texts };
 }
 
 /** `anyOf: [X, null]` → X with `null` among its types, where X has one. */

@@ -36,11 +36,20 @@ Lists answer \`{data, meta, links}\`. Go from page to page with \`page\` and \`p
 while you read, with \`limit\` and \`cursor\`; \`links\` has the addresses of both. Ignore members and values you do
 not know: new ones may be added within a version.
 
+## Media types
+Answers are JSON. Others, such as HAL and the media type of a version, are had by naming them in \`Accept\`; each
+response has them in \`x-alternative-content\`, described as \`content\` is.
+
+## Names that are not known
+Query parameters and members that an operation does not know are ignored. With \`Prefer: handling=strict\` they are
+refused (400), each with the nearest name that is known.
+
 ## Safe writes
 Every representation has an \`ETag\`. Send it as \`If-Match\` with PUT, PATCH and DELETE and nobody's change is
 overwritten (412); send it as \`If-None-Match\` with GET and an unchanged resource costs nothing (304). Send
 \`Idempotency-Key\` with POST and the request can be repeated. PATCH takes a partial object, a merge patch
-(RFC 7396) or a JSON Patch (RFC 6902). HEAD and OPTIONS are answered everywhere.
+(RFC 7396) or a JSON Patch (RFC 6902). HEAD and OPTIONS are answered everywhere. A request
+line and headers of more than 16 KiB together are 431, without a body.
 
 ## Quota
 Every answer carries \`X-RateLimit-Limit\`, \`-Remaining\`, \`-Reset\` and \`-Window\`. Beyond the limit the answer is

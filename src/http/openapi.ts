@@ -2,10 +2,19 @@
 import type { Endpoint } from './endpoint.ts';
 import type { ErrorCode } from './errors.ts';
 import type { Version } from './lifecycle.ts';
-import { errorResponse, errorsOf, isConditional, responseName, statusesOf } from './openapi-errors.ts';
+import {
+  errorResponse,
+  errorsOf,
+  isConditional,
+  plainName,
+  plainResponse,
+  plainStatuses,
+  responseName,
+  statusesOf,
+} from './openapi-errors.ts';
 import { headers, headersOf } from './openapi-headers.ts';
-import { pathItem } from './openapi-operations.ts';
-import { parameters } from './openapi-parameters.ts';
+import { headResponses, pathItem } from './openapi-operations.ts';
+import { parameters, shareParameters } from './openapi-parameters.ts';
 import { createSchemas, type SchemaObject, type Schemas } from './openapi-schemas.ts';
 import { description, summary, tagTexts, title } from './openapi-text.ts';
 import { routesOf } from './router.ts';
@@ -15,8 +24,8 @@ export interface DocumentOptions {
   readonly resources: readonly Endpoint[];
   /** Endpoints beside the versions. */
   readonly operations: readonly Endpoint[];
+  /** Its `contract` is `info.version`. */
   readonly version: Version;
-  readonly release: string;
 }
 
 /** The same document for the same endpoints, member by member in the same order. */
@@ -24,20 +33,22 @@ export function openApiDocument({
   resources,
   operations,
   version,
-  release,
 }: DocumentOptions): Record<string, unknown> {
   const schemas = createSchemas();
   const routes = [...routesOf(resources, version), ...routesOf(operations, undefined)];
-  const paths = Object.fromEntries(routes.map(route => [route.path, pathItem(route, schemas)]));
+  const shared = shareParameters(
+    Object.fromEntries(routes.map(route => [route.path, pathItem(route, schemas)])),
+  );
+  const { paths } = shared;
   const endpoints = [...resources, ...operations];
-  const responses = sharedResponses(endpoints, schemas);
+  const responses = sharedResponses(endpoints, schemas, paths);
   return {
     openapi: '3.1.0',
     info: {
       title,
       summary,
       description,
-      version: release,
+      version: version.contract,
       contact: { name: 'The Catalog authors' },
       license: { name: 'MIT', identifier: 'MIT' },
     },
@@ -53,7 +64,7 @@ export function openApiDocument({
     paths,
     components: {
       securitySchemes,
-      parameters: used(parameters, 'parameters', paths),
+      parameters: { ...used(parameters, 'parameters', paths), ...shared.parameters },
       headers: used(headers, 'headers', [paths, responses]),
       responses,
       schemas: schemas.components(),
@@ -91,17 +102,25 @@ function tagsOf(endpoints: readonly Endpoint[]): SchemaObject[] {
 }
 
 /** The responses that operations refer to, by name. */
-function sharedResponses(endpoints: readonly Endpoint[], schemas: Schemas): Record<string, SchemaObject> {
+function sharedResponses(
+  endpoints: readonly Endpoint[],
+  schemas: Schemas,
+  paths: SchemaObject,
+): Record<string, SchemaObject> {
   const codes: ErrorCode[] = ['INTERNAL_ERROR', ...endpoints.flatMap(errorsOf)];
   const errors = statusesOf(codes).map(status => [responseName(status), errorResponse(status, schemas)]);
   const notModified = {
     description: 'Nothing has changed: what the client has is current. Costs no quota.',
     headers: headersOf(['ETag', 'Last-Modified']),
   };
+  const plain = endpoints.some(({ plainErrors }) => plainErrors === true)
+    ? plainStatuses.map(status => [plainName(status), plainResponse(status, schemas)])
+    : [];
   const preflight = {
     description: 'What this address takes, and what browsers may send to it.',
     headers: headersOf([
       'Allow',
+      'Accept-Patch',
       'Access-Control-Allow-Methods',
       'Access-Control-Allow-Headers',
       'Access-Control-Max-Age',
@@ -110,6 +129,12 @@ function sharedResponses(endpoints: readonly Endpoint[], schemas: Schemas): Reco
   return {
     ...(endpoints.some(isConditional) ? { NotModified: notModified } : {}),
     Preflight: preflight,
+    ...used(headResponses, 'responses', paths),
+    ...Object.fromEntries(plain),
+    [responseName(431)]: {
+      description:
+        'The request line and headers are longer than 16 KiB together. Answered before the service sees the request: without a body and without the headers of other responses.',
+    },
     ...Object.fromEntries(errors),
   };
 }

@@ -2,6 +2,7 @@
 import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
 import type { Condition, Key, Listed, ListRequest, Order, PageRequest } from '../storage/list.ts';
+import { keptParameters } from './addresses.ts';
 import type { RequestUrl } from './endpoint.ts';
 import { HttpError, invalid } from './errors.ts';
 import { integerParameter, prose } from './schema.ts';
@@ -25,6 +26,7 @@ export const pageParameters = {
   cursor: prose(longestCursor)
     .optional()
     .meta({
+      minLength: 1,
       description: 'Where to go on: nextCursor or prevCursor of another page of the same list.',
       examples: [cursorExample],
     }),
@@ -42,38 +44,42 @@ export function sortParameters<const Names extends readonly [string, ...string[]
 type PageQuery = z.output<z.ZodObject<typeof pageParameters>>;
 type SortQuery = { sort?: string | undefined; order?: 'asc' | 'desc' | undefined };
 
+const link = z.url().nullable();
+const cursor = z
+  .string()
+  .max(longestCursor)
+  .meta({ pattern: '^[\\w-]+$', examples: [cursorExample] })
+  .nullable();
+const perPage = z
+  .int()
+  .min(1)
+  .max(largestSize)
+  .meta({ examples: [defaultSize] });
+const total = z
+  .int()
+  .min(0)
+  .meta({ examples: [1] });
+const currentPage = z.int().min(1).max(lastPage);
+const ofPages = { currentPage, perPage, total, lastPage: z.int().min(1) };
+const ofCursors = { perPage, nextCursor: cursor, prevCursor: cursor, total: total.optional() };
+
+const plainMeta = z
+  .union([z.object(ofPages), z.object(ofCursors)])
+  .meta({ id: 'ListMeta', description: 'Which part of the list this is.' });
+const links = z
+  .object({ first: link, last: link, prev: link, next: link })
+  .meta({ id: 'ListLinks', description: 'The addresses of other pages of the same list.' });
+
 /** The envelope's schema for items of one kind. @param extra what `meta` has besides */
-export function collectionOf<Item extends z.ZodType>(item: Item, name: string, extra: z.ZodRawShape = {}) {
-  const link = z.url().nullable();
-  const cursor = z
-    .string()
-    .max(longestCursor)
-    .meta({ pattern: '^[\\w-]+$', examples: [cursorExample] })
-    .nullable();
-  const perPage = z
-    .int()
-    .min(1)
-    .max(largestSize)
-    .meta({ examples: [defaultSize] });
-  const total = z
-    .int()
-    .min(0)
-    .meta({ examples: [1] });
-  const page = z.int().min(1).max(lastPage);
+export function collectionOf<Item extends z.ZodType>(item: Item, name: string, extra?: z.ZodRawShape) {
   return z
     .object({
       data: z.array(item).max(largestSize),
-      meta: z.union([
-        z.object({ currentPage: page, perPage, total, lastPage: z.int().min(1), ...extra }),
-        z.object({
-          perPage,
-          nextCursor: cursor,
-          prevCursor: cursor,
-          total: total.optional(),
-          ...extra,
-        }),
-      ]),
-      links: z.object({ first: link, last: link, prev: link, next: link }),
+      meta:
+        extra === undefined
+          ? plainMeta
+          : z.union([z.object({ ...ofPages, ...extra }), z.object({ ...ofCursors, ...extra })]),
+      links,
     })
     .meta({ id: name });
 }
@@ -180,24 +186,12 @@ export function paginator(secret: string): Paginator {
   };
 }
 
-/** What clients send though a URI may not hold it (RFC 3986 §3.4). */
-const notInQuery = /[^\w.~!$'()*+,;=:@/?%&-]/g;
-
-/** The address of a page itself; without an API key, which no link repeats. */
-export function selfOf({ base, path, search }: RequestUrl): string {
-  const kept = search
-    .replace(notInQuery, encodeURIComponent)
-    .split('&')
-    .filter(part => part !== '' && !/^api_key(=|$)/.test(part));
-  return `${base}${path}${kept.length === 0 ? '' : `?${kept.join('&')}`}`;
-}
+/** Parameters that say which page is shown: a link to another has its own. */
+const pageNames = ['page', 'cursor', 'limit'];
 
 /** Builds a page's URL as JSON text: the request's own parameters, with the page's put in place of theirs. */
 function linker(url: RequestUrl): (pageParameter: string) => string {
-  const kept = url.search
-    .replace(notInQuery, encodeURIComponent)
-    .split('&')
-    .filter(part => part !== '' && !/^(page|cursor|limit|api_key)(=|$)/.test(part));
+  const kept = keptParameters(url.search, pageNames);
   // Quoted as a whole: the parameters are the client's own text.
   const start = JSON.stringify(`${url.base}${url.path}?${kept.map(part => `${part}&`).join('')}`).slice(
     0,

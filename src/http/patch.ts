@@ -24,7 +24,7 @@ const requiredMembers = {
   test: ['op', 'path', 'value'],
 } as const satisfies Record<Operation['op'], readonly string[]>;
 
-const maxOperations = 100;
+export const maxOperations = 100;
 
 /** How deep the values of a patch may nest: far beyond any resource, and safe to walk recursively. */
 const maxDepth = 100;

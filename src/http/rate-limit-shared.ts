@@ -6,7 +6,7 @@
  */
 import { sql } from 'kysely';
 import type { Clock } from '../ports/clock.ts';
-import type { Database } from '../storage/database.ts';
+import { type Database, StorageError } from '../storage/database.ts';
 import { prepared } from '../storage/prepared.ts';
 import { boundedMap } from './bounded-map.ts';
 import { type Quota, type QuotaState, subjectLimit } from './rate-limit.ts';
@@ -19,21 +19,29 @@ interface Account {
   unspent: number;
   /** Taken by all replicas, as far as this one knows. */
   taken: number;
+  /** Given back in this window. */
+  refunded: number;
   fetching: Promise<void> | undefined;
 }
 
 export interface SharedQuotaOptions {
   /** Distinguishes the counters of different quotas. */
   readonly name: string;
+  /** Of callers without a limit of their own. */
   readonly limit: number;
   /** Seconds. */
   readonly window: number;
   readonly clock: Clock;
   readonly database: Database;
+  /** Whether requests go on uncounted while the database takes no writes. */
+  readonly failsOpen?: boolean | undefined;
 }
 
-export function sharedQuota({ name, limit, window, clock, database }: SharedQuotaOptions): Quota {
-  const block = Math.max(1, Math.floor(limit / blocksPerLimit));
+const blockOf = (limit: number): number => Math.max(1, Math.floor(limit / blocksPerLimit));
+
+export function sharedQuota(options: SharedQuotaOptions): Quota {
+  const { name, limit: usual, window, clock, database, failsOpen = false } = options;
+  let uncounted = 0;
   let accounts = boundedMap<string, Account>(subjectLimit);
   let start = 0;
 
@@ -59,26 +67,32 @@ export function sharedQuota({ name, limit, window, clock, database }: SharedQuot
   function accountOf(subject: string): Account {
     let account = accounts.get(subject);
     if (account === undefined) {
-      account = { unspent: 0, taken: 0, fetching: undefined };
+      account = { unspent: 0, taken: 0, refunded: 0, fetching: undefined };
       accounts.set(subject, account);
     }
     return account;
   }
 
-  const state = (account: Account | undefined, reset: number, allowed = true): QuotaState => ({
+  const state = (account: Account | undefined, reset: number, limit: number, allowed = true): QuotaState => ({
     allowed,
+    limit,
     remaining: account === undefined ? limit : Math.max(0, limit - account.taken) + account.unspent,
     reset,
   });
 
-  function fetchBlock(account: Account, subject: string): Promise<void> {
+  function fetchBlock(account: Account, subject: string, limit: number): Promise<void> {
+    const block = blockOf(limit);
     account.fetching ??= (async () => {
       try {
         const query = take({ subject: `${name} ${subject}`, window: start, block });
-        const row = await database.write(session => session.first(query));
+        const row = await database.write(session => session.first(query), { counts: true });
         const used = row?.used ?? limit;
         account.unspent += Math.max(0, block - Math.max(0, used - limit));
         account.taken = Math.min(used, limit);
+      } catch (error) {
+        if (!failsOpen || !isWithoutWrites(error)) throw error;
+        account.unspent += block;
+        uncounted += block;
       } finally {
         account.fetching = undefined;
       }
@@ -87,33 +101,38 @@ export function sharedQuota({ name, limit, window, clock, database }: SharedQuot
   }
 
   return {
-    limit,
+    limit: usual,
     window,
-    async charge(subject) {
+    async charge(subject, limit = usual) {
       const reset = turnWindow();
       const account = accountOf(subject);
       while (account.unspent === 0) {
         // The whole limit is taken: asking again cannot change that before the window ends.
-        if (account.taken >= limit) return state(account, reset, false);
-        await fetchBlock(account, subject);
+        if (account.taken >= limit) return state(account, reset, limit, false);
+        await fetchBlock(account, subject, limit);
       }
       account.unspent--;
+      const block = blockOf(limit);
       if (block > 1 && account.unspent <= block / 2 && account.taken < limit) {
         // Ahead of need; should it fail, the request that needs it tries again and reports the failure.
-        fetchBlock(account, subject).catch(() => undefined);
+        fetchBlock(account, subject, limit).catch(() => undefined);
       }
-      return state(account, reset);
+      return state(account, reset, limit);
     },
-    refund(subject) {
+    refund(subject, limit = usual, most = Number.POSITIVE_INFINITY) {
       const reset = turnWindow();
       const account = accountOf(subject);
-      account.unspent++;
-      return state(account, reset);
+      if (account.refunded < most) {
+        account.refunded++;
+        account.unspent++;
+      }
+      return state(account, reset, limit);
     },
-    peek(subject) {
+    peek(subject, limit = usual) {
       const reset = turnWindow();
-      return state(accounts.get(subject), reset);
+      return state(accounts.get(subject), reset, limit);
     },
+    uncounted: () => uncounted,
     subjects: () => accounts.size(),
     sweep: () => {
       turnWindow();
@@ -124,4 +143,9 @@ export function sharedQuota({ name, limit, window, clock, database }: SharedQuot
       return database.write(session => session.run(query));
     },
   };
+}
+
+/** A standby and a database that is away cannot count; the requests themselves may be reads that can be served. */
+function isWithoutWrites(error: unknown): boolean {
+  return error instanceof StorageError && (error.kind === 'unavailable' || error.kind === 'read-only');
 }

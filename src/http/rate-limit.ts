@@ -5,6 +5,8 @@ import { HttpError } from './errors.ts';
 
 export interface QuotaState {
   readonly allowed: boolean;
+  /** Requests per window for this caller. */
+  readonly limit: number;
   /** Requests left in this window. */
   readonly remaining: number;
   /** When the window ends, in seconds since the epoch. */
@@ -12,15 +14,20 @@ export interface QuotaState {
 }
 
 export interface Quota {
-  /** Requests per window, and its length in seconds. */
+  /** Requests per window for callers without a limit of their own, and the window's length in seconds. */
   readonly limit: number;
   readonly window: number;
-  /** Counts one request. */
-  charge(subject: string): QuotaState | Promise<QuotaState>;
-  /** Gives a request back that turned out to be free. */
-  refund(subject: string): QuotaState;
+  /** Counts one request. @param limit the caller's own, in place of the quota's */
+  charge(subject: string, limit?: number): QuotaState | Promise<QuotaState>;
+  /**
+   * Gives a request back that turned out to be free.
+   * @param most how many a caller gets back per window, on each process; any number when not given
+   */
+  refund(subject: string, limit?: number, most?: number): QuotaState;
   /** What is left, without counting. */
-  peek(subject: string): QuotaState;
+  peek(subject: string, limit?: number): QuotaState;
+  /** Requests that were let through because the database could not count them; where there is one to count. */
+  uncounted?(): number;
   /** Callers counted in this window. */
   subjects(): number;
   /** Forgets windows that are long over; gives how many counters there were. */
@@ -28,14 +35,24 @@ export interface Quota {
 }
 
 /** Makes quotas of the kind that the database calls for; `name` tells their counters apart. */
-export type QuotaFactory = (name: string, limit: number, window: number) => Quota;
+export type QuotaFactory = (name: string, limit: number, window: number, options?: QuotaOptions) => Quota;
+
+export interface QuotaOptions {
+  /** Whether requests go on uncounted while the database takes no writes. */
+  readonly failsOpen?: boolean;
+}
 
 /** A 429 that says how long to wait. @param now epoch milliseconds */
-export function usedUp(message: string, { reset }: QuotaState, now: number): HttpError {
+export function usedUp(
+  message: string,
+  { reset }: QuotaState,
+  now: number,
+  headers: Readonly<Record<string, string>> = {},
+): HttpError {
   const seconds = Math.max(1, reset - Math.floor(now / 1000));
   return new HttpError('RATE_LIMITED', {
     message: `${message}; retry in ${seconds} seconds.`,
-    headers: { 'Retry-After': String(seconds) },
+    headers: { ...headers, 'Retry-After': String(seconds) },
   });
 }
 
@@ -59,9 +76,9 @@ export function quotaHeaders(
 export const subjectLimit = 200_000;
 
 /** A quota for one process: nothing is shared, nothing is waited for. */
-export function memoryQuota(limit: number, window: number, clock: Clock): Quota {
+export function memoryQuota(usual: number, window: number, clock: Clock): Quota {
   // Objects rather than numbers: adding to one leaves the map as it is.
-  let used = boundedMap<string, { count: number }>(subjectLimit);
+  let used = boundedMap<string, { count: number; refunded: number }>(subjectLimit);
   let start = 0;
 
   function turnWindow(): number {
@@ -73,36 +90,40 @@ export function memoryQuota(limit: number, window: number, clock: Clock): Quota 
     }
     return start + window;
   }
-  const state = (count: number, reset: number, allowed = true): QuotaState => ({
+  const state = (count: number, reset: number, limit: number, allowed = true): QuotaState => ({
     allowed,
+    limit,
     remaining: Math.max(0, limit - count),
     reset,
   });
 
   return {
-    limit,
+    limit: usual,
     window,
-    charge(subject) {
+    charge(subject, limit = usual) {
       const reset = turnWindow();
       let counter = used.get(subject);
       if (counter === undefined) {
-        counter = { count: 0 };
+        counter = { count: 0, refunded: 0 };
         used.set(subject, counter);
       }
-      if (counter.count >= limit) return state(counter.count, reset, false);
+      if (counter.count >= limit) return state(counter.count, reset, limit, false);
       counter.count += 1;
-      return state(counter.count, reset);
+      return state(counter.count, reset, limit);
     },
-    refund(subject) {
+    refund(subject, limit = usual, most = Number.POSITIVE_INFINITY) {
       const reset = turnWindow();
       const counter = used.get(subject);
-      if (counter === undefined) return state(0, reset);
-      counter.count = Math.max(0, counter.count - 1);
-      return state(counter.count, reset);
+      if (counter === undefined) return state(0, reset, limit);
+      if (counter.refunded < most) {
+        counter.refunded += 1;
+        counter.count = Math.max(0, counter.count - 1);
+      }
+      return state(counter.count, reset, limit);
     },
-    peek(subject) {
+    peek(subject, limit = usual) {
       const reset = turnWindow();
-      return state(used.get(subject)?.count ?? 0, reset);
+      return state(used.get(subject)?.count ?? 0, reset, limit);
     },
     subjects: () => used.size(),
     // The window that is over was dropped as a whole.

@@ -7,9 +7,10 @@
  * is read again only when something has been committed since (docs/decisions/0008).
  */
 import { LRUCache } from 'lru-cache';
+import { requireWhole } from '../storage/damage.ts';
 import type { Database } from '../storage/database.ts';
 import { boundedMap } from './bounded-map.ts';
-import { entityTag, httpDate } from './conditional.ts';
+import { entityTag, httpDate, lastModifiedSecond } from './conditional.ts';
 import { json } from './negotiate.ts';
 import { type Reply, revalidate } from './reply.ts';
 
@@ -33,10 +34,10 @@ interface Remembered extends Reply {
 function rememberedReplies() {
   const dates = boundedMap<number, string>(rememberedDates);
   const dateOf = (milliseconds: number): string => {
-    const second = Math.floor(milliseconds / 1000);
+    const second = lastModifiedSecond(milliseconds);
     const known = dates.get(second);
     if (known !== undefined) return known;
-    const text = httpDate(milliseconds);
+    const text = httpDate(second * 1000);
     dates.set(second, text);
     return text;
   };
@@ -90,7 +91,7 @@ export function rememberedLists(
     sizeCalculation: ({ body }, key) => key.length + (body?.length ?? 0) + 200,
   });
   async function remember(version: number, key: string, make: () => Promise<string>): Promise<Reply> {
-    const reply = rememberedReply(version, await make());
+    const reply = rememberedReply(version, requireWhole(await make()));
     answers.set(key, reply);
     return reply;
   }
@@ -136,7 +137,7 @@ export function rememberedResources(
 
   async function made(version: number, id: number): Promise<Remembered> {
     const { body, lastModified } = await load(id);
-    return rememberedReply(version, body, lastModified);
+    return rememberedReply(version, requireWhole(body), lastModified);
   }
   async function remember(version: number, id: number): Promise<Reply> {
     const reply = await made(version, id);

@@ -9,7 +9,7 @@ export interface Reply {
   readonly headers?: Readonly<Record<string, string>>;
   /** Epoch milliseconds of the last change of what the body shows. */
   readonly lastModified?: number | undefined;
-  /** The same as it is shown, where that is known already. */
+  /** Last-Modified as it is shown, where that is known already. */
   readonly lastModifiedText?: string | undefined;
   /** The body's entity tag, where it is known already. */
   readonly etag?: string;

@@ -44,31 +44,37 @@ function isRelative(url: string): boolean {
   return url.charCodeAt(0) === 0x2f;
 }
 
-/** @throws HttpError 400 for a Host header that is no host (RFC 9112 §3.2); it may be missing or empty */
+/** @throws HttpError 400 for a Host header that is no host, and for two (RFC 9112 §3.2); it may be missing or empty */
 export function checkHost({ url, headers }: Request): void {
-  if (isRelative(url) && (headers.get('host') ?? '') !== '') throw new HttpError('INVALID_HOST');
+  const host = headers.get('host');
+  if (host === null) return;
+  // Bun joins headers of one name.
+  if (host.includes(', ') || (isRelative(url) && host !== '')) throw new HttpError('INVALID_HOST');
 }
 
+/**
+ * What the nearest proxy says: of a list the last, which alone is its own. Without X-Forwarded-Proto the scheme is http,
+ * without X-Forwarded-Host the host is that of Host. Undefined when it says neither, or no host.
+ */
 function forwardedBase(headers: Headers): string | undefined {
-  const host = headers.get('x-forwarded-host') ?? headers.get('host');
-  const protocol = headers.get('x-forwarded-proto');
-  if (host === null || (protocol !== 'http' && protocol !== 'https')) return undefined;
-  return /^[a-z0-9.:[\]-]+$/i.test(host) ? `${protocol}://${host}` : undefined;
+  const forwarded = lastOf(headers.get('x-forwarded-host'));
+  const protocol = lastOf(headers.get('x-forwarded-proto'))?.toLowerCase();
+  if (forwarded === undefined && protocol === undefined) return undefined;
+  const host = forwarded ?? headers.get('host') ?? '';
+  const scheme = protocol === 'https' ? 'https' : 'http';
+  return /^[a-z0-9.:[\]-]+$/i.test(host) ? `${scheme}://${host}` : undefined;
 }
 
-/** The client's address; behind a trusted proxy, the last one that X-Forwarded-For names. IPv6 counts by /64. */
-export function addressOf(socketAddress: string | undefined, headers: Headers, trustProxy: boolean): string {
-  const forwarded = trustProxy ? headers.get('x-forwarded-for')?.split(',').at(-1)?.trim() : undefined;
-  const address =
-    forwarded !== undefined && /^[\da-f.:]+$/i.test(forwarded) ? forwarded : (socketAddress ?? 'unknown');
-  if (!address.includes(':')) return address;
-  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
-  return mapped ?? `${address.split(':').slice(0, 4).join(':')}::/64`;
+/** The last member of a list in a header; undefined without one. */
+function lastOf(list: string | null): string | undefined {
+  const last = list?.slice(list.lastIndexOf(',') + 1).trim();
+  return last === '' ? undefined : last;
 }
 
 /** The value of a query parameter before anything else is parsed; for `api_key`. */
 export function queryParameter(search: string, name: string): string | undefined {
-  if (!search.includes(name)) return undefined;
+  // `api%5Fkey` is the same name (RFC 3986 §6.2.2.2).
+  if (!search.includes(name) && !search.includes('%')) return undefined;
   return new URLSearchParams(search).get(name) ?? undefined;
 }
 
@@ -154,33 +160,6 @@ export function validationFailed(error: z.ZodError): HttpError {
   return new HttpError('VALIDATION_FAILED', { message, details });
 }
 
-/**
- * The whole body, as bytes.
- * @throws HttpError 413 as soon as the body is known to be larger than `limit` bytes
- */
-export async function readBody(request: Request, limit: number): Promise<Uint8Array> {
-  const tooLarge = () =>
-    new HttpError('PAYLOAD_TOO_LARGE', {
-      message: `The body is larger than ${limit} bytes.`,
-      // What is left of the body will not be read, so the connection cannot be used again.
-      headers: { Connection: 'close' },
-    });
-  const declared = request.headers.get('content-length');
-  if (declared !== null) {
-    if (Number(declared) > limit) throw tooLarge();
-    return request.bytes();
-  }
-  if (request.body === null) return new Uint8Array();
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of request.body) {
-    size += chunk.byteLength;
-    if (size > limit) throw tooLarge();
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks);
-}
-
 /** @throws HttpError 400 MALFORMED_JSON: not UTF-8, not JSON, or nested too deep */
 export function parseJson(bytes: Uint8Array): unknown {
   let text: string;
@@ -225,10 +204,19 @@ export function bodyTypes(body: BodySpec): readonly string[] {
   return body.kind === 'patch' ? [json, mergePatchJson, jsonPatch] : [json];
 }
 
-/** @throws HttpError 400 when the body is not JSON, or with every problem of what it says */
-export function parseBody(body: BodySpec, type: string, bytes: Uint8Array): unknown {
+/**
+ * @param look is shown the JSON value before it is checked, and may refuse it
+ * @throws HttpError 400 when the body is not JSON, or with every problem of what it says
+ */
+export function parseBody(
+  body: BodySpec,
+  type: string,
+  bytes: Uint8Array,
+  look: (value: unknown) => void,
+): unknown {
   if (body.kind === 'raw') return bytes;
   const value = parseJson(bytes);
+  look(value);
   if (body.kind === 'json') return check(body.schema, value);
   return parsePatch(body.schema, type, value);
 }

@@ -2,7 +2,7 @@
 import type { Clock } from '../ports/clock.ts';
 import { StorageError } from '../storage/database.ts';
 import { type Compressor, codedTag, smallestCompressed } from './compress.ts';
-import { entityTag, evaluate, httpDate } from './conditional.ts';
+import { entityTag, evaluate, httpDate, lastModifiedSecond } from './conditional.ts';
 import type { Cors } from './cors.ts';
 import { errorBody, HttpError, plainBody, problemBody } from './errors.ts';
 import type { Exchange } from './exchange.ts';
@@ -10,6 +10,11 @@ import { lifecycleHeaders, type Version } from './lifecycle.ts';
 import { type Coding, json, type Negotiate, problemJson } from './negotiate.ts';
 import { type Quota, type QuotaState, quotaHeaders } from './rate-limit.ts';
 import { noStore, type Reply } from './reply.ts';
+import type { Stopping } from './stopping.ts';
+import { strictApplied } from './strict.ts';
+
+/** How many times its limit a caller may poll for nothing in one window; then a 304 is charged as any other response. */
+const refundsPerRequest = 10;
 
 export interface Responder {
   /** Turns anything thrown into the reply that the caller gets. */
@@ -24,9 +29,11 @@ export interface ResponderOptions {
   readonly quota: Quota;
   readonly negotiate: Negotiate;
   readonly compressor: Compressor;
+  readonly stopping: Stopping;
 }
 
-export function responder({ clock, cors, quota, negotiate, compressor }: ResponderOptions): Responder {
+export function responder(options: ResponderOptions): Responder {
+  const { clock, cors, quota, negotiate, compressor, stopping } = options;
   const templates = new Map<Version | undefined, Map<string, Map<string, HeadersByValidators>>>();
   let windowReset = 0;
   const policy = `"default";q=${quota.limit};w=${quota.window}`;
@@ -90,28 +97,44 @@ export function responder({ clock, cors, quota, negotiate, compressor }: Respond
     return [made(), made(), made(), made()];
   }
 
-  function setQuota(headers: Headers, { remaining, reset }: QuotaState): void {
-    const seconds = Math.max(0, reset - Math.floor(clock.now() / 1000));
+  /** @param now whole seconds since the epoch */
+  function setQuota(headers: Headers, { remaining, reset }: QuotaState, now: number): void {
+    const seconds = Math.max(0, reset - now);
     if (seconds !== left.seconds) left = { seconds, text: `;t=${seconds}` };
     headers.set('X-RateLimit-Remaining', String(remaining));
     headers.set('RateLimit', `"default";r=${remaining}${left.text}`);
   }
 
-  /** 304 costs the caller nothing, so that polling is cheap for both sides. */
+  /** For the few callers that have a limit of their own: the templates have the usual one. */
+  function showLimit(headers: Headers, limit: number): void {
+    headers.set('X-RateLimit-Limit', String(limit));
+    headers.set('RateLimit-Policy', `"default";q=${limit};w=${quota.window}`);
+  }
+
+  /**
+   * A 304 to an entity tag costs the caller nothing, so that polling is cheap for both sides. Conditions that hold
+   * whatever there is (`*`, a date) show no earlier response and are charged.
+   */
   function refund(exchange: Exchange): void {
-    if (exchange.endpoint?.free !== true) exchange.quota = quota.refund(exchange.subject);
+    const named = exchange.request.headers.get('if-none-match');
+    if (exchange.endpoint?.free === true || named === null || named.trim() === '*') return;
+    const limit = exchange.quota?.limit ?? quota.limit;
+    exchange.quota = quota.refund(exchange.subject, limit, limit * refundsPerRequest);
   }
 
   return {
     failure(exchange, thrown) {
+      if (hasGone(exchange, thrown)) return abandoned;
       const error = toHttpError(thrown);
       if (error.status >= 500) exchange.failure = thrown;
       const plain = exchange.endpoint?.plainErrors === true && (error.status === 400 || error.status === 404);
-      const text = exchange.problem ? problemBody : plain ? plainBody : errorBody;
+      // Negotiated here: most requests do not fail, and some fail before they have got to their negotiation.
+      const isProblem = negotiate.wantsProblem(exchange.request.headers.get('accept'));
+      const text = isProblem ? problemBody : plain ? plainBody : errorBody;
       return {
         status: error.status,
         body: text(error, exchange.requestId),
-        mediaType: exchange.problem ? problemJson : json,
+        mediaType: isProblem ? problemJson : json,
         cacheControl: noStore,
         headers: error.headers,
         tagged: false,
@@ -122,14 +145,15 @@ export function responder({ clock, cors, quota, negotiate, compressor }: Respond
       const { body, status } = reply;
       if (body === null) return finish(exchange, reply, status, body);
       const etag = reply.tagged ? (reply.etag ?? entityTag(body)) : undefined;
-      if (etag !== undefined && status === 200 && isUnchanged(exchange, etag, reply.lastModified)) {
-        refund(exchange);
-        return finish(exchange, reply, 304, null, etag);
-      }
       const coding = codingFor(exchange.request, body);
-      if (coding === undefined) return finish(exchange, reply, status, body, etag);
+      // The tag of what a 200 would carry: that is what conditions are about, and what a 304 shows (RFC 9110 §15.4.5).
+      const tag = etag === undefined || coding === undefined ? etag : codedTag(etag, coding);
+      if (tag !== undefined && status === 200 && isUnchanged(exchange, tag, reply.lastModified)) {
+        refund(exchange);
+        return finish(exchange, reply, 304, null, tag);
+      }
+      if (coding === undefined) return finish(exchange, reply, status, body, tag);
       const compressed = compressor.compress(body, coding, etag);
-      const tag = etag === undefined ? undefined : codedTag(etag, coding);
       return compressed instanceof Promise
         ? onceCompressed(exchange, reply, compressed, coding, tag)
         : finish(exchange, reply, status, compressed, tag, coding);
@@ -179,25 +203,30 @@ export function responder({ clock, cors, quota, negotiate, compressor }: Respond
     // JSON goes by the name that was negotiated for it; errors keep their own.
     const shownType = reply.mediaType === json && reply.status < 400 ? exchange.mediaType : reply.mediaType;
     const mediaType = body === null ? '' : shownType;
-    const { lastModified } = reply;
-    const validators =
-      etag === undefined ? (lastModified === undefined ? 0 : 2) : lastModified === undefined ? 1 : 3;
+    const now = Math.floor(clock.now() / 1000);
+    const changed = reply.lastModified === undefined ? undefined : lastModifiedSecond(reply.lastModified);
+    const isDated = changed !== undefined && changed <= now;
+    const validators = etag === undefined ? (isDated ? 2 : 0) : isDated ? 3 : 1;
     const common = template(reply, mediaType, exchange.route?.version, state.reset, validators);
     if (etag !== undefined) common.set('ETag', etag);
-    if (lastModified !== undefined) {
-      common.set('Last-Modified', reply.lastModifiedText ?? httpDate(lastModified));
-    }
+    if (isDated) common.set('Last-Modified', reply.lastModifiedText ?? httpDate(changed * 1000));
     common.set('X-Request-ID', exchange.requestId);
-    setQuota(common, state);
+    setQuota(common, state, now);
     common.set('Server-Timing', `total;dur=${exchange.elapsedText()}`);
     const response = new Response(body, { status, headers: common });
+    if (state.limit !== quota.limit) showLimit(response.headers, state.limit);
     if (reply.headers !== undefined) setAll(response.headers, reply.headers);
     if (coding !== undefined) response.headers.set('Content-Encoding', coding);
     if (exchange.ownQuota !== undefined) {
       const own = exchange.ownQuota;
       setAll(response.headers, quotaHeaders(own.quota, own.state, clock.now()));
     }
+    if (exchange.strict) {
+      response.headers.set('Preference-Applied', strictApplied);
+      response.headers.append('Vary', 'Prefer');
+    }
     if (exchange.origin !== null) cors.allowOrigin(response.headers, exchange.origin);
+    if (stopping.hasBegun()) response.headers.set('Connection', 'close');
     // Bun dates every answer but those to HEAD.
     if (exchange.method === 'HEAD') response.headers.set('Date', httpDate(clock.now()));
     return response;
@@ -212,6 +241,21 @@ function setAll(headers: Headers, values: Readonly<Record<string, string>>): voi
 type Validated = 0 | 1 | 2 | 3;
 type HeadersByValidators = readonly [Headers, Headers, Headers, Headers];
 
+/** Stands in the log and in the numbers for a request whose client went away; nobody gets it. As nginx has it. */
+const clientClosedRequest = 499;
+const abandoned: Reply = {
+  status: clientClosedRequest,
+  body: null,
+  mediaType: json,
+  cacheControl: noStore,
+  tagged: false,
+};
+
+/** Whether the body could not be read to its end because the client has closed the connection. */
+function hasGone({ request }: Exchange, thrown: unknown): boolean {
+  return thrown instanceof DOMException && thrown.name === 'AbortError' && request.signal.aborted;
+}
+
 /** What a failure of the database means to the caller. */
 function toHttpError(thrown: unknown): HttpError {
   if (thrown instanceof HttpError) return thrown;
@@ -220,6 +264,13 @@ function toHttpError(thrown: unknown): HttpError {
     if (thrown.kind === 'unavailable') {
       return new HttpError('DATABASE_UNAVAILABLE', { headers: { 'Retry-After': '2' }, cause: thrown });
     }
+    if (thrown.kind === 'read-only') {
+      return new HttpError('DATABASE_READ_ONLY', { headers: { 'Retry-After': '2' }, cause: thrown });
+    }
+    if (thrown.kind === 'moved') {
+      return new HttpError('DATABASE_MOVED', { headers: { 'Retry-After': '5' }, cause: thrown });
+    }
+    if (thrown.kind === 'damaged') return new HttpError('DATABASE_DAMAGED', { cause: thrown });
     if (thrown.kind === 'unique') {
       const field = thrown.column ?? 'value';
       return new HttpError('DUPLICATE', {

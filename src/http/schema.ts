@@ -21,6 +21,9 @@ export const prose = (maximum: number) =>
     })
     .meta({ maxLength: maximum, pattern: '^[^\\u0000]*$' });
 
+/** What the document says of a text that is not blank. */
+export const notBlank = '^\\s*[^\\s\\u0000][^\\u0000]*$';
+
 /** The same with surrounding whitespace removed; blank is refused. */
 export const text = (maximum: number) =>
   z
@@ -28,7 +31,7 @@ export const text = (maximum: number) =>
     .trim()
     .refine(value => value !== '', { error: 'must not be blank', params: { rule: 'blank' } })
     .pipe(prose(maximum))
-    .meta({ minLength: 1, maxLength: maximum, pattern: '\\S' });
+    .meta({ minLength: 1, maxLength: maximum, pattern: notBlank });
 
 /** How Zod ends what it says of a value that is not there. */
 const missing = 'received undefined';
@@ -42,7 +45,7 @@ export const timestamp = () => z.iso.datetime({ precision: 3 });
 
 export const identifier = () => z.int().min(1).max(largestId);
 
-const decimal = /^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/;
+const decimal = /^[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?$/;
 
 /** What the document also says of a parameter. */
 interface Documented {

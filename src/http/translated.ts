@@ -89,9 +89,11 @@ function operationToOld(operation: unknown, toOld: ReadonlyMap<string, string>):
   const changed: Record<string, unknown> = { ...operation };
   for (const member of ['path', 'from']) {
     const pointer = changed[member];
-    if (typeof pointer !== 'string') continue;
-    const [, first = '', rest = ''] = /^\/([^/]*)(.*)$/s.exec(pointer) ?? [];
-    changed[member] = toOld.has(first) ? `/${toOld.get(first)}${rest}` : pointer;
+    if (typeof pointer !== 'string' || !pointer.startsWith('/')) continue;
+    const slash = pointer.indexOf('/', 1);
+    const end = slash === -1 ? pointer.length : slash;
+    const old = toOld.get(pointer.slice(1, end));
+    if (old !== undefined) changed[member] = `/${old}${pointer.slice(end)}`;
   }
   return changed;
 }

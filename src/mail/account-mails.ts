@@ -4,8 +4,8 @@ import { letter, type MailText } from './letter.ts';
 export interface Letter {
   /** Who sends it, as the reader knows it: the shop's host. */
   readonly shop: string;
-  /** Whom it greets. */
-  readonly name: string;
+  /** Whom it greets; undefined for an address that nobody has confirmed. */
+  readonly name: string | undefined;
 }
 
 export interface LetterWithLink extends Letter {
@@ -32,6 +32,30 @@ export const verificationMail = ({ shop, name, link }: LetterWithLink): MailText
     `Confirm that this address is yours, so that ${shop} can reach you:`,
     { link },
     'The link works once, for 7 days. If you have no account there, do nothing.',
+  ]);
+
+/** To an address that a user has asked for. Whose it is, nobody knows yet: it quotes nothing of the user's. */
+export const addressConfirmationMail = ({ shop, link }: Omit<LetterWithLink, 'name'>): MailText =>
+  letter(`Confirm your new e-mail address for ${shop}`, undefined, [
+    `Somebody, most likely you, wants to use this address for an account at ${shop}. Confirm that it is yours:`,
+    { link },
+    'The link works once, for 7 days. From then on you sign in with this address. If you did not ask for it, do nothing.',
+  ]);
+
+/** To the same address, where it is another user's already: only its owner learns of that. */
+export const addressTakenMail = ({ shop }: Omit<Letter, 'name'>): MailText =>
+  letter(`Your e-mail address for ${shop}`, undefined, [
+    `Somebody, most likely you, wants to use this address for another account at ${shop}. It belongs to an account already, so nothing was changed.`,
+    'If that was you, sign in with this address, and ask for a new password if you have forgotten it. If not, do nothing.',
+  ]);
+
+/** To the old address, while it has a way back. */
+export const addressChangedWithWayBackMail = ({ shop, name, link }: LetterWithLink): MailText =>
+  letter(`Your e-mail address for ${shop} was changed`, name, [
+    `Your account at ${shop} has another e-mail address now, and this one is not used any more. If that was you, there is nothing to do.`,
+    'If that was not you, take the account back: this link restores this address, signs everybody out and sets a new password.',
+    { link },
+    'The link works once, for 7 days.',
   ]);
 
 /** To the old address, so that nobody loses an account without hearing of it. */

@@ -8,9 +8,14 @@ export interface MailText {
 
 export type Paragraph = string | { readonly link: string };
 
-/** @param name whom it greets */
-export function letter(subject: string, name: string, paragraphs: readonly Paragraph[]): MailText {
-  const parts = [`Hello ${name.replaceAll(/\s+/g, ' ')},`, ...paragraphs];
+/** @param name whom it greets; undefined for an address that nobody has confirmed: what strangers write is not quoted to it */
+export function letter(
+  subject: string,
+  name: string | undefined,
+  paragraphs: readonly Paragraph[],
+): MailText {
+  const greeting = name === undefined ? 'Hello,' : `Hello ${name.replaceAll(/\s+/g, ' ')},`;
+  const parts = [greeting, ...paragraphs];
   const html = parts.map(part => {
     if (typeof part === 'string') return `<p>${Bun.escapeHTML(part)}</p>`;
     const link = Bun.escapeHTML(part.link);

@@ -8,9 +8,11 @@
 import type { Consumer } from '../events/dispatcher.ts';
 import type { Cause } from '../events/outbox.ts';
 import type { Queue } from '../events/queue.ts';
+import type { Log } from '../operations/log.ts';
 import type { Mail, Mailer } from '../ports/mail.ts';
 import type { Seal } from '../seal.ts';
 import type { Session, Transaction } from '../storage/database.ts';
+import { type MailLimits, type MailRefusal, tooMuchMail } from './limits.ts';
 
 /** What a mail is about, for those who are to know that it has been sent. */
 export interface Subject {
@@ -21,10 +23,21 @@ export interface Subject {
 export interface NewMail extends Omit<Mail, 'messageId'> {
   /** Told to `onSent` when the mail has gone out. */
   readonly about?: Subject;
+  /** The recipient has shown that the address is theirs. Others get less, and nothing that a user has written. */
+  readonly isConfirmed?: boolean;
+  /** Somebody who may write to strangers has caused it: not counted against the one who did. */
+  readonly isByStaff?: boolean;
+  /** Sent however much the recipient has had: what an attacker must not be able to use a limit up against. */
+  readonly isUnlimited?: boolean;
 }
 
 export interface Mails {
-  add(session: Session, mail: NewMail, cause: Cause): Promise<void>;
+  /**
+   * Queues a mail, unless its recipient has had enough of them.
+   * @returns why it is not sent, if so; whether the caller may know is the caller's to decide
+   * @throws HttpError 429 when a user has caused too much mail to addresses that nobody has confirmed
+   */
+  add(session: Session, mail: NewMail, cause: Cause): Promise<MailRefusal | undefined>;
 }
 
 export const mailQueue = 'mail';
@@ -34,18 +47,38 @@ interface Payload {
   readonly about: Subject | undefined;
 }
 
-export function createMails(queue: Queue, seal: Seal): Mails {
+export function createMails(queue: Queue, seal: Seal, limits: MailLimits, log: Pick<Log, 'warn'>): Mails {
+  async function refusal(
+    session: Session,
+    { to, isConfirmed = false, isByStaff = false }: NewMail,
+    { at, actor }: Cause,
+  ): Promise<MailRefusal | undefined> {
+    if (!isConfirmed && !isByStaff && actor.startsWith('user:')) {
+      const refused = await limits.byUser(session, actor, at);
+      if (refused !== undefined) throw tooMuchMail(refused, at);
+    }
+    const refused = await limits.toRecipient(session, to.address, isConfirmed, at);
+    if (refused !== undefined)
+      log.warn('mail not sent: its recipient has had as many as MAIL_LIMIT allows', { actor, ...refused });
+    return refused;
+  }
+
   return {
-    async add(session, { about, ...mail }, { at }) {
+    async add(session, mail, cause) {
+      const refused = mail.isUnlimited === true ? undefined : await refusal(session, mail, cause);
+      if (refused !== undefined) return refused;
+      const { about, to, subject, text, html, attachments } = mail;
       const id = crypto.randomUUID();
-      const payload: Payload = { mail: { messageId: `<${id}@catalog>`, ...mail }, about };
+      const sent = { messageId: `<${id}@catalog>`, to, subject, text, html, attachments };
+      const payload: Payload = { mail: sent, about };
       const delivery = {
         queue: mailQueue,
         key: `mail:${id}`,
         payload: seal.close(JSON.stringify(payload)),
-        at,
+        at: cause.at,
       };
       await queue.add(session, delivery);
+      return undefined;
     },
   };
 }

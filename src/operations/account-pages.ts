@@ -1,52 +1,73 @@
 /**
- * Two small pages that mails link to, for shops without pages of their own: a new password, and a confirmed
- * address. They load nothing, and send the token on only when a person asks for it: programs that look at the
+ * Three small pages that mails link to, for shops without pages of their own: a new password, a confirmed address,
+ * and the way back to a former one. They load nothing, and send the token on only when a person asks for it: programs that look at the
  * links of mails use up none.
  */
+import { htmlPage, type Page } from './page.ts';
 
 export interface AccountPage {
   readonly path: string;
   readonly operationId: string;
   readonly summary: string;
-  readonly page: string;
-  readonly contentSecurityPolicy: string;
+  readonly page: Page;
 }
 
-const style = `
-body { font: 1rem/1.5 system-ui, sans-serif; max-width: 26rem; margin: 4rem auto; padding: 0 1rem; }
-input, button { font: inherit; display: block; width: 100%; box-sizing: border-box; margin: .5rem 0; padding: .5rem; }
-`;
-
-/** The action's address is relative, so that it is right behind a proxy that adds to the path. */
+/**
+ * The token leaves the address at once, where histories and screens show it, and is kept as the state of this entry
+ * of the browser's history, which a reload keeps; so is the text of a success. Addresses are relative, so that they are
+ * right behind a proxy that adds to the path.
+ */
 const script = `
-const form = document.querySelector('form');
+const [form, other] = document.forms;
 const told = document.querySelector('output');
-const token = new URLSearchParams(location.search).get('token') ?? '';
-history.replaceState(null, '', location.pathname);
-form.addEventListener('submit', async event => {
-  event.preventDefault();
-  const button = form.querySelector('button');
-  button.disabled = true;
-  try {
-    const answer = await fetch(form.dataset.action, {
-      method: 'POST',
-      headers: { 'Content-Type': 'application/json', Accept: 'application/json' },
-      body: JSON.stringify({ ...Object.fromEntries(new FormData(form)), token }),
-    });
-    if (answer.ok) { form.hidden = true; told.textContent = form.dataset.done; return; }
-    told.textContent = (await answer.json()).message;
-  } catch { told.textContent = 'The service cannot be reached; try again.'; }
-  button.disabled = false;
-});
-`;
+const next = document.querySelector('#next');
+const sent = new URLSearchParams(location.search).get('token');
+if (sent) history.replaceState({ token: sent }, '', location.pathname);
+const { token = '', done = '' } = history.state ?? {};
 
-const hashOf = (text: string) => `'sha256-${new Bun.CryptoHasher('sha256').update(text).digest('base64')}'`;
-const contentSecurityPolicy = `default-src 'none'; script-src ${hashOf(script)}; style-src ${hashOf(style)}; connect-src 'self'; form-action 'none'; frame-ancestors 'none'; base-uri 'none'`;
+function finish(text) {
+  for (const each of document.forms) each.hidden = true;
+  told.textContent = text;
+  next.hidden = false;
+}
+function offerOther(text) {
+  form.hidden = true;
+  if (other) other.hidden = false;
+  told.textContent = text;
+  next.hidden = false;
+}
+async function send(each, button) {
+  const fields = Object.fromEntries(new FormData(each));
+  const answer = await fetch(each.dataset.action, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json', Accept: 'application/json' },
+    body: JSON.stringify(each === form ? { ...fields, token } : fields),
+  });
+  if (answer.ok) {
+    history.replaceState({ done: each.dataset.done }, '', location.pathname);
+    return finish(each.dataset.done);
+  }
+  const problem = await answer.json();
+  button.disabled = false;
+  if (problem.error === 'INVALID_TOKEN') offerOther(problem.message);
+  else told.textContent = problem.message;
+}
+for (const each of document.forms) {
+  each.addEventListener('submit', event => {
+    event.preventDefault();
+    const button = each.querySelector('button');
+    button.disabled = true;
+    send(each, button).catch(() => {
+      button.disabled = false;
+      told.textContent = 'The service cannot be reached; try again.';
+    });
+  });
+}
+if (done) finish(done);
+else if (token === '') offerOther('Open this page with the link of your mail.');
+`;
 
 export function accountPages(): readonly AccountPage[] {
-  const password = `<label>New password, 10 characters or more
-<input type="password" name="password" autocomplete="new-password" minlength="10" maxlength="200" required autofocus></label>
-<button>Set password</button>`;
   return [
     {
       path: '/password-reset',
@@ -54,11 +75,17 @@ export function accountPages(): readonly AccountPage[] {
       summary: 'A page to set a new password',
       page: pageOf(
         'Set a new password',
-        'v1/auth/password-reset',
-        password,
-        'Your password is set: sign in with it.',
+        `<form data-action="v1/auth/password-reset" data-done="Your password is set: sign in with it.">
+<label>New password, 10 characters or more
+<input type="password" name="password" autocomplete="new-password" minlength="10" maxlength="200" required></label>
+<button>Set password</button>
+</form>
+<form data-action="v1/auth/forgot-password" data-done="If there is an account with this address, a mail with a link is on its way." hidden>
+<label>Your e-mail address, for a new link
+<input type="email" name="email" autocomplete="email" maxlength="254" required></label>
+<button>Send me a link</button>
+</form>`,
       ),
-      contentSecurityPolicy,
     },
     {
       path: '/verify',
@@ -66,33 +93,36 @@ export function accountPages(): readonly AccountPage[] {
       summary: 'A page to confirm an e-mail address',
       page: pageOf(
         'Confirm your e-mail address',
-        'v1/auth/verify',
-        '<button>Confirm</button>',
-        'Thank you: your address is confirmed.',
+        `<form data-action="v1/auth/verify" data-done="Thank you: your address is confirmed.">
+<button>Confirm</button>
+</form>`,
       ),
-      contentSecurityPolicy,
+    },
+    {
+      path: '/restore-address',
+      operationId: 'getRestoreAddressPage',
+      summary: 'A page to take an account back',
+      page: pageOf(
+        'Take your account back',
+        `<form data-action="v1/auth/restore-address" data-done="Your address is restored and everybody is signed out: sign in with your new password.">
+<p>This restores your former e-mail address, signs everybody out and sets a new password.</p>
+<label>New password, 10 characters or more
+<input type="password" name="password" autocomplete="new-password" minlength="10" maxlength="200" required></label>
+<button>Take it back</button>
+</form>`,
+      ),
     },
   ];
 }
 
-function pageOf(title: string, action: string, fields: string, done: string): string {
-  return `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${title}</title>
-<style>${style}</style>
-</head>
-<body>
-<h1>${title}</h1>
-<form data-action="${action}" data-done="${done}">
-${fields}
-</form>
+function pageOf(title: string, forms: string): Page {
+  return htmlPage({
+    title,
+    body: `${forms}
 <output role="status"></output>
-<noscript>This page needs JavaScript.</noscript>
-<script>${script}</script>
-</body>
-</html>
-`;
+<p id="next" hidden><a href="./">To the start page</a></p>
+<noscript>This page needs JavaScript.</noscript>`,
+    script,
+    narrow: true,
+  });
 }

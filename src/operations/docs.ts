@@ -1,21 +1,28 @@
-/** The documentation page: Scalar over /openapi.json, with every asset served from here. */
+/** The documentation page: Swagger UI over /openapi.json, with every asset served from here. */
+import { join } from 'node:path';
+import { entityTag } from '../http/conditional.ts';
+
+/** A file of the page. */
+export interface DocsAsset {
+  readonly path: string;
+  readonly operationId: string;
+  readonly summary: string;
+  readonly mediaType: string;
+  /** Read, and its tag made, when it is first asked for. */
+  read(): Promise<StaticBody>;
+}
+
+/** What is the same for everybody until the release changes. */
+export interface StaticBody {
+  readonly body: Uint8Array<ArrayBuffer>;
+  readonly etag: string;
+}
 
 export interface Docs {
   readonly page: string;
   readonly contentSecurityPolicy: string;
-  /** Scalar's browser bundle; read when it is first asked for. */
-  script(): Promise<string>;
+  readonly assets: readonly DocsAsset[];
 }
-
-/** Nothing that leads away from this service: no fonts, proxies, accounts or assistants of others. */
-const configuration = {
-  withDefaultFonts: false,
-  telemetry: false,
-  hideClientButton: true,
-  showDeveloperTools: 'never',
-  agent: { disabled: true },
-  mcp: { disabled: true },
-};
 
 const page = `<!doctype html>
 <html lang="en">
@@ -23,53 +30,51 @@ const page = `<!doctype html>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>Catalog API</title>
+<link rel="stylesheet" href="/docs/reader.css">
 </head>
 <body>
-<script id="api-reference" data-url="/openapi.json" data-configuration='${JSON.stringify(configuration)}'></script>
-<script src="/docs/scalar.js"></script>
+<div id="reader"></div>
+<script src="/docs/reader.js"></script>
 </body>
 </html>
 `;
 
 export function createDocs(): Docs {
-  let script: Promise<string> | undefined;
   return {
     page,
-    // Scalar styles itself at run time and compiles templates; it may talk to this service and no other.
+    // The reader sets styles of elements and shows icons as data; it may talk to this service and no other.
     contentSecurityPolicy:
-      "default-src 'none'; script-src 'self' 'unsafe-inline' 'unsafe-eval'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; font-src 'self' data:; connect-src 'self'; worker-src blob:; frame-ancestors 'none'; base-uri 'none'",
-    script() {
-      script ??= readScript();
-      return script;
-    },
+      "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
+    assets: [
+      {
+        path: '/docs/reader.js',
+        operationId: 'getDocsScript',
+        summary: 'The script of the documentation page',
+        mediaType: 'text/javascript',
+        read: joined('swagger-ui-bundle.js', 'docs-page.js'),
+      },
+      {
+        path: '/docs/reader.css',
+        operationId: 'getDocsStyle',
+        summary: 'The style sheet of the documentation page',
+        mediaType: 'text/css',
+        read: joined('swagger-ui.css', 'docs-page.css'),
+      },
+    ],
   };
 }
 
-interface RouteOptions {
-  readonly url: string;
-  readonly handler: (request: unknown, reply: unknown) => unknown;
-}
-
-/**
- * Of Scalar's packages the one for Fastify carries the browser bundle without a build of its own. It is
- * registered here on a host that only remembers the route of the script, which then is asked for its text.
- */
-async function readScript(): Promise<string> {
-  const { default: plugin } = await import('@scalar/fastify-api-reference');
-  const routes: RouteOptions[] = [];
-  const host = {
-    hasPlugin: () => false,
-    addHook: () => undefined,
-    log: { warn: () => undefined },
-    route: (options: RouteOptions) => routes.push(options),
+/** A file of Swagger UI with one of our own after it; read once. */
+function joined(theirs: string, own: string): () => Promise<StaticBody> {
+  let made: Promise<StaticBody> | undefined;
+  async function read(): Promise<StaticBody> {
+    const files = [Bun.resolveSync(`swagger-ui-dist/${theirs}`, import.meta.dir), join(import.meta.dir, own)];
+    const texts = await Promise.all(files.map(file => Bun.file(file).text()));
+    const body = new TextEncoder().encode(texts.join('\n'));
+    return { body, etag: entityTag(body) };
+  }
+  return () => {
+    made ??= read();
+    return made;
   };
-  const registered = Promise.withResolvers<void>();
-  // Boundary: the plugin is typed for all of Fastify, of which it calls the members above.
-  const register = plugin as unknown as (host: object, options: object, done: () => void) => unknown;
-  register(host, { routePrefix: '/docs', configuration: { url: '/openapi.json' } }, registered.resolve);
-  await registered.promise;
-  const route = routes.find(({ url }) => url.endsWith('.js'));
-  if (route === undefined) throw new Error('Scalar registered no script');
-  const reply = { header: () => reply, type: () => reply, send: (body: unknown) => body };
-  return String(await route.handler({}, reply));
 }

@@ -2,39 +2,44 @@
 import { timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
 import { allow, unauthorized } from '../http/access.ts';
+import { entityTag } from '../http/conditional.ts';
 import { type Endpoint, endpoint } from '../http/endpoint.ts';
 import { HttpError } from '../http/errors.ts';
+import type { Links } from '../http/hal.ts';
 import { json } from '../http/negotiate.ts';
-import { noStore, ok, type Reply } from '../http/reply.ts';
+import { noStore, ok } from '../http/reply.ts';
 import type { Database } from '../storage/database.ts';
 import { pendingMigrations } from '../storage/migrate.ts';
 import { accountPages } from './account-pages.ts';
 import type { Docs } from './docs.ts';
+import { indexEndpoint } from './index-endpoint.ts';
 import { type MetricsSources, metricsText } from './metrics.ts';
+import { html, htmlReply, textReply as text } from './text-reply.ts';
 
 export interface OperationsOptions {
   readonly database: Database;
   readonly metrics: MetricsSources;
-  /** When set, /metrics asks for it as a bearer token. */
+  /** /metrics asks for it as a bearer token; without it only this machine is answered. */
   readonly metricsToken: string | undefined;
   readonly release: string;
   /** The published versions, oldest first, each with its OpenAPI document as JSON text. */
   readonly versions: readonly VersionDocument[];
   readonly docs: Docs;
   readonly isStopping: () => boolean;
+  /** Whether everything that a start makes is there. */
+  readonly isStarted: () => boolean;
 }
 
 export interface VersionDocument {
   /** As in `v1`. */
   readonly name: string;
+  /** Where its entry leads to. @param root the version's address */
+  links(root: string): Links;
   readonly document: () => string;
 }
 
 const tag = 'Operation';
 const metricsType = 'text/plain; version=0.0.4; charset=utf-8';
-const html = 'text/html; charset=utf-8';
-const javascript = 'text/javascript; charset=utf-8';
-const link = z.url();
 
 export function operationEndpoints(options: OperationsOptions): Endpoint[] {
   const { database, docs, versions } = options;
@@ -44,50 +49,7 @@ export function operationEndpoints(options: OperationsOptions): Endpoint[] {
   const documentPath = ({ name }: VersionDocument) =>
     name === current.name ? '/openapi.json' : `/openapi.${name}.json`;
   return [
-    endpoint({
-      method: 'GET',
-      path: '/',
-      operationId: 'getIndex',
-      summary: 'Where everything is',
-      tag,
-      access: allow.public,
-      free: true,
-      responses: {
-        200: {
-          description: 'The service and its addresses.',
-          schema: z
-            .object({
-              name: z.literal('Catalog'),
-              release: z
-                .string()
-                .max(64)
-                .meta({ pattern: '^\\d+\\.\\d+\\.\\d+', examples: ['1.0.0'] }),
-              links: z.object({
-                ...Object.fromEntries(versions.map(({ name }) => [name, link])),
-                products: link,
-                docs: link,
-                openapi: link,
-                health: link,
-                ready: link,
-                metrics: link,
-              }),
-            })
-            .meta({ id: 'Index' }),
-        },
-      },
-      async handle({ url: { base } }) {
-        const links = {
-          ...Object.fromEntries(versions.map(version => [version.name, base + documentPath(version)])),
-          products: `${base}/${current.name}/products`,
-          docs: `${base}/docs`,
-          openapi: `${base}/openapi.json`,
-          health: `${base}/health`,
-          ready: `${base}/ready`,
-          metrics: `${base}/metrics`,
-        };
-        return ok({ name: 'Catalog', release: options.release, links });
-      },
-    }),
+    indexEndpoint(options, documentPath),
     endpoint({
       method: 'GET',
       path: '/health',
@@ -119,9 +81,21 @@ export function operationEndpoints(options: OperationsOptions): Endpoint[] {
             .meta({ id: 'Readiness' }),
         },
       },
-      errors: ['DATABASE_UNAVAILABLE', 'SHUTTING_DOWN'],
+      errors: [
+        'DATABASE_UNAVAILABLE',
+        'DATABASE_READ_ONLY',
+        'DATABASE_MOVED',
+        'DATABASE_DAMAGED',
+        'SHUTTING_DOWN',
+      ],
       async handle() {
         if (options.isStopping()) throw new HttpError('SHUTTING_DOWN', { headers: { 'Retry-After': '5' } });
+        if (!options.isStarted()) {
+          throw new HttpError('DATABASE_UNAVAILABLE', {
+            message: 'The service is starting: its first administrator is being made.',
+            headers: { 'Retry-After': '1' },
+          });
+        }
         await requireMigrated(database);
         return ok({ status: 'ready', database: database.dialect.name }, { cacheControl: noStore });
       },
@@ -131,15 +105,17 @@ export function operationEndpoints(options: OperationsOptions): Endpoint[] {
       path: '/metrics',
       operationId: 'getMetrics',
       summary: 'Numbers for Prometheus',
-      description: 'Asks for METRICS_TOKEN as a bearer token when that is set.',
+      description:
+        'Asks for METRICS_TOKEN as a bearer token. Where that is not set, only requests from the machine itself are answered: over the loopback interface, and through no proxy.',
       tag,
       access: allow.public,
       free: true,
       produces: ['text/plain'],
       responses: { 200: { description: 'Prometheus text format.', mediaType: 'text/plain' } },
       errors: ['UNAUTHORIZED'],
-      async handle({ authorization }) {
-        requireToken(options.metricsToken, authorization);
+      async handle({ authorization, isLocal }) {
+        if (options.metricsToken !== undefined) requireToken(options.metricsToken, authorization);
+        else if (!isLocal) throw unauthorized(undefined, localOnly);
         return text(await metricsText(options.metrics), metricsType);
       },
     }),
@@ -163,7 +139,7 @@ export function operationEndpoints(options: OperationsOptions): Endpoint[] {
         return { ...text(docs.page, html), headers, cacheControl: 'public, max-age=300', tagged: true };
       },
     }),
-    ...accountPages().map(({ path, operationId, summary, page, contentSecurityPolicy }) =>
+    ...accountPages().map(({ path, operationId, summary, page }) =>
       endpoint({
         method: 'GET',
         path,
@@ -176,40 +152,40 @@ export function operationEndpoints(options: OperationsOptions): Endpoint[] {
         free: true,
         produces: ['text/html'],
         responses: { 200: { description: 'A page.', mediaType: 'text/html' } },
-        handle() {
-          const headers = {
-            'Content-Security-Policy': contentSecurityPolicy,
-            // The address holds a token: no other page is to learn of it.
-            'Referrer-Policy': 'no-referrer',
+        handle: () => htmlReply(page),
+      }),
+    ),
+    ...docs.assets.map(({ path, operationId, summary, mediaType, read }) =>
+      endpoint({
+        method: 'GET',
+        path,
+        operationId,
+        summary,
+        tag,
+        access: allow.public,
+        free: true,
+        produces: [mediaType],
+        responses: { 200: { description: 'A file of the page.', mediaType, tagged: true } },
+        async handle() {
+          const cacheControl = 'public, max-age=86400';
+          return {
+            status: 200,
+            ...(await read()),
+            mediaType: `${mediaType}; charset=utf-8`,
+            cacheControl,
+            tagged: true,
           };
-          return { ...text(page, html), headers };
         },
       }),
     ),
-    endpoint({
-      method: 'GET',
-      path: '/docs/scalar.js',
-      operationId: 'getDocsScript',
-      summary: 'The script of the documentation page',
-      tag,
-      access: allow.public,
-      free: true,
-      produces: ['text/javascript', 'application/javascript'],
-      responses: { 200: { description: 'A script.', mediaType: 'text/javascript', tagged: true } },
-      async handle() {
-        return {
-          ...text(await docs.script(), javascript),
-          cacheControl: 'public, max-age=86400',
-          tagged: true,
-        };
-      },
-    }),
   ];
 }
 
 const openApi = z.record(z.string(), z.unknown()).meta({ id: 'OpenApiDocument' });
 
 function documentEndpoint(path: string, operationId: string, summary: string, version: VersionDocument) {
+  /** Of a body that never changes: made once, not for each response. */
+  let etag: string | undefined;
   return endpoint({
     method: 'GET',
     path,
@@ -221,15 +197,14 @@ function documentEndpoint(path: string, operationId: string, summary: string, ve
     produces: [json, 'application/openapi+json', 'application/vnd.oai.openapi+json'],
     responses: { 200: { description: 'OpenAPI 3.1.', schema: openApi } },
     async handle() {
-      return ok(version.document(), { cacheControl: 'public, max-age=300' });
+      const body = version.document();
+      etag ??= entityTag(body);
+      return { ...ok(body, { cacheControl: 'public, max-age=300' }), etag };
     },
   });
 }
 
-function text(body: string, mediaType: string): Reply {
-  return { status: 200, body, mediaType, cacheControl: noStore, tagged: false };
-}
-
+/** A page of ours. Its address may hold a token: no other page is to learn of it. */
 async function requireMigrated(database: Database): Promise<void> {
   await database.ping();
   const pending = await pendingMigrations(database);
@@ -241,8 +216,10 @@ async function requireMigrated(database: Database): Promise<void> {
   }
 }
 
-function requireToken(expected: string | undefined, authorization: string | null): void {
-  if (expected === undefined) return;
+const localOnly =
+  'Without the setting METRICS_TOKEN, /metrics answers only this machine. Set it, and send it as a bearer token.';
+
+function requireToken(expected: string, authorization: string | null): void {
   const digest = (value: string) => new Bun.CryptoHasher('sha256').update(value).digest();
   // Digests have one length, whatever was sent, and comparing them takes one time.
   const sent = digest(authorization ?? '');

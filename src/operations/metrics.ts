@@ -3,6 +3,7 @@ import type { Backlog } from '../events/deliveries.ts';
 import type { QueueNumbers } from '../events/dispatcher.ts';
 import type { Quota } from '../http/rate-limit.ts';
 import type { Database } from '../storage/database.ts';
+import type { LoopDelay } from './loop-delay.ts';
 import { latencyBounds, type Observer, type RouteNumbers } from './observe.ts';
 
 export interface MetricsSources {
@@ -12,6 +13,7 @@ export interface MetricsSources {
   readonly release: string;
   /** Requests in flight. */
   readonly pending: () => number;
+  readonly loop: Pick<LoopDelay, 'read'>;
   readonly queues: QueueSource;
 }
 
@@ -30,6 +32,7 @@ export async function metricsText({
   quota,
   release,
   pending,
+  loop,
   queues,
 }: MetricsSources): Promise<string> {
   const backlog = await queues.backlog();
@@ -37,6 +40,7 @@ export async function metricsText({
   const memory = process.memoryUsage();
   const cpu = process.cpuUsage();
   const size = database.size();
+  const { p99, longest } = loop.read();
   return [
     family('catalog_build_info', 'gauge', 'The release that runs.', [
       `{release="${release}",database="${database.dialect.name}"} 1`,
@@ -56,7 +60,16 @@ export async function metricsText({
     family('catalog_http_requests_in_flight', 'gauge', 'Requests being answered.', [` ${pending()}`]),
     family('catalog_quota_limit', 'gauge', 'Requests allowed per caller and window.', [` ${quota.limit}`]),
     family('catalog_quota_callers', 'gauge', 'Callers counted in this window.', [` ${quota.subjects()}`]),
+    family(
+      'catalog_quota_uncounted_total',
+      'counter',
+      'Requests let through while the database took no writes.',
+      [` ${quota.uncounted?.() ?? 0}`],
+    ),
     family('catalog_quota_rejections_total', 'counter', 'Requests answered 429.', [` ${rejections(routes)}`]),
+    family('catalog_database_damage_total', 'counter', 'Requests that met damaged data.', [
+      ` ${observer.damage()}`,
+    ]),
     ...queueFamilies(queues, backlog),
     ...(size === undefined
       ? []
@@ -66,6 +79,13 @@ export async function metricsText({
             ` ${size.walBytes}`,
           ]),
         ]),
+    family(
+      'catalog_event_loop_delay_p99_seconds',
+      'gauge',
+      'Wait of what is due for the event loop since the last scrape, at the 99th percentile.',
+      [` ${p99}`],
+    ),
+    family('catalog_event_loop_delay_max_seconds', 'gauge', 'The same, the longest.', [` ${longest}`]),
     family('process_cpu_seconds_total', 'counter', 'CPU time used.', [
       ` ${(cpu.user + cpu.system) / 1_000_000}`,
     ]),

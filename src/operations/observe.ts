@@ -1,7 +1,9 @@
 /** What is kept of every request: a log line and the numbers behind /metrics. */
+import { redacted } from '../http/addresses.ts';
 import type { Exchange } from '../http/exchange.ts';
 import { unknownPath } from '../http/router.ts';
 import type { Clock } from '../ports/clock.ts';
+import { StorageError } from '../storage/database.ts';
 import { describeError, type Log } from './log.ts';
 
 /** Upper bounds of the latency histogram, in seconds. */
@@ -22,6 +24,8 @@ export interface RouteNumbers {
 export interface Observer {
   served(exchange: Exchange, status: number): void;
   numbers(): Iterable<RouteNumbers>;
+  /** Requests that have met damaged data. */
+  damage(): number;
 }
 
 const statuses = 1000;
@@ -29,6 +33,7 @@ const statuses = 1000;
 export function observer(log: Log, clock: Clock): Observer {
   // By route and then by status and method, without building a key: this runs for every request.
   const byRoute = new Map<string, Map<number, RouteNumbers>>();
+  let damaged = 0;
   /** How the last line began: many are written in one millisecond. */
   let moment = { at: Number.NaN, beginning: '' };
 
@@ -62,6 +67,7 @@ export function observer(log: Log, clock: Clock): Observer {
       while (bucket < latencyBounds.length && seconds > (latencyBounds[bucket] ?? 0)) bucket++;
       numbers.buckets[bucket] = (numbers.buckets[bucket] ?? 0) + 1;
       if (exchange.failure !== undefined) {
+        if (exchange.failure instanceof StorageError && exchange.failure.kind === 'damaged') damaged++;
         log.error('request failed', { requestId: exchange.requestId, ...describeError(exchange.failure) });
       }
       if (!log.isEnabled('info')) return;
@@ -69,6 +75,7 @@ export function observer(log: Log, clock: Clock): Observer {
       if (at !== moment.at) moment = { at, beginning: lineBeginning(at) };
       log.line('info', requestLine(exchange, status, moment.beginning));
     },
+    damage: () => damaged,
     *numbers() {
       for (const byStatus of byRoute.values()) yield* byStatus.values();
     },
@@ -85,7 +92,7 @@ const lineBeginning = (at: number): string =>
 /** Written by hand rather than by JSON.stringify: it is the one line that every request pays for. */
 function requestLine(exchange: Exchange, status: number, beginning: string): string {
   const { url, method, requestId, caller } = exchange;
-  const target = url.search === '' ? url.path : redacted(`${url.path}?${url.search}`);
+  const target = url.search === '' ? url.path : `${url.path}?${redacted(url.search)}`;
   const level = status >= 500 ? 'error' : 'info';
   return `${beginning}"${level}","message":"request","method":"${method}","target":"${escaped(target)}","status":${status},"ms":${exchange.elapsedText()},"caller":"${escaped(caller.subject)}","requestId":"${escaped(requestId)}"}\n`;
 }
@@ -93,9 +100,4 @@ function requestLine(exchange: Exchange, status: number, beginning: string): str
 /** A text as it stands between quotation marks in JSON. None of those logged here can hold control characters. */
 function escaped(text: string): string {
   return text.includes('"') || text.includes('\\') ? JSON.stringify(text).slice(1, -1) : text;
-}
-
-/** Query strings are logged, so credentials in them are not. */
-export function redacted(target: string): string {
-  return target.replace(/([?&](?:api_key|token|password|access_token|refreshToken)=)[^&]*/gi, '$1[redacted]');
 }

@@ -3,10 +3,11 @@
  * time, each change with its event (docs/decisions/0015).
  */
 import { type CompiledQuery, type RawBuilder, sql } from 'kysely';
-import type { Cause, Outbox } from '../events/outbox.ts';
+import type { Cause, Change, Outbox } from '../events/outbox.ts';
 import type { Database, Session, Transaction } from '../storage/database.ts';
 import { type Lister, type ListOptions, lister } from '../storage/list.ts';
-import { type Arguments, prepared } from '../storage/prepared.ts';
+import { momentOfChange } from '../storage/moments.ts';
+import { type Arguments, prepared, preparedByShape } from '../storage/prepared.ts';
 import { type SearchText, type SearchType, searchIndex } from '../storage/search-index.ts';
 import { collectionVersions } from '../storage/totals.ts';
 
@@ -48,7 +49,24 @@ export interface AuthoredStore<Values extends Dated> {
     cause: Cause,
   ): Promise<Stored<Values>>;
   remove(session: Transaction, before: Stored<Values>, cause: Cause): Promise<void>;
+  /**
+   * Deletes the next rows with this value, in the order of a column, each with its event: for those that go with what
+   * they belong to, before the database's cascade would delete them without a word.
+   * @returns those that were deleted; none when there are no more
+   */
+  removeSome(
+    session: Transaction,
+    of: {
+      readonly column: keyof Values & string;
+      readonly value: number;
+      readonly by?: keyof Values & string;
+    },
+    cause: Cause,
+  ): Promise<Stored<Values>[]>;
 }
+
+/** Rows deleted with what they belong to, per statement. */
+export const removedAtOnce = 200;
 
 export function authoredStore<Values extends Arguments & Dated>(
   database: Database,
@@ -82,6 +100,14 @@ export function authoredStore<Values extends Arguments & Dated>(
     compilable(sql`delete from ${table} where id = ${id}`),
   );
 
+  const removeSome = preparedByShape<{ value: number }, Row>((shape, { value }) => {
+    const [column = '', by = ''] = shape.split(' ');
+    return compilable(sql<Row>`delete from ${table} where id in (
+        select id from ${table} where ${sql.ref(column)} = ${value}
+        order by ${sql.ref(by)} limit ${sql.lit(removedAtOnce)} ${dialect.forUpdate})
+      returning id, ${names}`);
+  });
+
   function compilable<R>(query: RawBuilder<R>) {
     return { compile: () => query.compile(build) };
   }
@@ -96,24 +122,10 @@ export function authoredStore<Values extends Arguments & Dated>(
     if (collection !== undefined) versions.advance(session, collection);
   };
 
-  function record(
-    session: Transaction,
-    action: string,
-    id: number,
-    before: Row | undefined,
-    after: Row | undefined,
-    cause: Cause,
-  ) {
+  function changeOf(action: string, id: number, before: Row | undefined, after: Row | undefined): Change {
     const text = (row: Row | undefined) =>
       row === undefined ? null : JSON.stringify(spec.representationOf(row));
-    const change = {
-      resource: spec.resource,
-      resourceId: id,
-      action,
-      before: text(before),
-      after: text(after),
-    };
-    return outbox.record(session, change, cause);
+    return { resource: spec.resource, resourceId: id, action, before: text(before), after: text(after) };
   }
 
   return {
@@ -130,26 +142,41 @@ export function authoredStore<Values extends Arguments & Dated>(
       const row = await written(session, insert({ ...values, created_at: cause.at, updated_at: cause.at }));
       if (searched !== undefined)
         await search.add(session, searched.type, { ...searched.textOf(row), id: row.id });
-      await record(session, 'created', row.id, undefined, row, cause);
+      await outbox.record(session, changeOf('created', row.id, undefined, row), cause);
       return row;
     },
 
     async update(session, before, changes, cause) {
       advance(session);
-      const row = await written(session, update({ ...before, ...changes, updated_at: cause.at }));
+      const row = await written(
+        session,
+        update({ ...before, ...changes, updated_at: momentOfChange(cause.at, before.updated_at) }),
+      );
       if (searched !== undefined) {
         const document = { ...searched.textOf(row), id: row.id };
         await search.change(session, searched.type, searched.textOf(before), document);
       }
-      await record(session, 'updated', row.id, before, row, cause);
+      await outbox.record(session, changeOf('updated', row.id, before, row), cause);
       return row;
     },
 
     async remove(session, before, cause) {
       advance(session);
       await session.run(remove({ id: before.id }));
-      if (searched !== undefined) await search.remove(session, searched.type, before.id);
-      await record(session, 'deleted', before.id, before, undefined, cause);
+      if (searched !== undefined) {
+        const document = { ...searched.textOf(before), id: before.id };
+        await search.remove(session, searched.type, document);
+      }
+      await outbox.record(session, changeOf('deleted', before.id, before, undefined), cause);
+    },
+
+    async removeSome(session, { column, value, by = 'id' }, cause) {
+      const rows = await session.all(removeSome(`${column} ${by}`, { value }));
+      rows.sort((a, b) => a.id - b.id);
+      if (rows.length > 0) advance(session);
+      const changes = rows.map(row => changeOf('deleted', row.id, row, undefined));
+      await outbox.recordAll(session, changes, cause);
+      return rows;
     },
   };
 }

@@ -5,12 +5,12 @@
 
 import { z } from 'zod';
 import { type Caller, type Role, unauthorized } from '../http/access.ts';
-import { versionRoot } from '../http/addresses.ts';
+import { selfAddress, versionRoot } from '../http/addresses.ts';
 import type { RequestUrl } from '../http/endpoint.ts';
 import { HttpError } from '../http/errors.ts';
-import { hal, halCollection, isHal, type Link } from '../http/hal.ts';
-import { type Paginator, selfOf } from '../http/paginate.ts';
-import { created, ok, type Reply } from '../http/reply.ts';
+import { datedUnlessHal, hal, halCollection, isHal, type Link } from '../http/hal.ts';
+import type { Paginator } from '../http/paginate.ts';
+import { created, ok, type Reply, type ReplyOptions } from '../http/reply.ts';
 import { identifier, text } from '../http/schema.ts';
 import type { Database, Session } from '../storage/database.ts';
 import type { Condition, Lister } from '../storage/list.ts';
@@ -106,6 +106,9 @@ export function presenter<Row extends Changed>(kind: Kind<Row>): Presenter<Row> 
     JSON.stringify(
       isHal(asked.mediaType) ? hal(kind.representationOf(row), links(asked, row)) : plain(asked, row),
     );
+  /** The link to an author goes with the account, at a moment that the row does not keep: then it has no date. */
+  const dated = ({ mediaType }: Asked, row: Row): ReplyOptions =>
+    kind.linksInJson && kind.accountOf(row) === null ? {} : datedUnlessHal(mediaType, row.updated_at);
   return {
     plain,
     body,
@@ -116,9 +119,8 @@ export function presenter<Row extends Changed>(kind: Kind<Row>): Presenter<Row> 
         message: `Only its author may do this, and people of the role ${others}.`,
       });
     },
-    shown: (asked, row) => ok(body(asked, row), { lastModified: row.updated_at }),
-    created: (asked, row) =>
-      created(selfAt(asked.url, row), body(asked, row), { lastModified: row.updated_at }),
+    shown: (asked, row) => ok(body(asked, row), dated(asked, row)),
+    created: (asked, row) => created(selfAt(asked.url, row), body(asked, row), dated(asked, row)),
   };
 }
 
@@ -143,7 +145,9 @@ export function pages<Row extends Changed>(listing: Listing<Row>) {
     const envelope = paginator.envelope(listed, request, collection, asked.url, row =>
       present.body(asked, row),
     );
-    return ok(isHal(asked.mediaType) ? halCollection(envelope, collection, selfOf(asked.url)) : envelope);
+    return ok(
+      isHal(asked.mediaType) ? halCollection(envelope, collection, selfAddress(asked.url)) : envelope,
+    );
   };
 }
 

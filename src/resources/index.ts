@@ -7,6 +7,7 @@ import type { QuotaFactory } from '../http/rate-limit.ts';
 import type { Subject } from '../mail/mails.ts';
 import type { Transaction } from '../storage/database.ts';
 import { articleEndpoints } from './articles/endpoints.ts';
+import { confirmation } from './auth/credentials.ts';
 import { authEndpoints } from './auth/endpoints.ts';
 import { forgottenPasswords, passwordEndpoints } from './auth/password-endpoints.ts';
 import type { Tokens } from './auth/tokens.ts';
@@ -50,15 +51,15 @@ export function createResources(services: Services, tokens: Tokens, createQuota:
       ...passwordEndpoints(services, parts),
       ...userEndpoints(services, parts),
       ...verificationEndpoints(services, parts),
-      ...keyEndpoints(services, keys),
-      ...productEndpoints(services, parts.products),
+      ...keyEndpoints(services, parts),
+      ...productEndpoints(services, parts),
       ...orderEndpoints(services, parts),
       ...orderActions(services, parts),
       ...stripeWebhook(parts),
-      ...invoiceEndpoints(services, invoices),
+      ...invoiceEndpoints(services, parts),
       ...reviewEndpoints(services, parts),
       ...articleEndpoints(services, parts.articles),
-      ...postEndpoints(services, parts.posts),
+      ...postEndpoints(services, parts),
       ...commentEndpoints(services, parts),
       ...searchEndpoints(services, parts.search),
       ...todoEndpoints(services, parts),
@@ -74,6 +75,10 @@ export function createResources(services: Services, tokens: Tokens, createQuota:
     async mailSent(session, { resource, resourceId }) {
       if (resource === 'invoice') await invoices.markSent(session, resourceId, causedBy('mail', clock.now()));
     },
-    authenticator: { bearer: token => tokens.verifyAccess(token), apiKey: key => keys.authenticate(key) },
+    authenticator: {
+      bearer: token => tokens.verifyAccess(token),
+      apiKey: key => keys.authenticate(key),
+      confirm: confirmation(database, clock),
+    },
   };
 }

@@ -2,8 +2,11 @@
 import type { QuotaFactory } from '../http/rate-limit.ts';
 import { stripePayments } from '../ports/stripe.ts';
 import { articleStore } from './articles/store.ts';
+import { passwordProof } from './auth/current-password.ts';
 import { attemptGuard } from './auth/guard.ts';
+import { knownAddresses } from './auth/known-addresses.ts';
 import { passwordCheck } from './auth/passwords.ts';
+import { signInGuard } from './auth/sign-in-guard.ts';
 import { sessionStore } from './auth/store.ts';
 import type { Tokens } from './auth/tokens.ts';
 import { commentStore } from './comments/store.ts';
@@ -20,6 +23,8 @@ import { reviewStore } from './reviews/store.ts';
 import { searchStore } from './search/store.ts';
 import type { Services } from './services.ts';
 import { todoStore } from './todos/store.ts';
+import { addressTokens as addressTokenStore } from './users/address-tokens.ts';
+import { userAddresses } from './users/addresses.ts';
 import { createLetters } from './users/letters.ts';
 import { mailTokens as mailTokenStore } from './users/mail-tokens.ts';
 import { userStore } from './users/store.ts';
@@ -39,23 +44,38 @@ export function createParts(services: Services, tokens: Tokens, createQuota: Quo
       perAccount: createQuota(`${what} account`, accountAttempts, attemptWindow),
       perAddress: createQuota(`${what} address`, addressAttempts, attemptWindow),
     });
+  const known = knownAddresses(database);
   const orders = orderStore(database, outbox);
   const invoices = invoiceStore(database, outbox, config.INVOICE_SELLER);
   const mailTokens = mailTokenStore(database);
+  const addressTokens = addressTokenStore(database);
+  const letters = createLetters(config, mails, mailTokens, addressTokens);
+  const users = userStore(database, outbox);
+  const sessions = sessionStore(database);
+  const passwords = passwordCheck();
+  const guard = guardOf('secrets');
   return {
     tokens,
-    passwords: passwordCheck(),
-    guard: guardOf('sign-in'),
+    passwords,
+    guard,
+    signInGuard: signInGuard(database, known, createQuota),
+    knownAddresses: known,
+    proof: passwordProof(guard, passwords),
+    addresses: userAddresses({ users, sessions, mailTokens, addressTokens, letters, knownAddresses: known }),
     mailGuard: guardOf('mail'),
-    sessions: sessionStore(database),
-    keys: keyStore(database, clock),
-    users: userStore(database, outbox),
+    sessions,
+    keys: keyStore(database, clock, outbox),
+    users,
     mailTokens,
-    letters: createLetters(config, mails, mailTokens),
+    addressTokens,
+    letters,
     products: productStore(database, outbox),
     reviews: reviewStore(database, outbox),
     orders,
     payments: paymentStore(database, queue),
+    // With a provider it is the customer who confirms a payment.
+    payers: config.STRIPE_SECRET_KEY === undefined ? config.PAYMENT_BY_HAND : ('customers' as const),
+    unsignedReports: createQuota('unsigned reports', config.RATE_LIMIT, config.RATE_WINDOW),
     settle: settlement(orders, invoices.issue),
     ...stripePayments(config, clock),
     invoices,

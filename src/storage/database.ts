@@ -4,6 +4,7 @@
  */
 import type { CompiledQuery, Kysely, RawBuilder } from 'kysely';
 import type { Bulk } from './bulk.ts';
+import type { DialectChecks } from './checks.ts';
 import type { Tables } from './tables.ts';
 
 /** Ids are 32-bit integers on both databases. */
@@ -29,6 +30,12 @@ export interface Counter {
   plus(amount: number): CompiledQuery<unknown>;
 }
 
+/** What transactions leave to be done together before their commit: see Transaction.atEnd. */
+export interface Ending {
+  /** @param items distinct, in the order they were left in */
+  run(session: Session, items: readonly string[]): Promise<void>;
+}
+
 /** What a write transaction can do besides. */
 export interface Transaction extends Session {
   /**
@@ -44,11 +51,17 @@ export interface Transaction extends Session {
    */
   add(counter: Counter, amount: number): void;
   /**
-   * Writes a row whose effects the transaction does not read, before the commit at the latest. On SQLite,
+   * Writes rows whose effects the transaction does not read, before the commit at the latest. On SQLite,
    * transactions that are committed together write theirs at the end, table by table, as many as go into one
    * statement. If that fails, they fail.
    */
-  runLate(statement: Bulk, row: readonly unknown[]): Promise<void>;
+  runLate(statement: Bulk, ...rows: readonly (readonly unknown[])[]): Promise<void>;
+  /**
+   * Has `ending` run before the commit, after the rows of `runLate` and before the counters of `add`: once for all
+   * items that the transaction leaves for it; on SQLite once for all transactions that are committed together. If it
+   * fails, they fail.
+   */
+  atEnd(ending: Ending, item: string): void;
   /** Does something in this process once the transaction is durable, and never when it is not. */
   onCommit(effect: () => void): void;
 }
@@ -56,6 +69,10 @@ export interface Transaction extends Session {
 export interface WriteOptions {
   /** Two writes with the same lock never run at once: the second fails with StorageError `locked`. */
   readonly lock?: string;
+  /** With `lock`: the second waits instead, as long as a statement may wait for a lock. */
+  readonly waits?: boolean;
+  /** Counts requests: on PostgreSQL it has a connection of its own, and waits for no other writer. */
+  readonly counts?: boolean;
 }
 
 export interface SnapshotOptions {
@@ -89,7 +106,10 @@ export interface Database {
    * then has to rest between them.
    */
   othersAsk(): boolean;
-  /** Resolves when the database answers; rejects with StorageError `unavailable` when it does not. */
+  /**
+   * Rejects with StorageError `unavailable` when the database does not respond, `read-only` when it takes no writes,
+   * `moved` when its file is no longer in its place.
+   */
   ping(): Promise<void>;
   /** Bytes on disk and waiting in the write-ahead log, where this process can see them. */
   size(): { readonly bytes: number; readonly walBytes: number } | undefined;
@@ -109,15 +129,34 @@ export interface Dialect {
   };
   /** Which of a counter's rows this connection adds to, so that concurrent writers do not wait for one row. */
   readonly slot: RawBuilder<number>;
+  /** For tables that are read by cursor as they grow; undefined where rows are committed in the order of their ids. */
+  readonly followed?: {
+    /** What a migration does to a table. */
+    prepare(table: string): readonly RawBuilder<unknown>[];
+    /** Of such a table: the last id up to which no row will be added any more. Rows are to be read after this. */
+    last(table: string): RawBuilder<{ id: number }>;
+  };
   /** Ends a SELECT whose rows the transaction is about to change. */
   readonly forUpdate: RawBuilder<unknown>;
   /** Ends a SELECT whose rows must not be deleted before the transaction ends. */
   readonly forKeyShare: RawBuilder<unknown>;
   /** As forUpdate, for a queue: rows that another transaction is about to change are passed over. */
   readonly skipLocked: RawBuilder<unknown>;
+  readonly checks: DialectChecks;
 }
 
-export type StorageErrorKind = 'unique' | 'unavailable' | 'full' | 'locked';
+/**
+ * `read-only`: the server is there, but is a standby or told to take no writes. `moved`: the file was removed or
+ * replaced while it was open. `damaged`: what is stored cannot be read as what was written.
+ */
+export type StorageErrorKind =
+  | 'unique'
+  | 'unavailable'
+  | 'read-only'
+  | 'full'
+  | 'locked'
+  | 'moved'
+  | 'damaged';
 
 /** A failure of the database that callers can act on. Any other error passes through unchanged. */
 export class StorageError extends Error {

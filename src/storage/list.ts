@@ -10,6 +10,7 @@ import { LRUCache } from 'lru-cache';
 import type { Database, Session } from './database.ts';
 import { listQueries } from './list-queries.ts';
 import { rangeOf, rangeTotals } from './list-ranges.ts';
+import { throughOf, throughPlanner } from './list-through.ts';
 import type { Tables } from './tables.ts';
 
 /** Where a row stands in an order: its value in the sort column and its id, which breaks ties. */
@@ -56,6 +57,17 @@ export interface ListRequest {
   readonly conditions: readonly Condition[];
   readonly order: Order;
   readonly page: PageRequest;
+  /** It counts, or reads past, very many rows: in the background, where nobody else waits. */
+  readonly inBackground?: boolean;
+  /** For a condition `through` another table that most rows may meet; decided by list-through.ts. */
+  readonly through?: ThroughPlan;
+}
+
+export interface ThroughPlan {
+  /** Rows are read in their order and looked up there, instead of being found there and sorted. */
+  readonly probed: boolean;
+  /** It may take long: read it where nobody else waits. */
+  readonly aside: boolean;
 }
 
 export interface Listed<Row> {
@@ -93,6 +105,8 @@ interface Remembered {
 }
 
 const rememberedLists = 500;
+/** So many rows are read, and counted, within some milliseconds. */
+const shortlyRead = 20_000;
 const anchorsPerList = 256;
 
 export interface Lister<Row> {
@@ -108,10 +122,32 @@ export function lister<Row>(database: Database, options: ListOptions): Lister<Ro
 
   const ranges = rangeTotals(queries, options.keptTotal);
 
+  const plan = throughPlanner(database.read, queries);
+  const { rangeColumn } = options;
+  /** A page of a list whose total is known: one in the order of its range is at its place in an index. */
+  const reading = <T>(request: ListRequest, work: (session: Session) => Promise<T>): Promise<T> =>
+    request.through?.aside === true || (request.inBackground === true && request.order.column !== rangeColumn)
+      ? database.snapshot(work, { aside: true })
+      : work(database.read);
+  const snapshot = <T>(request: ListRequest, work: (session: Session) => Promise<T>): Promise<T> =>
+    database.snapshot(work, { aside: request.through?.aside === true || request.inBackground === true });
+
+  /** PostgreSQL reads in processes of its own. */
+  const mayReadLong = ({ conditions }: ListRequest): boolean =>
+    database.dialect.name === 'sqlite' &&
+    rangeColumn !== undefined &&
+    conditions.some(({ column }) => column === rangeColumn);
+
+  async function readRange(request: ListRequest): Promise<Listed<Row>> {
+    const rows = await options.keptTotal?.(database.read, []);
+    return read({ ...request, inBackground: rows === undefined || rows > shortlyRead });
+  }
+
   async function totalOf(session: Session, request: ListRequest, version: number): Promise<number> {
     const kept = await options.keptTotal?.(session, request.conditions);
     if (kept !== undefined) return kept;
-    const range = rangeOf(request.conditions, options.rangeColumn);
+    const range =
+      request.through === undefined ? rangeOf(request.conditions, options.rangeColumn) : undefined;
     const inRange = range === undefined ? undefined : await ranges.total(session, range, version);
     return inRange ?? (await queries.count(session, request));
   }
@@ -147,18 +183,20 @@ export function lister<Row>(database: Database, options: ListOptions): Lister<Ro
     const name = nameOf(request);
     const known = remembered.get(name);
     const anchor = known?.anchors.get(offset);
-    if (known !== undefined && (offset === 0 || anchor !== undefined)) {
-      const rows = await queries.page(database.read, request, page.perPage, anchor);
+    if (known !== undefined && offset < known.total && (offset === 0 || anchor !== undefined)) {
+      const rows = await reading(request, session => queries.page(session, request, page.perPage, anchor));
       if (rows[0] !== undefined && rows[0].version === known.version) return offsetPage(rows, known, offset);
     }
-    return database.snapshot(async session => {
-      if (offset === 0) {
+    return snapshot(request, async session => {
+      // Without a filter a page is short to read, and tells the version as well.
+      if (offset === 0 && request.conditions.length === 0) {
         const first = await queries.page(session, request, page.perPage, undefined);
         return offsetPage(first, await recall(session, request, name, first[0]?.version), offset);
       }
       const state = await recall(session, request, name);
-      if (offset >= state.total) return { rows: [], total: state.total, hasPrevious: true, hasNext: false };
-      const start = await anchorAt(session, request, state, offset);
+      if (offset >= state.total)
+        return { rows: [], total: state.total, hasPrevious: offset > 0, hasNext: false };
+      const start = offset === 0 ? undefined : await anchorAt(session, request, state, offset);
       const rows = await queries.page(session, request, page.perPage, start);
       return offsetPage(rows, state, offset);
     });
@@ -184,15 +222,22 @@ export function lister<Row>(database: Database, options: ListOptions): Lister<Ro
       if (backwards) rows.reverse();
       return { rows, hasPrevious: backwards ? more : start !== undefined, hasNext: backwards || more };
     };
-    if (!page.count) return { ...(await read(database.read)), total: undefined };
-    return database.snapshot(async session => {
+    if (!page.count) return { ...(await reading(request, read)), total: undefined };
+    return snapshot(request, async session => {
       const { total } = await recall(session, request, nameOf(request));
+      if (total === 0)
+        return { rows: [], total, hasPrevious: !backwards && start !== undefined, hasNext: backwards };
       return { ...(await read(session)), total };
     });
   }
 
-  const list = (request: ListRequest) =>
+  const read = (request: ListRequest) =>
     request.page.kind === 'offset' ? byOffset(request, request.page) : byKey(request, request.page);
+  const list = (request: ListRequest) => {
+    if (request.conditions.length === 0) return read(request);
+    if (throughOf(request) !== undefined) return plan(request).then(read);
+    return mayReadLong(request) ? readRange(request) : read(request);
+  };
   return Object.assign(list, { version: () => queries.version(database.read) });
 }
 

@@ -8,12 +8,16 @@ export interface Migration {
   up(session: Transaction, database: Pick<Database, 'build' | 'dialect'>): Promise<void>;
 }
 
-/** @returns the names of the migrations that ran, in order; none when the database was up to date */
+/**
+ * @returns the names of the migrations that ran, in order; none when the database was up to date
+ * @throws Error when a newer program has migrated the database further than this one knows
+ */
 export async function migrate(database: Database, now: () => number): Promise<string[]> {
   const { build } = database;
   return database.exclusively(async session => {
     await session.run(migrationsTable(database.dialect).compile(build));
     const done = await appliedIn(session, database);
+    refuseNewer([...done]);
     const missing = migrations.filter(migration => !done.has(migration.name));
     for (const migration of missing) {
       await migration.up(session, database);
@@ -23,6 +27,15 @@ export async function migrate(database: Database, now: () => number): Promise<st
     return missing.map(migration => migration.name);
   });
 }
+
+/** @param names of the migrations that a database has had @throws Error when this program does not know one */
+export function refuseNewer(names: readonly string[]): void {
+  const later = [...new Set(names).difference(new Set(migrations.map(({ name }) => name)))];
+  if (later.length > 0) throw new Error(newerDatabase(later));
+}
+
+const newerDatabase = (names: readonly string[]) =>
+  `The database is newer than this program, which does not know its migration ${names.toSorted().join(', ')}: start the release that made it, or restore a backup made before.`;
 
 /** The migrations this program knows and the database lacks. Rejects when there is no database to ask. */
 export async function pendingMigrations(database: Database): Promise<string[]> {

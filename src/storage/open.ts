@@ -1,15 +1,99 @@
 /** The database that the settings name. */
-import { join } from 'node:path';
-import type { Config } from '../config.ts';
-import type { Database } from './database.ts';
-import { openPostgres } from './postgres.ts';
+import { accessSync, constants, existsSync, mkdirSync, statSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { type Config, ConfigError } from '../config.ts';
+import { type Database, StorageError } from './database.ts';
+import { openPostgres } from './postgres/index.ts';
 import { openSqlite, type SqliteOptions } from './sqlite.ts';
 
-/** PostgreSQL at DATABASE_URL, else the embedded one in DATA_DIR, for which the options are. */
+/**
+ * PostgreSQL at DATABASE_URL, else the embedded one in DATA_DIR, for which the options are; it is made when it is
+ * not there.
+ * @throws ConfigError when DATA_DIR cannot hold a database
+ */
 export function openDatabase(config: Config, options: SqliteOptions = {}): Database {
-  return config.DATABASE_URL === undefined
-    ? openSqlite(embeddedFile(config), options)
-    : openPostgres(config.DATABASE_URL, config.DATABASE_POOL, config.DATABASE_TIMEOUT);
+  if (config.DATABASE_URL !== undefined) {
+    return openPostgres({
+      url: config.DATABASE_URL,
+      poolSize: config.DATABASE_POOL,
+      timeout: config.DATABASE_TIMEOUT,
+      lockTimeout: config.DATABASE_LOCK_TIMEOUT,
+      migrationTimeout: config.MIGRATION_TIMEOUT,
+      pooler: config.DATABASE_POOLER,
+    });
+  }
+  checkDataFolder(config);
+  return openSqlite(embeddedFile(config), options);
 }
 
 export const embeddedFile = ({ DATA_DIR }: Pick<Config, 'DATA_DIR'>): string => join(DATA_DIR, 'catalog.db');
+
+/**
+ * Makes DATA_DIR when it is missing.
+ * @throws ConfigError naming the path that is no folder, or cannot be written by this process
+ */
+export function checkDataFolder({ DATA_DIR }: Pick<Config, 'DATA_DIR'>): void {
+  const folder = resolve(DATA_DIR);
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+  } catch (error) {
+    const code = codeOf(error);
+    if (code === 'EEXIST' || code === 'ENOTDIR') {
+      throw new ConfigError(`DATA_DIR: ${folder} is not a folder, or lies below a file; name a folder`);
+    }
+    throw new ConfigError(
+      `DATA_DIR: the folder ${folder} cannot be made (${code}); make it, or name another`,
+    );
+  }
+  checkWritable(folder, constants.R_OK | constants.W_OK | constants.X_OK);
+  const file = join(folder, 'catalog.db');
+  if (!existsSync(file)) return;
+  if (!statSync(file).isFile()) throw new ConfigError(`DATA_DIR: ${file} is not a file`);
+  checkWritable(file, constants.R_OK | constants.W_OK);
+}
+
+function checkWritable(path: string, mode: number): void {
+  try {
+    accessSync(path, mode);
+  } catch (error) {
+    const code = codeOf(error);
+    if (code === 'EROFS') {
+      throw new ConfigError(
+        `DATA_DIR: ${path} is on a file system that is read-only (EROFS); mount it for writing, or name another folder`,
+      );
+    }
+    throw new ConfigError(
+      `DATA_DIR: ${path} cannot be read and written by this process (${code}); change its owner or mode`,
+    );
+  }
+}
+
+const codeOf = (error: unknown): string =>
+  error instanceof Error && 'code' in error ? String(error.code) : String(error);
+
+const againMs = 500;
+
+/**
+ * Resolves when the database answers.
+ * @param patience milliseconds for which one that cannot be reached is asked again
+ * @param onWait told once, before the first pause
+ * @throws StorageError `unavailable`, naming the server, when it has not answered by then
+ */
+export async function awaitDatabase(
+  database: Database,
+  patience: number,
+  onWait: (reason: string) => void,
+): Promise<void> {
+  const deadline = performance.now() + patience;
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await database.ping();
+    } catch (error) {
+      const away =
+        error instanceof StorageError && (error.kind === 'unavailable' || error.kind === 'read-only');
+      if (!away || performance.now() + againMs > deadline) throw error;
+      if (attempt === 1) onWait(error.message);
+      await Bun.sleep(againMs);
+    }
+  }
+}

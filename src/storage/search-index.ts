@@ -36,11 +36,14 @@ export interface SearchIndex {
     type: SearchType,
     documents: readonly (SearchDocument | SplitDocument)[],
   ): Promise<void>;
-  /** Keeps words for searches that misspell them: those of split documents, when no document may have had them. */
-  keep(session: Transaction, words: readonly string[]): Promise<void>;
-  /** A resource that has changed; writes nothing when its words are the same. */
+  /** Keeps words for searches that misspell them: those of split documents. */
+  keep(session: Transaction, words: readonly string[]): void;
+  /** Removes, of words that were kept, those that are in no document. */
+  release(session: Transaction, words: readonly string[]): void;
+  /** A resource that has changed; writes nothing when its text is the same. */
   change(session: Transaction, type: SearchType, before: SearchText, after: SearchDocument): Promise<void>;
-  remove(session: Transaction, type: SearchType, id: number): Promise<void>;
+  /** A resource that is gone. */
+  remove(session: Transaction, type: SearchType, before: SearchDocument): Promise<void>;
   /** After very many additions: makes searches fast again. Takes about a second per million documents. */
   compact(session: Session): Promise<void>;
 }
@@ -69,13 +72,18 @@ export function wordsOfDialect({ dialect }: Pick<Database, 'dialect'>): DialectW
   return dialect.name === 'sqlite' ? sqliteWords : postgresWords;
 }
 
-export function searchIndex(
-  database: Pick<Database, 'build' | 'dialect'>,
-  words: Spelling = spelling(database),
-): SearchIndex {
+/** Misspelt words are looked for among those of products, articles and posts: words of people are not kept. */
+const keptBelow = positionOf('order', 0);
+
+export function spellingOf(database: Pick<Database, 'build' | 'dialect'>): Spelling {
+  return spelling(database, wordsOfDialect(database).spellings, keptBelow);
+}
+
+export function searchIndex(database: Pick<Database, 'build' | 'dialect'>): SearchIndex {
   const { build } = database;
   const dialect = wordsOfDialect(database);
   const versions = collectionVersions(database);
+  const words = spellingOf(database);
   const inserts = bulk(table, insertSizes, size => dialect.insert(size).compile(build));
   const removals = bulk(table, [1], () => dialect.remove(sql`${null}`).compile(build));
 
@@ -84,19 +92,19 @@ export function searchIndex(
     entries.join(' '),
   ];
 
-  async function write(session: Transaction, type: SearchType, id: number, entries: readonly string[]) {
-    await words.keep(session, entries);
-    await session.runLate(inserts, row(type, id, entries));
-  }
+  const isKept = (type: SearchType) => positionOf(type, 0) < keptBelow;
 
   return {
     async add(session, type, document) {
       // New products are told by their ids: see search-counts.ts.
       if (type !== 'product') versions.advance(session, searchCollection);
-      await write(session, type, document.id, documentWords(document));
+      const entries = documentWords(document);
+      if (isKept(type)) words.keep(session, entries);
+      await session.runLate(inserts, row(type, document.id, entries));
     },
 
-    keep: (session, entries) => words.keep(session, entries),
+    keep: words.keep,
+    release: words.release,
 
     async addMany(session, type, documents) {
       const rows: (readonly unknown[])[] = [];
@@ -104,7 +112,7 @@ export function searchIndex(
         if ('words' in document) rows.push([positionOf(type, document.id), document.words]);
         else {
           const entries = documentWords(document);
-          await words.keep(session, entries);
+          if (isKept(type)) words.keep(session, entries);
           rows.push(row(type, document.id, entries));
         }
       }
@@ -112,16 +120,23 @@ export function searchIndex(
     },
 
     async change(session, type, before, after) {
+      if (before.title === after.title && before.body === after.body) return;
+      // Hits show the text itself: also when its words are the same, answers are others now.
+      versions.advance(session, searchCollection);
       const entries = documentWords(after);
       const old = documentWords(before);
       if (entries.length === old.length && entries.every((word, index) => word === old[index])) return;
-      versions.advance(session, searchCollection);
-      await write(session, type, after.id, entries);
+      await session.runLate(inserts, row(type, after.id, entries));
+      if (!isKept(type)) return;
+      const [had, has] = [new Set(old), new Set(entries)];
+      words.keep(session, [...has.difference(had)]);
+      words.release(session, [...had.difference(has)]);
     },
 
-    async remove(session, type, id) {
+    async remove(session, type, before) {
       versions.advance(session, searchCollection);
-      await session.runLate(removals, [positionOf(type, id)]);
+      await session.runLate(removals, [positionOf(type, before.id)]);
+      if (isKept(type)) words.release(session, documentWords(before));
     },
 
     async compact(session) {

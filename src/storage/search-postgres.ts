@@ -4,6 +4,7 @@
  * and every server finds the same.
  */
 import { type RawBuilder, sql } from 'kysely';
+import type { Builder, Session } from './database.ts';
 import { type Expression, expressionText, type Term } from './search-expression.ts';
 import { titleMark } from './search-words.ts';
 
@@ -26,6 +27,10 @@ export interface DialectWords {
   /** Takes a position and the words with spaces between, `size` times; puts the document in its old one's place. */
   insert(size: number): Part;
   remove(position: Part): Part;
+  /** Removes all documents, and the words kept of them. */
+  clear(): Part[];
+  /** The words of all documents, some at a time; those of one document need not follow each other. */
+  entries(session: Session, build: Builder): AsyncGenerator<readonly Entry[]>;
   /** An expression in the database's own query language. */
   text(expression: Expression): string;
   /**
@@ -52,6 +57,7 @@ export interface DialectWords {
   ): RawBuilder<{ type: number; total: number }>;
   /** The words that begin with this one and are longer, up to a limit; undefined where prefixes cost no more. */
   longerWords?(values: { readonly word: Part; readonly limit: Part }): RawBuilder<{ word: string }>;
+  readonly spellings: SpellingStatements;
   /** At least as many as there are documents; undefined where a long search holds nobody up. */
   documents?(): RawBuilder<{ total: number }>;
   /**
@@ -60,6 +66,30 @@ export interface DialectWords {
    * @param changed, all: the version of what changes documents, and of all that adds them too
    */
   mark(changed: Part, all: Part): RawBuilder<Mark>;
+}
+
+/** The statements of the kept words (search-spelling.ts). Lists are text: their words with spaces between. */
+export interface SpellingStatements {
+  /**
+   * Those of the words that are kept, in order.
+   * @param lock keeps them as they are until the transaction ends: `shared` with others that need them kept
+   */
+  kept(words: Part, lock: 'shared' | 'exclusive'): RawBuilder<{ word: string }>;
+  /** Those of the words that no document below a position has. */
+  unused(words: Part, below: Part): RawBuilder<{ word: string }>;
+  /** A first look, cheap for words that many documents have: those that a sample of the documents does not have. */
+  rare?(words: Part, below: Part): RawBuilder<{ word: string }>;
+  /** Keeps words: two lists of the same length, of spellings and of the words they are of. */
+  insert(spellings: Part, words: Part): Part;
+  remove(spellings: Part, words: Part): Part;
+  /** All words of the documents below a position. */
+  indexed(below: Part): RawBuilder<{ word: string }>;
+}
+
+/** A word of a document. */
+export interface Entry {
+  readonly position: number;
+  readonly word: string;
 }
 
 export interface Sample {
@@ -74,7 +104,48 @@ export interface Mark {
 
 const quoted = ({ word, title, prefix }: Term) => `'${title ? titleMark : ''}${word}'${prefix ? ':*' : ''}`;
 
+const list = (words: Part) => sql`string_to_array(${words}::text, ' ')`;
+const isIn = sql`words @@ quote_literal(word)::tsquery`;
+
+const spellings: SpellingStatements = {
+  kept: (words, lock) => sql<{ word: string }>`select word from search_spellings
+    where spelling = any(${list(words)}) and word = spelling
+    order by spelling ${sql.raw(lock === 'shared' ? 'for key share' : 'for update')}`,
+  // As a sum, the position is not one that there is an order of: rare words are found by the index of words.
+  unused: (words, below) => sql<{ word: string }>`select word from unnest(${list(words)}) as listed (word)
+    where not exists (select 1 from search_index where ${isIn} and position + 0 < ${below} offset 0)`,
+  rare: (words, below) => sql<{ word: string }>`with sample as materialized (
+      select words from search_index where position < ${below} order by position desc limit 200)
+    select word from unnest(${list(words)}) as listed (word)
+    where not exists (select 1 from sample where ${isIn})`,
+  insert: (spelt, words) => sql`insert into search_spellings (spelling, word)
+    select * from unnest(${list(spelt)}, ${list(words)}) on conflict (spelling, word) do nothing`,
+  remove: (spelt, words) => sql`delete from search_spellings
+    where (spelling, word) in (select * from unnest(${list(spelt)}, ${list(words)}))`,
+  indexed: below => sql<{ word: string }>`select word
+    from ts_stat(format('select words from search_index where position < %s', ${below}::double precision))`,
+};
+
+const documentsAtOnce = 500;
+
+async function* readEntries(session: Session, build: Builder): AsyncGenerator<Entry[]> {
+  for (let last = 0; ; ) {
+    const query = sql<{ position: number; words: string }>`select position,
+        array_to_string(tsvector_to_array(words), ' ') as words
+      from search_index where position > ${last} order by position limit ${sql.lit(documentsAtOnce)}`;
+    const rows = await session.all(query.compile(build));
+    const end = rows.at(-1);
+    if (end === undefined) return;
+    yield rows.flatMap(({ position, words }) =>
+      words.split(' ').flatMap(word => (word === '' ? [] : [{ position, word }])),
+    );
+    last = end.position;
+  }
+}
+
 export const postgresWords: DialectWords = {
+  spellings,
+
   tables: () => [
     // As a number, because the driver hands 64-bit integers over as text.
     sql`create table search_index (position double precision primary key, words tsvector not null)`,
@@ -92,6 +163,8 @@ export const postgresWords: DialectWords = {
       on conflict (position) do update set words = excluded.words`;
   },
   remove: position => sql`delete from search_index where position = ${position}`,
+  clear: () => [sql`delete from search_index`, sql`delete from search_spellings`],
+  entries: readEntries,
 
   text: expression => expressionText(expression, { and: ' & ', or: ' | ', not: ' & !' }, quoted),
 

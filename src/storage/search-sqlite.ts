@@ -3,8 +3,9 @@
  * `ascii` takes every character beyond ASCII as part of a word, so it splits only where we have put spaces.
  */
 import { type RawBuilder, sql } from 'kysely';
+import type { Builder, Session } from './database.ts';
 import { expressionText, type Term } from './search-expression.ts';
-import type { DialectWords } from './search-postgres.ts';
+import type { DialectWords, Entry, SpellingStatements } from './search-postgres.ts';
 import { titleMark } from './search-words.ts';
 
 /** FTS5 puts together all documents of a prefix before it gives the first; those of words it gives as it goes. */
@@ -26,7 +27,47 @@ export const hastyMerging = [setting('automerge', 0), setting('crisismerge', 64)
 /** Back to the usual way, and everything in one piece. */
 export const tidyMerging = [setting('automerge', 4), setting('crisismerge', 16), compact] as const;
 
+/** The words of a list that has spaces between them; no word has a character that JSON would escape. */
+const list = (words: RawBuilder<unknown>) => sql`json_each('["' || replace(${words}, ' ', '","') || '"]')`;
+/** Two lists, side by side. */
+const pairs = (spelt: RawBuilder<unknown>, words: RawBuilder<unknown>) =>
+  sql`select spelt.value, listed.value from ${list(spelt)} as spelt join ${list(words)} as listed using (key)`;
+
+const spellings: SpellingStatements = {
+  // There is one writer: what it reads stays as it is.
+  kept: words => sql<{ word: string }>`select word from search_spellings
+    where spelling in (select value from ${list(words)}) and word = spelling order by spelling`,
+  unused: (words, below) => sql<{ word: string }>`select value as word from ${list(words)} as listed
+    where not exists (select 1 from search_index
+      where search_index match '"' || listed.value || '"' and rowid < ${below})`,
+  insert: (spelt, words) =>
+    sql`insert or ignore into search_spellings (spelling, word) ${pairs(spelt, words)}`,
+  remove: (spelt, words) => sql`delete from search_spellings
+    where (spelling, word) in (${pairs(spelt, words)})`,
+  indexed: below =>
+    sql<{ word: string }>`select distinct term as word from search_terms where doc < ${below}`,
+};
+
+const entriesAtOnce = 20_000;
+
+/** Word by word: there is no other order of them. A word that is in more documents than are read at once goes on. */
+async function* readEntries(session: Session, build: Builder): AsyncGenerator<Entry[]> {
+  for (let [word, read] = ['', 0]; ; ) {
+    const query = sql<Entry>`select term as word, doc as position from search_terms
+      where term >= ${word} limit ${sql.lit(entriesAtOnce)} offset ${read}`;
+    const rows = await session.all(query.compile(build));
+    const last = rows.at(-1)?.word;
+    if (last === undefined) return;
+    yield rows;
+    const ofLast = rows.length - rows.findIndex(row => row.word === last);
+    read = last === word ? read + ofLast : ofLast;
+    word = last;
+  }
+}
+
 export const sqliteWords: DialectWords = {
+  spellings,
+
   tables: () => [
     sql`create virtual table search_index
       using fts5 (words, content = '', contentless_delete = 1, detail = none, tokenize = 'ascii')`,
@@ -41,6 +82,11 @@ export const sqliteWords: DialectWords = {
     sql`insert or replace into search_index (rowid, words)
       values ${sql.join(Array.from({ length: size }, () => sql`(${null}, ${null})`))}`,
   remove: position => sql`delete from search_index where rowid = ${position}`,
+  clear: () => [
+    sql`insert into search_index (search_index) values ('delete-all')`,
+    sql`delete from search_spellings`,
+  ],
+  entries: readEntries,
 
   text: expression => expressionText(expression, { and: ' AND ', or: ' OR ', not: ' NOT ' }, quoted),
 

@@ -36,9 +36,19 @@ export interface Connected {
   close(): void;
 }
 
-/** @param alone keeps the journal that the database has: see sqlite-journal.ts */
-export function connect(file: string, alone = false): Connected {
-  const connection = new Connection(file, { create: true, readwrite: true, strict: true });
+/**
+ * @param alone keeps the journal that the database has: see sqlite-journal.ts
+ * @param create makes the file where there is none
+ */
+export function connect(file: string, alone = false, create = true): Connected {
+  try {
+    return setUp(new Connection(file, { create, readwrite: true, strict: true }), file, alone);
+  } catch (error) {
+    throw translate(error, file);
+  }
+}
+
+function setUp(connection: Connection, file: string, alone: boolean): Connected {
   connection.run(`PRAGMA page_size = ${pageBytes}`);
   if (!alone) useLog(connection);
   connection.run('PRAGMA foreign_keys = ON');
@@ -59,7 +69,7 @@ export function connect(file: string, alone = false): Connected {
     }
     return statement;
   };
-  const own = session(prepare);
+  const own = session(prepare, file);
   return {
     connection,
     session: own,
@@ -68,7 +78,7 @@ export function connect(file: string, alone = false): Connected {
       try {
         return Number(prepare(query.sql).run(...bindings(query)).lastInsertRowid);
       } catch (error) {
-        throw translate(error);
+        throw translate(error, file);
       }
     },
     execute: text => void prepare(text).run(),
@@ -81,7 +91,7 @@ export function connect(file: string, alone = false): Connected {
 }
 
 export function connectReader(file: string, alone = false): Connected {
-  const connected = connect(file, alone);
+  const connected = connect(file, alone, false);
   // Pages that the system has in memory are read in place. Readers only: writing goes through the log.
   connected.connection.run(`PRAGMA mmap_size = ${mappedBytes}`);
   return connected;
@@ -150,13 +160,13 @@ export function sharedReader(connected: Connected, file: string) {
   };
 }
 
-function session(prepare: (text: string) => Statement) {
+function session(prepare: (text: string) => Statement, file: string) {
   // .all steps a statement to its end: a half-stepped one would keep the log from being checkpointed.
   const all = <Row>(query: Pick<CompiledQuery<Row>, 'sql' | 'parameters'>): Row[] => {
     try {
       return prepare(query.sql).all(...bindings(query)) as Row[];
     } catch (error) {
-      throw translate(error);
+      throw translate(error, file);
     }
   };
   return {
@@ -166,7 +176,7 @@ function session(prepare: (text: string) => Statement) {
       try {
         return prepare(query.sql).run(...bindings(query)).changes;
       } catch (error) {
-        throw translate(error);
+        throw translate(error, file);
       }
     },
   };
@@ -177,8 +187,11 @@ function bindings(query: Pick<CompiledQuery<unknown>, 'parameters'>): SQLQueryBi
   return query.parameters as SQLQueryBindings[];
 }
 
-/** Errors that callers can act on, as StorageError; any other as it is. */
-export function translate(error: unknown): unknown {
+/**
+ * Errors that callers can act on, as StorageError; any other as it is.
+ * @param file of the database: what is full, damaged or cannot be written is named
+ */
+export function translate(error: unknown, file: string): unknown {
   if (!(error instanceof SQLiteError)) return error;
   const code = error.code ?? '';
   if (code === 'SQLITE_CONSTRAINT_UNIQUE' || code === 'SQLITE_CONSTRAINT_PRIMARYKEY') {
@@ -188,10 +201,16 @@ export function translate(error: unknown): unknown {
   }
   // SQLITE_FULL is ENOSPC only: a used-up disk quota and a file that may not grow are failed writes to SQLite.
   if (/^SQLITE_(FULL|IOERR_WRITE|IOERR_SHMSIZE)$/.test(code)) {
-    return new StorageError('full', 'The disk is full.', { cause: error });
+    return new StorageError('full', `The disk of ${file} is full.`, { cause: error });
   }
+  if (/^SQLITE_(CORRUPT|NOTADB)/.test(code)) return damaged(error, file);
   if (/^SQLITE_(BUSY|IOERR|CANTOPEN|READONLY|LOCKED)/.test(code)) {
-    return new StorageError('unavailable', error.message, { cause: error });
+    return new StorageError('unavailable', `${file}: ${error.message}`, { cause: error });
   }
   return error;
 }
+
+const damaged = (error: SQLiteError, file: string) =>
+  new StorageError('damaged', `${file}: ${error.message}: run catalog check, or restore a backup`, {
+    cause: error,
+  });

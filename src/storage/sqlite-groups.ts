@@ -1,10 +1,12 @@
 /** Group commit on SQLite's one writer: many transactions, one fsync, durability unchanged. */
 import { SQLiteError } from 'bun:sqlite';
 import type { Bulk } from './bulk.ts';
-import { StorageError, type Transaction } from './database.ts';
+import { type Session, StorageError, type Transaction } from './database.ts';
 import type { Checkpoints } from './sqlite-checkpoint.ts';
 import { type Connected, translate } from './sqlite-connection.ts';
-import { type Addition, writeAdditions } from './tally.ts';
+import type { Place } from './sqlite-place.ts';
+import { sliced } from './sqlite-slices.ts';
+import { type Addition, type Left as Item, runEndings, writeAdditions } from './tally.ts';
 
 const groupSize = 256;
 const busyRetryMs = 5;
@@ -20,16 +22,25 @@ interface Job {
  * Runs transactions one after another on one connection. Those that wait while one group commits form the
  * next group and share one COMMIT; a failed one is undone alone.
  */
-export function groupCommit(writer: Connected, checkpoint: Checkpoints, committed: () => void) {
+export function groupCommit(
+  connected: Connected,
+  checkpoint: Checkpoints,
+  place: Place,
+  committed: () => void,
+) {
+  const session = sliced(connected.session);
+  const writer = { ...connected, session };
   const waiting: Job[] = [];
   let draining = false;
 
   async function drain(): Promise<void> {
+    session.begin();
     while (waiting.length > 0) {
       const group = waiting.splice(0, groupSize);
       try {
         await checkpoint.before();
         const settle = await runGroup(writer, group);
+        place.check();
         // Without a log, SQLite writes to the file only when nobody reads it.
         await whenFree(writer, 'COMMIT');
         committed();
@@ -37,7 +48,7 @@ export function groupCommit(writer: Connected, checkpoint: Checkpoints, committe
         checkpoint.after();
       } catch (error) {
         if (writer.connection.inTransaction) writer.execute('ROLLBACK');
-        for (const job of group) job.reject(translate(error));
+        for (const job of group) job.reject(translate(error, connected.connection.filename));
       }
     }
     draining = false;
@@ -61,18 +72,26 @@ interface Done {
   readonly settle: () => void;
   readonly additions: readonly Addition[];
   readonly late: readonly Late[];
+  readonly items: readonly Item[];
 }
 
 /** What a job leaves while it works. */
 interface Left {
   readonly additions: Addition[];
   readonly late: Late[];
+  readonly items: Item[];
   readonly effects: (() => void)[];
   /** Whether a statement of its own has changed, or may have changed, anything. */
   hasWritten: boolean;
 }
 
-const nothingLeft = (): Left => ({ additions: [], late: [], effects: [], hasWritten: false });
+const nothingLeft = (): Left => ({
+  additions: [],
+  late: [],
+  items: [],
+  effects: [],
+  hasWritten: false,
+});
 
 /** A row for the end of the group. */
 interface Late {
@@ -94,7 +113,9 @@ async function runGroup(writer: Connected, group: readonly Job[]): Promise<(() =
   }
   const late = results.flatMap(result => result.late);
   const additions = results.flatMap(result => result.additions);
-  await writeLate(writer, late);
+  const items = results.flatMap(result => result.items);
+  await writeLate(writer.session, late);
+  await runEndings(writer.session, items);
   await writeAdditions(writer.session, additions);
   return results.map(({ settle }) => settle);
 }
@@ -140,10 +161,11 @@ const failed = (job: Job, error: unknown): Done => ({
   settle: () => job.reject(error),
   additions: [],
   late: [],
+  items: [],
 });
 
 /** Rows of one statement that follow each other in a table are written together; their order is kept. */
-async function writeLate({ session }: Connected, late: readonly Late[]): Promise<void> {
+async function writeLate(session: Session, late: readonly Late[]): Promise<void> {
   for (const rows of Map.groupBy(late, ({ statement }) => statement.table).values()) {
     for (let start = 0; start < rows.length; ) {
       const statement = rows[start]?.statement;
@@ -164,7 +186,7 @@ async function runJob(writer: Connected, job: Job, left: Left): Promise<Done> {
       for (const effect of left.effects) effect();
       job.resolve(value);
     };
-    return { settle, additions: left.additions, late: left.late };
+    return { settle, additions: left.additions, late: left.late, items: left.items };
   } finally {
     open = false;
   }
@@ -213,9 +235,13 @@ function transaction(writer: Connected, left: Left, isOpen: () => boolean): Tran
       check();
       left.additions.push({ counter, amount });
     },
-    async runLate(statement, row) {
+    async runLate(statement, ...rows) {
       check();
-      left.late.push({ statement, row });
+      for (const row of rows) left.late.push({ statement, row });
+    },
+    atEnd(ending, item) {
+      check();
+      left.items.push({ ending, item });
     },
     onCommit(effect) {
       check();

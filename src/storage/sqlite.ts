@@ -16,9 +16,11 @@ import {
 } from './database.ts';
 import { asideReader } from './sqlite-aside.ts';
 import { checkpoints } from './sqlite-checkpoint.ts';
+import { sqliteChecks } from './sqlite-checks.ts';
 import { type Connected, connect, connectReader, sharedReader } from './sqlite-connection.ts';
 import { groupCommit } from './sqlite-groups.ts';
 import { usesLog } from './sqlite-journal.ts';
+import { type PlaceListener, placeOf } from './sqlite-place.ts';
 
 const idleReaders = 4;
 
@@ -36,15 +38,17 @@ const dialect: Dialect = {
   forUpdate: sql``,
   forKeyShare: sql``,
   skipLocked: sql``,
+  checks: sqliteChecks,
 };
 
 export interface SqliteOptions {
   /** `leaveLog` has said that nobody else has the file: it goes without a log until somebody else opens it. */
   readonly alone?: boolean;
+  readonly onMoved?: PlaceListener;
 }
 
 /** @param file path of the database file; it and its folder are created when missing */
-export function openSqlite(file: string, { alone = false }: SqliteOptions = {}): Database {
+export function openSqlite(file: string, { alone = false, onMoved }: SqliteOptions = {}): Database {
   mkdirSync(dirname(file), { recursive: true });
   const writer = connect(file, alone);
   writer.execute('PRAGMA synchronous = FULL');
@@ -52,7 +56,13 @@ export function openSqlite(file: string, { alone = false }: SqliteOptions = {}):
   const reader = sharedReader(connectReader(file, alone), file);
   const aside = asideReader(file);
   const pool: Connected[] = [];
-  const enqueue = groupCommit(writer, checkpoint, reader.end);
+  const place = placeOf(writer, file, !alone, onMoved);
+  const enqueue = groupCommit(writer, checkpoint, place, reader.end);
+  /** Of the file that the others have open, and of no other that may have taken its place. */
+  const anotherReader = (): Connected => {
+    place.check();
+    return connectReader(file, alone);
+  };
   const locks = new Set<string>();
   const build = sqliteBuilder();
 
@@ -63,7 +73,7 @@ export function openSqlite(file: string, { alone = false }: SqliteOptions = {}):
 
     async snapshot(work, options = {}) {
       if (options.aside === true) return aside.snapshot(work);
-      const lent = pool.pop() ?? connectReader(file, alone);
+      const lent = pool.pop() ?? anotherReader();
       try {
         lent.execute('BEGIN');
         return await work(lent.session);
@@ -75,8 +85,9 @@ export function openSqlite(file: string, { alone = false }: SqliteOptions = {}):
     },
 
     async write<T>(work: (session: Transaction) => Promise<T>, options: WriteOptions = {}) {
-      const { lock } = options;
-      if (lock === undefined) return enqueue(work);
+      const { lock, waits } = options;
+      // All transactions wait for each other.
+      if (lock === undefined || waits === true) return enqueue(work);
       if (locks.has(lock)) throw new StorageError('locked', `${lock} is held by a running transaction`);
       locks.add(lock);
       try {
@@ -94,6 +105,7 @@ export function openSqlite(file: string, { alone = false }: SqliteOptions = {}):
     othersAsk: () => !alone || usesLog(writer.connection),
 
     async ping() {
+      place.check();
       await reader.session.all(sql`select 1`.compile(build));
     },
 
@@ -103,7 +115,8 @@ export function openSqlite(file: string, { alone = false }: SqliteOptions = {}):
     },
 
     async close() {
-      await enqueue(async () => undefined);
+      // Nothing is taken after this; where the file has gone, nothing is to be waited for.
+      await enqueue(async () => undefined).catch(unlessMoved);
       reader.close();
       for (const connected of pool) connected.close();
       await aside.close();
@@ -112,4 +125,8 @@ export function openSqlite(file: string, { alone = false }: SqliteOptions = {}):
       writer.close();
     },
   };
+}
+
+function unlessMoved(error: unknown): void {
+  if (!(error instanceof StorageError && error.kind === 'moved')) throw error;
 }

@@ -3,6 +3,7 @@
  * Moments are epoch milliseconds; lists and objects are JSON text; ids are 32-bit integers.
  */
 import type { Generated } from 'kysely';
+import type { AddressTokensTable, SessionsTable, UserTokensTable } from './tables-credentials.ts';
 
 export interface ProductsTable {
   id: Generated<number>;
@@ -18,6 +19,12 @@ export interface ProductsTable {
   /** Of its reviews: what the average in the document is made of. */
   rating_sum: Generated<number>;
   rating_count: Generated<number>;
+}
+
+/** Each tag of each product once. */
+export interface ProductTagsTable {
+  tag: string;
+  product_id: number;
 }
 
 /** How many products there are per status and category, kept by the transactions that change them. */
@@ -94,6 +101,8 @@ export interface UsersTable {
   /** The e-mail address in lower case: what makes an address unique. */
   email_key: string;
   password_hash: string | null;
+  /** The address that is asked for and has yet to be confirmed. */
+  pending_email: string | null;
   role: string;
   tags: string;
   version: number;
@@ -102,13 +111,11 @@ export interface UsersTable {
   updated_at: number;
 }
 
-export interface SessionsTable {
-  id: string;
+/** From where a user has signed in: a hash of the e-mail address and the client's address. */
+export interface KnownAddressesTable {
+  hash: string;
   user_id: number;
-  token_hash: string;
-  created_at: number;
   last_used_at: number;
-  expires_at: number;
 }
 
 export interface ApiKeysTable {
@@ -118,6 +125,8 @@ export interface ApiKeysTable {
   prefix: string;
   key_hash: string;
   scopes: string;
+  /** Requests per window; null: as RATE_LIMIT says. */
+  rate_limit: number | null;
   created_by: number | null;
   created_at: number;
   expires_at: number | null;
@@ -179,15 +188,6 @@ export interface NotificationsTable {
   resource_id: number;
   read_at: number | null;
   created_at: number;
-}
-
-/** Tokens sent by mail, each kept as a hash and used once. */
-export interface UserTokensTable {
-  token_hash: string;
-  user_id: number;
-  purpose: 'password' | 'verification';
-  created_at: number;
-  expires_at: number;
 }
 
 /** Amounts are whole minor units of the currency. */
@@ -264,6 +264,7 @@ export interface MigrationsTable {
 
 export interface Tables {
   products: ProductsTable;
+  product_tags: ProductTagsTable;
   product_totals: ProductTotalsTable;
   collection_versions: CollectionVersionsTable;
   reviews: ReviewsTable;
@@ -273,6 +274,7 @@ export interface Tables {
   comments: CommentsTable;
   users: UsersTable;
   sessions: SessionsTable;
+  known_addresses: KnownAddressesTable;
   api_keys: ApiKeysTable;
   idempotency_keys: IdempotencyKeysTable;
   quotas: QuotasTable;
@@ -280,6 +282,7 @@ export interface Tables {
   deliveries: DeliveriesTable;
   notifications: NotificationsTable;
   user_tokens: UserTokensTable;
+  address_tokens: AddressTokensTable;
   orders: OrdersTable;
   order_items: OrderItemsTable;
   payments: PaymentsTable;

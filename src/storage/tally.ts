@@ -1,9 +1,23 @@
-/** What transactions add to counters, summed up until it is written: see Transaction.add in database.ts. */
-import type { Counter, Session } from './database.ts';
+/** What transactions leave for their end, put together until it is written: see Transaction.add and Transaction.atEnd in database.ts. */
+import type { Counter, Ending, Session } from './database.ts';
 
 export interface Addition {
   readonly counter: Counter;
   readonly amount: number;
+}
+
+/** An item that has been left for an ending. */
+export interface Left {
+  readonly ending: Ending;
+  readonly item: string;
+}
+
+/** Runs each ending once, with its items. */
+export async function runEndings(session: Session, left: readonly Left[]): Promise<void> {
+  if (left.length === 0) return;
+  for (const [ending, items] of Map.groupBy(left, ({ ending }) => ending)) {
+    await ending.run(session, [...new Set(items.map(({ item }) => item))]);
+  }
 }
 
 /** Adds to each counter once, in the order of their keys. */

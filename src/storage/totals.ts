@@ -11,18 +11,27 @@ export interface TotalChange {
   readonly change: number;
 }
 
+/**
+ * Versions are random numbers: counted on, one would come round after a backup has been put back under running
+ * replicas, or a failover has lost commits, and name another state than the one that a replica has cached under it.
+ * The sum of all slots stays below 2^53.
+ */
+const randomVersion = (): number => 1 + Math.floor(Math.random() * 2 ** 47);
+
 export function collectionVersions({ build, dialect }: Pick<Database, 'build' | 'dialect'>) {
-  const plus = prepared<{ collection: string; amount: number }, unknown>(argument => ({
+  const plus = prepared<{ collection: string; version: number }, unknown>(argument => ({
     compile: () =>
       sql`insert into collection_versions (collection, slot, version)
-        values (${argument.collection}, ${dialect.slot}, ${argument.amount})
-        on conflict (collection, slot)
-        do update set version = collection_versions.version + excluded.version`.compile(build),
+        values (${argument.collection}, ${dialect.slot}, ${argument.version})
+        on conflict (collection, slot) do update set version = excluded.version`.compile(build),
   }));
   return {
     /** Says that this transaction changes the collection. */
     advance(session: Transaction, collection: string): void {
-      session.add({ key: `version ${collection}`, plus: amount => plus({ collection, amount }) }, 1);
+      session.add(
+        { key: `version ${collection}`, plus: () => plus({ collection, version: randomVersion() }) },
+        1,
+      );
     },
   };
 }

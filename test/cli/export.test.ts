@@ -1,4 +1,4 @@
-import { describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { expect, setDefaultTimeout, test } from 'bun:test';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
@@ -6,7 +6,8 @@ import { causedBy, outboxOf } from '../../src/events/outbox.ts';
 import { type ProductFields, replaceProduct } from '../../src/resources/products/schema.ts';
 import { productStore } from '../../src/resources/products/store.ts';
 import { migrate } from '../../src/storage/migrate.ts';
-import { databaseKinds } from '../support/service.ts';
+import { describeOnDatabases } from '../support/databases.ts';
+
 import { createPlace, fieldsOf, type Place, productsOf, withDatabaseOf } from './program.ts';
 
 // Each test starts several processes.
@@ -43,8 +44,8 @@ async function fill(place: Place, products: readonly ProductFields[]): Promise<v
   });
 }
 
-describe.each(databaseKinds)('catalog export on %s', kind => {
-  test.concurrent.each(['csv', 'ndjson'] as const)('as %s, then import: the same products', async format => {
+describeOnDatabases('catalog export on %s', kind => {
+  test.each(['csv', 'ndjson'] as const)('as %s, then import: the same products', async format => {
     await fc.assert(
       fc.asyncProperty(fc.array(product, { minLength: 1, maxLength: 60 }), async inputs => {
         const [from, to] = [await createPlace(kind), await createPlace(kind)];
@@ -53,8 +54,8 @@ describe.each(databaseKinds)('catalog export on %s', kind => {
         );
         await fill(from, parsed);
         const file = join(from.folder, `out.${format}`);
-        expect((await from.run(['export', '--output', file])).status).toBe(0);
-        const ended = await to.run(['import', file]);
+        expect((await from.runHere(['export', '--output', file])).status).toBe(0);
+        const ended = await to.runHere(['import', file]);
         expect(ended).toMatchObject({ status: 0 });
         const expected = parsed.map(fields =>
           format === 'ndjson'
@@ -89,20 +90,64 @@ describe.each(databaseKinds)('catalog export on %s', kind => {
         .split('\n')
         .map(line => JSON.parse(line).id),
     ).toEqual([2, 3]);
-    expect(await place.run(['export', '--status', 'gone'])).toMatchObject({ status: 2 });
+    expect(await place.runHere(['export', '--status', 'gone'])).toMatchObject({ status: 2 });
     place.remove();
   });
 });
 
 test('an export that cannot be written leaves nothing behind', async () => {
   const place = await createPlace('sqlite');
-  const ended = await place.run(['export', '--output', join(place.folder, 'missing', 'out.csv')]);
+  await place.runHere(['migrate']);
+  const ended = await place.runHere(['export', '--output', join(place.folder, 'missing', 'out.csv')]);
   expect(ended.status).toBe(1);
   expect(ended.err).toMatch(/^catalog export: cannot write .*\n$/);
   const target = place.file('out.csv', 'old');
-  expect((await place.run(['export', '--output', target])).status).toBe(0);
+  expect((await place.runHere(['export', '--output', target])).status).toBe(0);
   expect(readFileSync(target, 'utf8')).toStartWith('id,sku,');
   expect(readdirSync(place.folder).filter(name => name.endsWith('.partial'))).toEqual([]);
   expect(existsSync(join(place.folder, 'missing'))).toBe(false);
+  place.remove();
+});
+
+test('formulas are guarded unless told otherwise, and imported as they were', async () => {
+  const [place, same, raw] = [
+    await createPlace('sqlite'),
+    await createPlace('sqlite'),
+    await createPlace('sqlite'),
+  ];
+  const formulas = replaceProduct.parse({
+    name: '=HYPERLINK("http://evil.example","x")',
+    price: 1,
+    currency: 'EUR',
+    sku: '-1',
+    description: "'@SUM(A1)",
+    category: 'lamps;=1+1',
+    tags: ['+a', 'b'],
+  });
+  await fill(place, [formulas]);
+  const asIs = '--no-safe-for-spreadsheets';
+  const [guarded, plain] = await Promise.all([place.run(['export']), place.run(['export', asIs])]);
+  const beforeTimes = (text: string) => text.split('\r\n')[1]?.split(',active,')[0];
+  expect(beforeTimes(guarded.out)).toBe(
+    `1,'-1,"'=HYPERLINK(""http://evil.example"",""x"")",1,EUR,''@SUM(A1),'lamps;'=1+1,'+a;b`,
+  );
+  expect(beforeTimes(plain.out)).toBe(
+    `1,-1,"=HYPERLINK(""http://evil.example"",""x"")",1,EUR,'@SUM(A1),lamps;=1+1,+a;b`,
+  );
+  const imports = [same.run(['import', '-'], guarded.out), raw.run(['import', '-', asIs], plain.out)];
+  for (const { status } of await Promise.all(imports)) expect(status).toBe(0);
+  for (const target of [same, raw]) expect((await productsOf(target)).map(fieldsOf)).toEqual([formulas]);
+  for (const { remove } of [place, same, raw]) remove();
+});
+
+test('--safe-for-spreadsheets is refused for what is no CSV', async () => {
+  const place = await createPlace('sqlite');
+  const refused = [['export'], ['import', '-']].map(command =>
+    place.run([...command, '--format', 'ndjson', '--safe-for-spreadsheets']),
+  );
+  for (const { status, err } of await Promise.all(refused)) {
+    expect(status).toBe(2);
+    expect(err).toContain('--safe-for-spreadsheets is for CSV only');
+  }
   place.remove();
 });

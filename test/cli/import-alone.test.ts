@@ -29,7 +29,7 @@ async function journalOf(place: Place): Promise<'rollback' | 'log'> {
 
 /** An import that reads what the test writes to it, and has the database to itself. */
 async function importing(place: Place) {
-  await place.run(['migrate']);
+  await place.runHere(['migrate']);
   const child = place.start(['import', '-', '--format', 'ndjson', '--batch', '100']);
   const give = async (from: number, count: number) => {
     child.stdin.write(records(from, count));
@@ -130,7 +130,7 @@ test('who reads the file with other means is waited for, and sees no half of a t
 test('at its end the database keeps a log again, whether indexes were put aside or not', async () => {
   const place = await createPlace('sqlite');
   for (const count of [10, 12_000]) {
-    const ended = await place.run(['import', place.file('p.ndjson', records(0, count))]);
+    const ended = await place.runHere(['import', place.file('p.ndjson', records(0, count))]);
     expect(ended.status).toBe(0);
     expect(await journalOf(place)).toBe('log');
   }

@@ -5,7 +5,8 @@ import { describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import { deferIndexes } from '../../src/storage/deferred-indexes.ts';
-import { databaseKinds, signIn } from '../support/service.ts';
+import { describeOnDatabases } from '../support/databases.ts';
+import { signIn } from '../support/service.ts';
 import {
   createPlace,
   type Place,
@@ -35,7 +36,7 @@ async function expectExactTotals(place: Place): Promise<void> {
   expect(kept).toEqual(counted);
 }
 
-describe.each(databaseKinds)('on %s', kind => {
+describeOnDatabases('on %s', kind => {
   test('an import while the service runs: no write is lost, list totals are exact', async () => {
     const place = await createPlace(kind, {
       ...administrator,
@@ -92,7 +93,7 @@ describe.each(databaseKinds)('on %s', kind => {
     child.kill('SIGKILL');
     await child.exited;
     await expectExactTotals(place);
-    const ended = await place.run(['import', file]);
+    const ended = await place.runHere(['import', file]);
     expect(ended.status).toBe(0);
     expect(ended.out).toMatch(/ [1-9][\d,]* unchanged/);
     const skus = (await productsOf(place)).map(product => product.sku);
@@ -105,8 +106,8 @@ describe.each(databaseKinds)('on %s', kind => {
   test('skus that are there in the middle of a file only: updated, and all others created once', async () => {
     const place = await createPlace(kind);
     const old = records(600, true, 1700).replaceAll('"price":', '"price":1');
-    expect((await place.run(['import', place.file('old.ndjson', old)])).out).toContain('600 created');
-    const ended = await place.run(['import', place.file('p.ndjson', records(4000)), '--batch', '100']);
+    expect((await place.runHere(['import', place.file('old.ndjson', old)])).out).toContain('600 created');
+    const ended = await place.runHere(['import', place.file('p.ndjson', records(4000)), '--batch', '100']);
     expect(ended).toMatchObject({ status: 0, err: expect.not.stringContaining('failed') });
     expect(ended.out).toContain('3,400 created, 600 updated, 0 unchanged');
     const products = await productsOf(place);
@@ -200,15 +201,15 @@ describe('indexes that a large import puts aside', () => {
   test('are there again at its end, and after a crash at the next migration', async () => {
     const place = await createPlace('sqlite');
     const file = join(place.folder, 'data', 'catalog.db');
-    await place.run(['migrate']);
+    await place.runHere(['migrate']);
     const before = indexesOf(file).map(({ name }) => name);
-    const ended = await place.run(['import', place.file('p.ndjson', records(12_000))]);
+    const ended = await place.runHere(['import', place.file('p.ndjson', records(12_000))]);
     expect(ended.err).toContain('catalog import: built ');
     expect(indexesOf(file).map(({ name }) => name)).toEqual(before);
 
     deferIndexes(file, ['products', 'events']);
     expect(indexesOf(file).length).toBeLessThan(before.length);
-    await place.run(['migrate']);
+    await place.runHere(['migrate']);
     expect(indexesOf(file).map(({ name }) => name)).toEqual(before);
     place.remove();
   });

@@ -1,7 +1,8 @@
 /** Mail and kill -9: what is queued is sent by the next life; what was taken but not noted comes once more. */
-import { afterEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { afterEach, expect, setDefaultTimeout, test } from 'bun:test';
 import { claimMs } from '../../src/events/dispatcher.ts';
-import { type DatabaseKind, databaseKinds, signIn } from '../support/service.ts';
+import { describeOnDatabases } from '../support/databases.ts';
+import { type DatabaseKind, signIn } from '../support/service.ts';
 import { type SmtpServer, startSmtp } from '../support/smtp.ts';
 import { createPlace, waitFor } from './program.ts';
 import { letPass, queueIsEmpty } from './queue.ts';
@@ -65,7 +66,7 @@ async function shop(kind: DatabaseKind) {
 
 const idsOf = ({ received }: SmtpServer) => received.map(mail => mail.email.messageId ?? '');
 
-describe.each([...databaseKinds])('kill -9 and mail on %s', kind => {
+describeOnDatabases('kill -9 and mail on %s', kind => {
   test('a mail that was queued and not yet taken up is sent after the next start, once', async () => {
     const { smtp, place, first, start } = await shop(kind);
     const isFull = Promise.withResolvers<void>();

@@ -47,14 +47,28 @@ describe('the command line', () => {
       /^catalog users: the action is create, .* not "zap"; see .*\n$/,
     ],
   ] as const)('%s', async (_, args, status, output) => {
-    const ended = await place.run(args);
+    const ended = await place.runHere(args);
     expect(ended.out + ended.err).toMatch(output);
     expect(ended.status).toBe(status);
   });
 
+  test('a process of its own says the same, and ends with the same status', async () => {
+    for (const args of [['--version'], ['zap'], ['import', '/no/such/file']])
+      expect(await place.run(args)).toEqual(await place.runHere(args));
+  });
+
+  test('help COMMAND is COMMAND --help', async () => {
+    const [help, word] = [await place.runHere(['import', '--help']), await place.runHere(['help', 'import'])];
+    expect(word).toEqual({ ...help, status: 0 });
+    expect(await place.runHere(['help', 'zap'])).toMatchObject({
+      status: 2,
+      err: expect.stringContaining('"zap"'),
+    });
+  });
+
   test('--help of each command', async () => {
     for (const { name } of commands) {
-      const ended = await place.run([name, '--help']);
+      const ended = await place.runHere([name, '--help']);
       expect(ended.status).toBe(0);
       expect(ended.out).toStartWith(`Usage: catalog ${name}`);
       for (const line of ended.out.split('\n')) expect(line.length).toBeLessThanOrEqual(120);
@@ -63,7 +77,7 @@ describe('the command line', () => {
 
   test('a backup of nothing', async () => {
     const empty = await createPlace('sqlite');
-    const ended = await empty.run(['backup', join(empty.folder, 'copy.db')]);
+    const ended = await empty.runHere(['backup', join(empty.folder, 'copy.db')]);
     expect(ended.err).toMatch(/^catalog backup: there is no database .*\n$/);
     expect(ended.status).toBe(1);
     empty.remove();
@@ -81,7 +95,7 @@ describe('the command line', () => {
 
   test('a backup on PostgreSQL names the tool for it', async () => {
     const elsewhere = await createPlace('sqlite', { DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none' });
-    const ended = await elsewhere.run(['backup', 'copy.db']);
+    const ended = await elsewhere.runHere(['backup', 'copy.db']);
     elsewhere.remove();
     expect(ended).toMatchObject({ status: 1, err: expect.stringMatching(/^catalog backup: .*pg_dump\n$/) });
   });

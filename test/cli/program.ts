@@ -11,6 +11,7 @@ import type { Database } from '../../src/storage/database.ts';
 import { openDatabase } from '../../src/storage/open.ts';
 import { createDatabase } from '../support/postgres.ts';
 import type { DatabaseKind } from '../support/service.ts';
+import { runHere } from './here.ts';
 
 export interface Ended {
   readonly status: number | null;
@@ -23,8 +24,10 @@ export interface Place {
   readonly environment: Readonly<Record<string, string>>;
   /** The path of a new file in the folder. */
   file(name: string, content: string | Uint8Array): string;
-  /** Runs the program to its end. */
+  /** Runs the program to its end, as a process of its own. */
   run(args: readonly string[], input?: string): Promise<Ended>;
+  /** The same in this process, where no process is needed to show the point: see here.ts for what can be run so. */
+  runHere(args: readonly string[]): Promise<Ended>;
   /** @param wrapper a command that sets something up and then becomes the program given as its arguments */
   start(args: readonly string[], wrapper?: readonly string[]): Running;
   remove(): void;
@@ -42,6 +45,7 @@ export async function createPlace(
   const folder = mkdtempSync(join(tmpdir(), 'catalog-cli-'));
   const environment = {
     DATA_DIR: join(folder, 'data'),
+    STOP_DELAY: '0',
     JWT_SECRET: 'a secret for tests that is long enough for HS256',
     ...(kind === 'postgresql' ? { DATABASE_URL: await createDatabase() } : {}),
     ...settings,
@@ -61,6 +65,7 @@ export async function createPlace(
       const [out, err] = await Promise.all([child.stdout.text(), child.stderr.text()]);
       return { status: await child.exited, out, err };
     },
+    runHere: args => runHere(args, environment),
     start: (args, wrapper) => spawn(args, environment, wrapper),
     remove: () => rmSync(folder, { recursive: true, force: true }),
   };
@@ -154,9 +159,10 @@ export function totalsOf(place: Place): Promise<{ kept: Count[]; counted: Count[
   });
 }
 
+/** A number that is another one after every change of products. */
 export function versionOf(place: Place): Promise<number> {
   return withDatabaseOf(place, async database => {
-    const query = sql<{ version: number }>`select cast(coalesce(sum(version), 0) as integer) as version
+    const query = sql<{ version: number }>`select coalesce(sum(version), 0) as version
       from collection_versions where collection = 'products'`;
     return (await database.read.first(query.compile(database.build)))?.version ?? 0;
   });

@@ -1,10 +1,11 @@
 /** How a running service ends: told to, it waits for nobody idle; killed, it loses nothing it has acknowledged. */
 
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { existsSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
-import { databaseKinds, signIn } from '../support/service.ts';
+import { describeOnDatabases } from '../support/databases.ts';
+import { signIn } from '../support/service.ts';
 import { createPlace, type Place, waitFor } from './program.ts';
 
 const email = 'admin@test.example';
@@ -28,7 +29,7 @@ function idleConnection(url: string): Promise<Socket> {
   });
 }
 
-describe.each([...databaseKinds])('the end of serve on %s', kind => {
+describeOnDatabases('the end of serve on %s', kind => {
   let place: Place;
   beforeAll(async () => {
     // STOP_TIMEOUT beyond the test's own: waiting for the idle connection would fail it.

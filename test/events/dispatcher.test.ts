@@ -1,9 +1,10 @@
 /** Deliveries: in order, again after failures, never lost, and none for what was not committed. */
 import { Database as SqliteFile } from 'bun:sqlite';
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import {
   attemptsLimit,
   type Consumer,
@@ -17,14 +18,15 @@ import { createLog } from '../../src/operations/log.ts';
 import type { Session } from '../../src/storage/database.ts';
 import { migrate } from '../../src/storage/migrate.ts';
 import { openSqlite } from '../../src/storage/sqlite.ts';
-import { databaseKinds, startTestService, type TestService } from '../support/service.ts';
+import { describeOnDatabases } from '../support/databases.ts';
+import { startTestService, type TestService } from '../support/service.ts';
 
 const never = 2_147_483_647;
 const hour = 3_600_000;
 /** A turn of the event loop, for what is under way to go on. */
 const turn = () => new Promise<void>(resolve => setImmediate(resolve));
 
-describe.each([...databaseKinds])('deliveries on %s', kind => {
+describeOnDatabases('deliveries on %s', kind => {
   let service: TestService;
   let queues = 0;
   let logged: Record<string, unknown>[] = [];
@@ -480,7 +482,7 @@ test('a wake is not lost, at whatever step of a round it comes', async () => {
 });
 
 test('looking for work does not keep a process alive', async () => {
-  const from = (path: string) => JSON.stringify(new URL(`../../src/${path}`, import.meta.url).pathname);
+  const from = (path: string) => JSON.stringify(fileURLToPath(new URL(`../../src/${path}`, import.meta.url)));
   const code = `
     import { createDispatcher } from ${from('events/dispatcher.ts')};
     import { openSqlite } from ${from('storage/sqlite.ts')};

@@ -1,10 +1,13 @@
 /** /metrics says what waits in the queues, how long it has waited, and what has come of the rest. */
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { record, userIdOf } from '../support/events.ts';
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { networkInterfaces } from 'node:os';
+import { describeOnDatabases } from '../support/databases.ts';
+import { record } from '../support/events.ts';
 import { call } from '../support/http.ts';
-import { databaseKinds, startTestService, type TestService } from '../support/service.ts';
+import { userIdOf } from '../support/people.ts';
+import { startTestService, type TestService } from '../support/service.ts';
 
-describe.each([...databaseKinds])('numbers of deliveries on %s', kind => {
+describeOnDatabases('numbers of deliveries on %s', kind => {
   let service: TestService;
   beforeAll(async () => {
     service = await startTestService(kind);
@@ -16,6 +19,21 @@ describe.each([...databaseKinds])('numbers of deliveries on %s', kind => {
     const lines = text.split('\n').filter(line => line.startsWith('catalog_deliver'));
     return Object.fromEntries(lines.map(line => line.split(' ')));
   };
+
+  test('says for how long the event loop was blocked since the last scrape', async () => {
+    const longest = async () => {
+      const { text } = await call(service, { path: '/metrics', headers: { Accept: 'text/plain' } });
+      return Number(/^catalog_event_loop_delay_max_seconds (\S+)$/m.exec(text)?.[1]);
+    };
+    await longest();
+    // What is measured is a timer that comes late: one round in which it is due, one in which it is.
+    const due = () => new Promise(resolve => setTimeout(resolve, 40));
+    await due();
+    const until = performance.now() + 200;
+    while (performance.now() < until);
+    await due();
+    expect(await longest()).toBeGreaterThan(0.1);
+  });
 
   test('counts what waits, was given up, was delivered and has failed', async () => {
     const queues = ['forgotten-passwords', 'mail', 'notifications', 'payments'];
@@ -55,5 +73,38 @@ describe.each([...databaseKinds])('numbers of deliveries on %s', kind => {
       'catalog_deliveries_oldest_seconds{queue="mail"}': '0.5',
       'catalog_deliveries_waiting{queue="notifications"}': '0',
     });
+  });
+
+  test('without a token only the machine itself is answered, with one whoever shows it', async () => {
+    const read = (at: TestService, headers: Record<string, string> = {}) =>
+      call(at, { path: '/metrics', headers: { Accept: 'text/plain', ...headers } });
+    expect((await read(service)).status).toBe(200);
+    const trusting = await service.replica({ TRUST_PROXY: 'true' });
+    for (const header of ['X-Forwarded-For', 'X-Real-IP', 'Forwarded', 'Via']) {
+      for (const at of [service, trusting]) {
+        const refused = await read(at, { [header]: '127.0.0.1' });
+        expect([header, refused.status]).toEqual([header, 401]);
+        expect(refused.text).toContain('METRICS_TOKEN');
+        expect(refused.text).not.toContain('catalog_');
+      }
+    }
+    const token = 'a token of sixteen or more';
+    const guarded = await service.replica({ METRICS_TOKEN: token });
+    const authorized = { Authorization: `Bearer ${token}`, 'X-Forwarded-For': '203.0.113.1' };
+    expect((await read(guarded)).status).toBe(401);
+    expect((await read(guarded, { Authorization: 'Bearer another' })).status).toBe(401);
+    expect((await read(guarded, authorized)).status).toBe(200);
+  });
+
+  test('an address of the machine that is not loopback is answered with 401', async () => {
+    const address = Object.values(networkInterfaces())
+      .flatMap(addresses => addresses ?? [])
+      .find(({ family, internal }) => family === 'IPv4' && !internal)?.address;
+    // A machine without a network has no such address.
+    if (address === undefined) return;
+    const open = await service.replica({ HOST: '0.0.0.0' });
+    const answer = await fetch(`http://${address}:${new URL(open.url).port}/metrics`);
+    expect(answer.status).toBe(401);
+    expect((await fetch(`http://127.0.0.1:${new URL(open.url).port}/metrics`)).status).toBe(200);
   });
 });

@@ -1,14 +1,15 @@
 /** Events are kept for ever, or for as long as is set; none goes that someone is still to be told of. */
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { retention } from '../../src/events/retention.ts';
 import { contentsOf } from '../support/contents.ts';
+import { describeOnDatabases } from '../support/databases.ts';
 import { record } from '../support/events.ts';
-import { databaseKinds, startTestService, type TestService } from '../support/service.ts';
+import { startTestService, type TestService } from '../support/service.ts';
 
 const day = 86_400_000;
 const running = () => false;
 
-describe.each([...databaseKinds])('retention on %s', kind => {
+describeOnDatabases('retention on %s', kind => {
   let service: TestService;
   beforeAll(async () => {
     service = await startTestService(kind);

@@ -1,6 +1,7 @@
 /** PostgreSQL goes away under the running service, whole or one connection at a time, and comes back. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
 import { type Answer, type Call, call } from '../support/http.ts';
+import { hasPostgres } from '../support/postgres.ts';
 import { type PostgresCluster, startCluster } from '../support/postgres-cluster.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
@@ -11,7 +12,7 @@ interface Page {
   readonly meta: { readonly nextCursor?: string | null };
 }
 
-describe('PostgreSQL under a running service', () => {
+describe.skipIf(!hasPostgres)('PostgreSQL under a running service', () => {
   let cluster: PostgresCluster;
   let service: TestService;
   let categories = 0;

@@ -1,9 +1,10 @@
 /** Clients that are slow to send, slow to read or silent, and the others, who must notice nothing of them. */
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { connect, type Socket } from 'node:net';
 import { addProduct } from '../support/catalog.ts';
+import { describeOnDatabases } from '../support/databases.ts';
 import { call } from '../support/http.ts';
-import { databaseKinds, startTestService, type TestService } from '../support/service.ts';
+import { startTestService, type TestService } from '../support/service.ts';
 
 /** Open files this process may have: both ends of each connection are in it, and half are left to everything else. */
 const openFiles = Number(Bun.spawnSync(['sh', '-c', 'ulimit -n']).stdout.toString());
@@ -43,7 +44,7 @@ function open(url: string): Promise<Connection> {
   return promise;
 }
 
-describe.each([...databaseKinds])('slow clients on %s', kind => {
+describeOnDatabases('slow clients on %s', kind => {
   let service: TestService;
   beforeAll(async () => {
     service = await startTestService(kind);

@@ -75,7 +75,27 @@ describe('CSV files as people have them', () => {
         [4, { a: 'z' }],
       ],
     ],
-    ['a column twice', 'a,b,a\n1,2,3\n', [[1, 'is the header and has the column "a" twice']]],
+    [
+      'a column twice',
+      'a,b,a\n1,2,3\n',
+      [[1, 'is the header and has the column "a" twice; rename one of them']],
+    ],
+    [
+      'bars between the columns',
+      'a|b\n1|2\n',
+      [
+        [
+          1,
+          'is the header and has | between its columns; save the file with commas, semicolons or tabs between them',
+        ],
+      ],
+    ],
+    [
+      'line ends of one carriage return',
+      'a,b\r1,2\r',
+      [[1, 'ends with a carriage return alone; save the file with line ends of LF or CRLF']],
+    ],
+    ['a bar in a name', 'a|b,c\n1,2\n', [[2, { 'a|b': '1', c: '2' }]]],
     ['a header that is not closed', '"a,b\n1,2\n', [[1, 'has a quotation mark that is not closed']]],
     [
       'a line that is too long',

@@ -14,7 +14,8 @@ describe('rows', () => {
     expect(csvRow(['name'], {})).toBe('""\r\n');
   });
 
-  test('cells that look like formulas stay what they are', () => {
+  test('a number is never guarded, and without the guard nothing is', () => {
+    expect(csvRow(['more', 'name'], { more: -1, name: '-1' }, true)).toBe("-1,'-1\r\n");
     expect(csvRow(['name'], { name: '=1+1' })).toBe('=1+1\r\n');
   });
 });

@@ -1,9 +1,10 @@
 /** Idempotency-Key: a POST that is repeated does its work once. */
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { contentsOf } from '../support/contents.ts';
+import { describeOnDatabases } from '../support/databases.ts';
 import { type Answer, type Call, call } from '../support/http.ts';
 import { play } from '../support/scenario.ts';
-import { databaseKinds, emailOf, signIn, startTestService, type TestService } from '../support/service.ts';
+import { emailOf, signIn, startTestService, type TestService } from '../support/service.ts';
 
 const day = 24 * 60 * 60 * 1000;
 let keys = 0;
@@ -16,7 +17,7 @@ const post = (key: string, body: unknown = { name: 'Lamp', price: 1 }, as: Call[
   body,
 });
 
-describe.each([...databaseKinds])('Idempotency-Key on %s', kind => {
+describeOnDatabases('Idempotency-Key on %s', kind => {
   let service: TestService;
   beforeAll(async () => {
     service = await startTestService(kind);
@@ -47,6 +48,25 @@ describe.each([...databaseKinds])('Idempotency-Key on %s', kind => {
     await call(service, { method: 'DELETE', path: `/v1/products/${first.body.id}`, as: 'editor' });
     const again = await call(service, post(key));
     expect([again.status, again.text, replayed(again)]).toEqual([201, first.text, 'true']);
+  });
+
+  test('the first answer is given again in its own media type, whatever the repetition accepts', async () => {
+    for (const type of ['application/json', 'application/hal+json', 'application/vnd.catalog.v1+json']) {
+      const request = post(newKey());
+      const accepting = (accept: string) =>
+        call(service, { ...request, headers: { ...request.headers, Accept: accept } });
+      const first = await accepting(type);
+      expect([first.status, first.headers.get('Content-Type')]).toEqual([201, type]);
+      for (const other of ['application/json', 'application/hal+json', '*/*']) {
+        const again = await accepting(other);
+        expect([again.headers.get('Content-Type'), again.text, replayed(again)]).toEqual([
+          type,
+          first.text,
+          'true',
+        ]);
+        expect(again.headers.get('ETag')).toBe(first.headers.get('ETag'));
+      }
+    }
   });
 
   test('the same key with another request is refused', async () => {
@@ -155,7 +175,7 @@ describe.each([...databaseKinds])('Idempotency-Key on %s', kind => {
   });
 });
 
-describe.each([...databaseKinds])('Idempotency-Key over time on %s', kind => {
+describeOnDatabases('Idempotency-Key over time on %s', kind => {
   test('an answer is kept for 24 hours', async () => {
     const service = await startTestService(kind);
     const key = newKey();

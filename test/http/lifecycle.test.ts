@@ -1,7 +1,8 @@
 /** What a deprecated version says of itself on every answer. */
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { describeOnDatabases } from '../support/databases.ts';
 import { type Call, call } from '../support/http.ts';
-import { databaseKinds, startTestService, type TestService } from '../support/service.ts';
+import { startTestService, type TestService } from '../support/service.ts';
 
 const ofVersion: readonly Call[] = [
   { path: '/v1/products', as: 'user' },
@@ -21,7 +22,7 @@ const beside: readonly Call[] = [
   { path: '/v2/products' },
 ];
 
-describe.each([...databaseKinds])('the life of a version on %s', kind => {
+describeOnDatabases('the life of a version on %s', kind => {
   let current: TestService;
   let deprecated: TestService;
   beforeAll(async () => {

@@ -1,8 +1,9 @@
 /** Requests in forms that clients do not use and attackers do: what HTTP leaves to us, and what must not pass. */
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { writesNothing } from '../support/contents.ts';
+import { describeOnDatabases } from '../support/databases.ts';
 import { type RawAnswer, send } from '../support/raw.ts';
-import { databaseKinds, startTestService, type TestService } from '../support/service.ts';
+import { startTestService, type TestService } from '../support/service.ts';
 
 const lamp = JSON.stringify({ name: 'Lamp', price: 1 });
 const chunked = `${lamp.length.toString(16)}\r\n${lamp}\r\n0\r\n\r\n`;
@@ -12,7 +13,7 @@ const smuggled = 'GET /v1/keys HTTP/1.1\r\nHost: x\r\nX-Request-ID: smuggled\r\n
 const answersIn = ({ text }: RawAnswer) => text.match(/HTTP\/1\.1 \d{3}/g)?.length ?? 0;
 const bodyOf = ({ text }: RawAnswer) => JSON.parse(text.slice(text.lastIndexOf('\r\n\r\n') + 4));
 
-describe.each([...databaseKinds])('unusual messages on %s', kind => {
+describeOnDatabases('unusual messages on %s', kind => {
   let service: TestService;
   beforeAll(async () => {
     service = await startTestService(kind);
@@ -62,9 +63,30 @@ describe.each([...databaseKinds])('unusual messages on %s', kind => {
           const answer = await raw(`GET ${target} HTTP/1.1`, [`Host: ${host}`, editor()]);
           expect([target, answer.status, bodyOf(answer).error]).toEqual([target, 400, 'INVALID_HOST']);
         }
-        const unknown = await raw('GET /v1/nothing HTTP/1.1', [`Host: ${host}`]);
-        expect([unknown.status, bodyOf(unknown).error]).toEqual([404, 'NOT_FOUND']);
+        for (const line of ['GET /v1/nothing', 'OPTIONS /v1/products', 'GET /nothing']) {
+          const answer = await raw(`${line} HTTP/1.1`, [`Host: ${host}`]);
+          expect([line, answer.status, bodyOf(answer).error]).toEqual([line, 400, 'INVALID_HOST']);
+        }
       }),
+  );
+
+  test.each([
+    [['Host: a.example', 'Host: b.example']],
+    [['Host: a.example', 'host: a.example']],
+    [['Host: a.example', 'Host:']],
+    [['Host:', 'Host: a.example']],
+  ])('two hosts, %j: 400', hosts =>
+    writesNothing(service, async () => {
+      for (const line of ['GET /v1/me', 'OPTIONS /v1/me', 'GET /v1/nothing', 'GET /', 'POST /v1/products']) {
+        const answer = await raw(
+          `${line} HTTP/1.1`,
+          [...hosts, editor(), 'Content-Type: application/json'],
+          lamp,
+        );
+        expect([line, answer.status, bodyOf(answer).error]).toEqual([line, 400, 'INVALID_HOST']);
+        expect(answer.text).toMatch(/^X-RateLimit-Remaining: \d+/im);
+      }
+    }),
   );
 
   test('who names no host gets links to the service itself', async () => {
@@ -88,6 +110,24 @@ describe.each([...databaseKinds])('unusual messages on %s', kind => {
     const replica = await service.replica({ BASE_URL: 'https://shop.example' });
     const answer = await send(replica.url, ['GET / HTTP/1.0\r\n\r\n']);
     expect(bodyOf(answer).links.v1).toBe('https://shop.example/openapi.json');
+  });
+
+  test.each([
+    [{ 'X-Forwarded-Host': 'shop.example', 'X-Forwarded-Proto': 'https' }, 'https://shop.example'],
+    [{ 'X-Forwarded-Host': 'shop.example:8443' }, 'http://shop.example:8443'],
+    [{ 'X-Forwarded-Proto': 'https' }, 'https://inner.example'],
+    [
+      { 'X-Forwarded-Host': 'forged.example, shop.example', 'X-Forwarded-Proto': 'http,https' },
+      'https://shop.example',
+    ],
+    [{ 'X-Forwarded-Host': 'no host/', 'X-Forwarded-Proto': 'https' }, 'http://inner.example'],
+  ])('behind a trusted proxy %j gives links to %s', async (forwarded, base) => {
+    const replica = await service.replica({ TRUST_PROXY: 'true' });
+    const headers = Object.entries(forwarded).map(([name, value]) => `${name}: ${value}\r\n`);
+    const answer = await send(replica.url, [
+      `GET / HTTP/1.1\r\nHost: inner.example\r\n${headers.join('')}\r\n`,
+    ]);
+    expect(bodyOf(answer).links.v1).toBe(`${base}/openapi.json`);
   });
 
   test('the target may be a whole address', async () => {

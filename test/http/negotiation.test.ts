@@ -3,9 +3,11 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { negotiation } from '../../src/http/negotiate.ts';
 import { addProduct, type Product, pathOf } from '../support/catalog.ts';
 import { conformance } from '../support/conformance.ts';
+import { describeOnDatabases } from '../support/databases.ts';
 import { call } from '../support/http.ts';
+import { send } from '../support/raw.ts';
 import { play } from '../support/scenario.ts';
-import { databaseKinds, startTestService, type TestService } from '../support/service.ts';
+import { startTestService, type TestService } from '../support/service.ts';
 
 const json = 'application/json';
 const vendor = 'application/vnd.catalog.v1+json';
@@ -33,10 +35,10 @@ const accepts: [accept: string | undefined, status: number][] = [
   ['*/*;q=0', 406],
   ['application/*;q=0, */*', 406],
   ['application/xml, text/html', 406],
-  [problem, 406],
+  [problem, 200],
 ];
 
-describe.each([...databaseKinds])('Accept on %s', kind => {
+describeOnDatabases('Accept on %s', kind => {
   let service: TestService;
   let product: Product;
   beforeAll(async () => {
@@ -88,7 +90,7 @@ describe.each([...databaseKinds])('Accept on %s', kind => {
     const { requestId, error, message } = answer.body;
     const members = {
       type: 'about:blank',
-      title: expect.any(String),
+      title: 'Not Found',
       status: answer.status,
       detail: message,
     };
@@ -99,6 +101,50 @@ describe.each([...databaseKinds])('Accept on %s', kind => {
       message,
       requestId,
     });
+  });
+
+  const early: [name: string, lines: readonly string[], status: number, title: string][] = [
+    ['an unknown path', ['GET /v1/nothing HTTP/1.1', 'Host: x'], 404, 'Not Found'],
+    ['a path beside the versions', ['GET /nothing HTTP/1.1', 'Host: x'], 404, 'Not Found'],
+    ['a method that is not taken', ['PUT /v1/products HTTP/1.1', 'Host: x'], 405, 'Method Not Allowed'],
+    ['a host that is none', ['GET /v1/products HTTP/1.1', 'Host: a b'], 400, 'Bad Request'],
+  ];
+  test.each(early)('%s is told as problem details to who accepts them', async (_, lines, status, title) => {
+    for (const accept of [problem, `${json}, ${problem}`, `image/png, ${problem}`]) {
+      const request = [...lines, `Accept: ${accept}`, 'Connection: close', '', ''].join('\r\n');
+      const { text, ...answer } = await send(service.url, [request]);
+      expect([accept, answer.status]).toEqual([accept, status]);
+      expect(text).toContain(`Content-Type: ${problem}`);
+      const body = JSON.parse(text.slice(text.indexOf('\r\n\r\n')));
+      expect(body).toMatchObject({ type: 'about:blank', title, status });
+    }
+  });
+
+  test('a used-up quota is told as problem details too', async () => {
+    const replica = await service.replica({ RATE_LIMIT: '1' });
+    const request = { path: '/v1/products', as: 'user', headers: { Accept: problem } } as const;
+    await call(replica, request);
+    const { status, headers, body } = await call(replica, request);
+    expect([status, headers.get('Content-Type'), body.title]).toEqual([429, problem, 'Too Many Requests']);
+  });
+
+  test('who accepts problem details alone gets successes as JSON, and who accepts others beside them 406', async () => {
+    const request = (accept: string) =>
+      call(service, { path: '/v1/products', as: 'user', headers: { Accept: accept } });
+    for (const accept of [problem, `${problem};q=0.5`, 'Application/Problem+JSON']) {
+      const { status, headers } = await request(accept);
+      expect([accept, status, headers.get('Content-Type')]).toEqual([accept, 200, json]);
+    }
+    for (const accept of [`image/png, ${problem}`, `${problem};q=0`, 'image/png'])
+      expect([accept, (await request(accept)).status]).toEqual([accept, 406]);
+    const made = await call(service, {
+      method: 'POST',
+      path: '/v1/products',
+      as: 'editor',
+      headers: { Accept: problem },
+      body: { name: 'Lamp', price: 1 },
+    });
+    expect(made.status).toBe(201);
   });
 
   test('problem details carry the details of a validation', async () => {
@@ -172,7 +218,7 @@ describe.skipIf(directory === undefined)('the published cases', () => {
     const applicable = cases.filter(({ method, provided }) => method === 'mediaType' && provided !== null);
     expect(applicable.length).toBeGreaterThan(10);
     for (const { test: name, headers, provided, expected } of applicable) {
-      const { mediaType } = negotiation().mediaType(headers.accept ?? null, provided ?? []);
+      const mediaType = negotiation().mediaType(headers.accept ?? null, provided ?? []);
       expect([name, mediaType]).toEqual([name, expected]);
     }
   });

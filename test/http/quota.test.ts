@@ -1,14 +1,15 @@
 /** The request quota: in plain sight on every answer, per caller, and shared by all replicas. */
-import { describe, expect, test } from 'bun:test';
+import { expect, test } from 'bun:test';
 import { contentsOf } from '../support/contents.ts';
+import { describeOnDatabases } from '../support/databases.ts';
 import { type Answer, type Call, call } from '../support/http.ts';
-import { databaseKinds, startTestService, type TestService } from '../support/service.ts';
+import { startTestService, type TestService } from '../support/service.ts';
 
 const limit = 5;
 const me: Call = { path: '/v1/me', as: 'user' };
 const remaining = ({ headers }: Answer) => Number(headers.get('X-RateLimit-Remaining'));
 
-describe.each([...databaseKinds])('the quota on %s', kind => {
+describeOnDatabases('the quota on %s', kind => {
   /** Every scenario has a service, and so a quota, of its own. */
   async function withService(
     settings: Record<string, string>,
@@ -80,13 +81,66 @@ describe.each([...databaseKinds])('the quota on %s', kind => {
       expect(remaining(await call(service, byKey(keys[0])))).toBe(18);
       expect(remaining(await call(service, byKey(keys[1])))).toBe(19);
       expect(remaining(await call(service, { path: `/v1/products?api_key=${keys[1]}` }))).toBe(18);
-      // Three sign-ins have been charged to the address already, and wrong credentials are charged to it too.
+      // The address has its own, and wrong credentials are charged to it too.
       const anonymous = remaining(await call(service, { path: '/v1/me' }));
-      expect(anonymous).toBe(16);
+      expect(anonymous).toBe(19);
       expect(remaining(await call(service, { path: '/v1/me', headers: { Authorization: 'Bearer x' } }))).toBe(
-        15,
+        18,
       );
-      expect(remaining(await call(service, byKey('ck_wrong')))).toBe(14);
+      expect(remaining(await call(service, byKey('ck_wrong')))).toBe(17);
+    }));
+
+  test('a key may have a limit of its own, above or below that of others', () =>
+    withService({}, async service => {
+      const headers = ['X-RateLimit-Limit', 'X-RateLimit-Remaining', 'RateLimit-Policy', 'RateLimit'];
+      const shown = (answer: Answer) => headers.map(name => answer.headers.get(name));
+      for (const rateLimit of [2, 7, limit]) {
+        const body = { name: `${rateLimit} requests`, scopes: ['products:read'], rateLimit };
+        const made = await call(service, { method: 'POST', path: '/v1/keys', as: 'admin', body });
+        expect([made.status, made.body.rateLimit]).toEqual([201, rateLimit]);
+        const list: Call = { path: '/v1/products', headers: { 'X-API-Key': made.body.key } };
+        for (let left = rateLimit - 1; left >= 0; left--) {
+          const answer = await call(service, list);
+          expect([answer.status, ...shown(answer)]).toEqual([
+            200,
+            String(rateLimit),
+            String(left),
+            `"default";q=${rateLimit};w=3600`,
+            expect.stringContaining(`;r=${left};`),
+          ]);
+          if (left === 0) continue;
+          // What is free shows the key's own limit too, and gives the request back to it.
+          const tag = answer.headers.get('ETag') ?? '';
+          const unchanged = await call(service, {
+            ...list,
+            headers: { ...list.headers, 'If-None-Match': tag },
+          });
+          expect([unchanged.status, ...shown(unchanged)]).toEqual([304, ...shown(answer)]);
+        }
+        const refused = await call(service, list);
+        expect([refused.status, ...shown(refused).slice(0, 2)]).toEqual([429, String(rateLimit), '0']);
+        expect(refused.body.message).toStartWith(`All ${rateLimit} requests`);
+      }
+      expect((await call(service, { path: '/v1/me', as: 'editor' })).headers.get('X-RateLimit-Limit')).toBe(
+        '5',
+      );
+    }));
+
+  test('RATE_LIMIT_STAFF is for administrators and editors', () =>
+    withService({ RATE_LIMIT_STAFF: '9' }, async service => {
+      for (const [as, most] of [
+        ['admin', 9],
+        ['editor', 9],
+        ['user', 5],
+      ] as const) {
+        for (let left = most - 1; left >= 0; left--) {
+          const answer = await call(service, { path: '/v1/me', as });
+          expect([as, answer.status, remaining(answer)]).toEqual([as, 200, left]);
+          expect(answer.headers.get('X-RateLimit-Limit')).toBe(String(most));
+        }
+        expect((await call(service, { path: '/v1/me', as })).status).toBe(429);
+      }
+      expect((await call(service, { path: '/v1/me' })).headers.get('X-RateLimit-Limit')).toBe('5');
     }));
 
   test('behind a trusted proxy an address is the one the proxy names', () =>
@@ -99,6 +153,14 @@ describe.each([...databaseKinds])('the quota on %s', kind => {
       expect(remaining(await from('203.0.113.2', trusting))).toBe(19);
       expect(remaining(await from('2001:db8:1:2:3:4:5:6', trusting))).toBe(19);
       expect(remaining(await from('2001:db8:1:2::9', trusting))).toBe(18);
+      // Whatever port the proxy adds, and however it abbreviates, it is the same caller.
+      expect(remaining(await from('203.0.113.1:1024', trusting))).toBe(17);
+      expect(remaining(await from('203.0.113.1:1025', trusting))).toBe(16);
+      expect(remaining(await from('[2001:DB8:1:2::1]:443', trusting))).toBe(17);
+      expect(remaining(await from('2001:db8::1', trusting))).toBe(19);
+      expect(remaining(await from('2001:db8:0:0:9::', trusting))).toBe(18);
+      expect(remaining(await from('::ffff:203.0.113.2', trusting))).toBe(18);
+      expect(remaining(await from('::ffff:cb00:7102%eth0', trusting))).toBe(17);
       const direct = remaining(await from('203.0.113.9', service));
       expect(remaining(await from('203.0.113.10', service))).toBe(direct - 1);
     }));
@@ -144,6 +206,39 @@ describe.each([...databaseKinds])('the quota on %s', kind => {
       }
     }));
 
+  test('conditions that name no earlier response make nothing free', () =>
+    withService({}, async service => {
+      const later = new Date(service.clock.now() + 3_600_000).toUTCString();
+      const conditions: Record<string, string>[] = [
+        { 'If-None-Match': '*' },
+        { 'If-None-Match': ' * ' },
+        { 'If-Modified-Since': later },
+      ];
+      for (const [index, headers] of conditions.entries()) {
+        const answer = await call(service, { ...me, headers });
+        expect([answer.status, remaining(answer)]).toEqual([304, limit - 1 - index]);
+      }
+    }));
+
+  test('after ten times the limit polling is charged', () =>
+    withService({}, async service => {
+      const first = await call(service, me);
+      const poll = { ...me, headers: { 'If-None-Match': first.headers.get('ETag') ?? '' } };
+      const polls: [number, number][] = [];
+      for (let asked = 0; asked < 10 * limit + limit; asked++) {
+        const answer = await call(service, poll);
+        polls.push([answer.status, remaining(answer)]);
+      }
+      expect(polls.slice(0, 10 * limit)).toEqual(Array(10 * limit).fill([304, limit - 1]));
+      expect(polls.slice(10 * limit)).toEqual([
+        [304, 3],
+        [304, 2],
+        [304, 1],
+        [304, 0],
+        [429, 0],
+      ]);
+    }));
+
   test('RATE_WINDOW is the length of the window', () =>
     withService({ RATE_WINDOW: '60' }, async service => {
       for (let used = 0; used < limit; used++) await call(service, me);
@@ -172,6 +267,21 @@ describe.each([...databaseKinds])('the quota on %s', kind => {
       expect(served).toBeLessThanOrEqual(100);
       // What one replica has taken and not spent is not served by another: at most a block each.
       expect(served).toBeGreaterThan(60);
+    }),
+  );
+
+  test.if(kind === 'postgresql')("a key's own limit is shared by all replicas", () =>
+    withService({ RATE_LIMIT: '100' }, async service => {
+      const replicas = [service, await service.replica()];
+      const body = { name: 'much', scopes: ['products:read'], rateLimit: 250 };
+      const { key } = (await call(service, { method: 'POST', path: '/v1/keys', as: 'admin', body })).body;
+      const list: Call = { path: '/v1/products', headers: { 'X-API-Key': key } };
+      const answers = await Promise.all(
+        Array.from({ length: 300 }, (_, index) => call(replicas[index % 2] ?? service, list)),
+      );
+      const served = answers.filter(({ status }) => status === 200).length;
+      expect(served).toBeLessThanOrEqual(250);
+      expect(served).toBeGreaterThan(240);
     }),
   );
 });

@@ -1,10 +1,11 @@
 /** Cursors hold whatever is inserted and deleted between two pages. */
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { afterAll, beforeAll, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { addProduct, type Product, pathOf } from '../support/catalog.ts';
+import { describeOnDatabases } from '../support/databases.ts';
 import { expectedList, searchOf } from '../support/expected-list.ts';
 import { call } from '../support/http.ts';
-import { databaseKinds, startTestService, type TestService } from '../support/service.ts';
+import { startTestService, type TestService } from '../support/service.ts';
 
 const fields = fc.record({
   // Few values, so that ties are common; and names that sort differently by code unit and by code point.
@@ -32,7 +33,7 @@ const scenario = fc.record({
 
 let lists = 0;
 
-describe.each([...databaseKinds])('cursors on %s', kind => {
+describeOnDatabases('cursors on %s', kind => {
   let service: TestService;
   beforeAll(async () => {
     service = await startTestService(kind);

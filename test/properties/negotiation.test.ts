@@ -29,7 +29,7 @@ describe('negotiation', () => {
   test('a media type is chosen whose weight is the highest, and none that is refused', () => {
     const property = fc.property(ranges, separator, (accept, comma) => {
       const header = accept.map(({ range, q }) => written(range, q)).join(comma);
-      const { mediaType } = negotiation().mediaType(header, offered);
+      const mediaType = negotiation().mediaType(header, offered);
       const weights = offered.map(type => typeWeight(type, accept));
       const best = Math.max(...weights);
       if (best === 0) return expect(mediaType).toBeUndefined();

@@ -1,10 +1,11 @@
 /** Articles: what they hold, who may write them, and what is left when their author has gone. */
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { nowOf } from '../support/catalog.ts';
+import { describeOnDatabases } from '../support/databases.ts';
 import { call } from '../support/http.ts';
 import { addKey, addPerson, eventsOf, type Person, removePerson } from '../support/people.ts';
 import { play } from '../support/scenario.ts';
-import { databaseKinds, startTestService, type TestService } from '../support/service.ts';
+import { startTestService, type TestService } from '../support/service.ts';
 
 const path = '/v1/articles';
 const input = { title: 'Wood', body: 'Walnut is dense.', tags: ['wood', 'workshop'] };
@@ -28,7 +29,7 @@ const refused: [name: string, body: unknown, problems: [string, string][]][] = [
   ['U+0000', { ...input, body: '\u0000' }, [['body', 'characters']]],
 ];
 
-describe.each([...databaseKinds])('articles on %s', kind => {
+describeOnDatabases('articles on %s', kind => {
   let service: TestService;
   let editor: Person;
   beforeAll(async () => {
@@ -76,6 +77,7 @@ describe.each([...databaseKinds])('articles on %s', kind => {
       updatedAt: nowOf(service),
       _links: { self, author: `${service.url}/v1/users/${editor.id}` },
     });
+    service.clock.advance(1000);
     const found = await call(service, { path: `${path}/${id}`, as: 'user' });
     expect(found.text).toBe(made.text);
     expect(found.headers.get('ETag')).toBe(made.headers.get('ETag'));

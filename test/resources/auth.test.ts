@@ -1,10 +1,11 @@
 /** Signing in, and what an access token must be to stand for somebody. */
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { contentsOf } from '../support/contents.ts';
+import { describeOnDatabases } from '../support/databases.ts';
 import { call } from '../support/http.ts';
 import { decode, forge } from '../support/jwt.ts';
 import { play } from '../support/scenario.ts';
-import { databaseKinds, emailOf, password, startTestService, type TestService } from '../support/service.ts';
+import { emailOf, password, startTestService, type TestService } from '../support/service.ts';
 
 const refusedLogins: [name: string, body: unknown, problems: [string, string][]][] = [
   [
@@ -40,7 +41,7 @@ const refusedLogins: [name: string, body: unknown, problems: [string, string][]]
   ],
 ];
 
-describe.each([...databaseKinds])('signing in on %s', kind => {
+describeOnDatabases('signing in on %s', kind => {
   let service: TestService;
   beforeAll(async () => {
     service = await startTestService(kind);
@@ -168,7 +169,7 @@ describe.each([...databaseKinds])('signing in on %s', kind => {
   });
 });
 
-describe.each([...databaseKinds])('access tokens over time on %s', kind => {
+describeOnDatabases('access tokens over time on %s', kind => {
   test('a token is good for 900 seconds, on every replica, remembered or not', async () => {
     const service = await startTestService(kind);
     const replica = await service.replica();

@@ -1,15 +1,16 @@
 /** Comments on posts: everyone writes their own, and staff take down what must not stay. */
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { nowOf } from '../support/catalog.ts';
+import { describeOnDatabases } from '../support/databases.ts';
 import { call } from '../support/http.ts';
 import { addKey, addPerson, eventsOf, type Person, removePerson } from '../support/people.ts';
 import { play } from '../support/scenario.ts';
-import { databaseKinds, startTestService, type TestService } from '../support/service.ts';
+import { startTestService, type TestService } from '../support/service.ts';
 
 const halType = { Accept: 'application/hal+json' };
 const forbidden = { status: 403, error: 'FORBIDDEN' } as const;
 
-describe.each([...databaseKinds])('comments on %s', kind => {
+describeOnDatabases('comments on %s', kind => {
   let service: TestService;
   let writer: Person;
   beforeAll(async () => {

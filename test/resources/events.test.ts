@@ -1,15 +1,17 @@
 /** The audit trail: what was changed, by whom, from what to what, and nothing that must stay secret. */
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { addProduct, nowOf, pathOf } from '../support/catalog.ts';
 import { writesNothing } from '../support/contents.ts';
-import { record, userIdOf } from '../support/events.ts';
+import { describeOnDatabases } from '../support/databases.ts';
+import { record } from '../support/events.ts';
 import { call } from '../support/http.ts';
+import { userIdOf } from '../support/people.ts';
 import { play } from '../support/scenario.ts';
-import { databaseKinds, startTestService, type TestService } from '../support/service.ts';
+import { startTestService, type TestService } from '../support/service.ts';
 
 const path = '/v1/events';
 
-describe.each([...databaseKinds])('events on %s', kind => {
+describeOnDatabases('events on %s', kind => {
   let service: TestService;
   beforeAll(async () => {
     service = await startTestService(kind);

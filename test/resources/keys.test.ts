@@ -1,10 +1,12 @@
 /** API keys: shown once, stored hashed, scoped, expiring, revocable. */
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { addProduct, nowOf, pathOf } from '../support/catalog.ts';
 import { contentsOf } from '../support/contents.ts';
+import { describeOnDatabases } from '../support/databases.ts';
 import { call } from '../support/http.ts';
+import { addPerson, eventsOf } from '../support/people.ts';
 import { play } from '../support/scenario.ts';
-import { databaseKinds, startTestService, type TestService } from '../support/service.ts';
+import { startTestService, type TestService } from '../support/service.ts';
 
 const refused: [name: string, body: unknown, problems: [string, string][]][] = [
   [
@@ -19,6 +21,8 @@ const refused: [name: string, body: unknown, problems: [string, string][]][] = [
   ['a name of 101 characters', { name: 'x'.repeat(101), scopes: ['products:read'] }, [['name', 'maxLength']]],
   ['no scopes', { name: 'k', scopes: [] }, [['scopes', 'minItems']]],
   ['an unknown scope', { name: 'k', scopes: ['products:read', 'everything'] }, [['scopes.1', 'enum']]],
+  ['no requests at all', { name: 'k', scopes: ['products:read'], rateLimit: 0 }, [['rateLimit', 'minimum']]],
+  ['half a request', { name: 'k', scopes: ['products:read'], rateLimit: 1.5 }, [['rateLimit', 'type']]],
   ['scopes that are text', { name: 'k', scopes: 'products:read' }, [['scopes', 'type']]],
   [
     'an expiry that is no moment',
@@ -32,7 +36,7 @@ const refused: [name: string, body: unknown, problems: [string, string][]][] = [
   ],
 ];
 
-describe.each([...databaseKinds])('API keys on %s', kind => {
+describeOnDatabases('API keys on %s', kind => {
   let service: TestService;
   beforeAll(async () => {
     service = await startTestService(kind);
@@ -63,6 +67,7 @@ describe.each([...databaseKinds])('API keys on %s', kind => {
       id,
       name: 'Import',
       scopes: ['products:read', 'products:write'],
+      rateLimit: null,
       prefix: key.slice(0, 9),
       expiresAt: null,
       lastUsedAt: null,
@@ -84,6 +89,52 @@ describe.each([...databaseKinds])('API keys on %s', kind => {
 
   test.each(refused)('refuses %s', async (name, body, problems) => {
     await play(service, { name, method: 'POST', path: '/v1/keys', as: 'admin', body, status: 400, problems });
+  });
+
+  test('making and revoking a key are events, without the key', async () => {
+    const { key, ...made } = (await create()).body;
+    const path = `/v1/keys/${made.id}`;
+    const gone = await Promise.all(
+      [1, 2, 3].map(() => call(service, { method: 'DELETE', path, as: 'admin' })),
+    );
+    expect(gone.map(({ status }) => status).sort()).toEqual([204, 404, 404]);
+    const events = await eventsOf(service, 'key', made.id);
+    const { id } = (await call(service, { path: '/v1/me', as: 'admin' })).body;
+    expect(events).toEqual([
+      { type: 'key.created', actor: `user:${id}`, old: null, new: made },
+      { type: 'key.revoked', actor: `user:${id}`, old: made, new: null },
+    ]);
+    expect(JSON.stringify(events)).not.toContain(key);
+    const listed = await call(service, { path: '/v1/events?resource=key&order=desc', as: 'admin' });
+    expect(listed.body.data[0]).toMatchObject({ type: 'key.revoked', resourceId: made.id, after: null });
+  });
+
+  test('no key is made by who is demoted meanwhile', async () => {
+    const maker = await addPerson(service, 'admin', 'Maker');
+    const body = { name: 'Late', scopes: ['users:write'] };
+    const making = Array.from({ length: 8 }, () =>
+      call(service, { method: 'POST', path: '/v1/keys', headers: maker.headers, body }),
+    );
+    const role = { role: 'user' };
+    const demoted = await call(service, {
+      method: 'PATCH',
+      path: `/v1/users/${maker.id}`,
+      as: 'admin',
+      body: role,
+    });
+    expect(demoted.status).toBe(200);
+    const rights = await call(service, { path: '/v1/events?order=desc&perPage=100', as: 'admin' });
+    for (const { status } of await Promise.all(making)) expect([201, 401]).toContain(status);
+    // What was made was made before the demotion: afterwards nothing follows.
+    const later = await call(service, { path: '/v1/events?order=desc&perPage=100', as: 'admin' });
+    const keysIn = ({ body }: typeof later) =>
+      body.data.filter(
+        ({ type, actor }: { type: string; actor: string }) =>
+          type === 'key.created' && actor === `user:${maker.id}`,
+      ).length;
+    expect(keysIn(later)).toBe(keysIn(rights));
+    const late = { name: 'after', method: 'POST', path: '/v1/keys', headers: maker.headers, body };
+    await play(service, { ...late, status: 401, error: 'UNAUTHORIZED' });
   });
 
   test('a key may do what its scopes say and nothing else', async () => {

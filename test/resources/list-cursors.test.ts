@@ -1,12 +1,13 @@
 /** The list of products by cursor: both directions, what cursors are bound to, and what is refused. */
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { addProduct, type Product, pathOf } from '../support/catalog.ts';
+import { describeOnDatabases } from '../support/databases.ts';
 import { addVariety, expectedList, filters, orderings, searchOf } from '../support/expected-list.ts';
 import { call } from '../support/http.ts';
 import { play } from '../support/scenario.ts';
-import { databaseKinds, emailOf, signIn, startTestService, type TestService } from '../support/service.ts';
+import { emailOf, signIn, startTestService, type TestService } from '../support/service.ts';
 
-describe.each([...databaseKinds])('cursors on %s', kind => {
+describeOnDatabases('cursors on %s', kind => {
   let service: TestService;
   let products: Product[];
   beforeAll(async () => {

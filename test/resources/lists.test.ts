@@ -1,6 +1,7 @@
 /** The list of products by page number: filters, orders, totals and links. */
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { addProduct, type Product, pathOf } from '../support/catalog.ts';
+import { describeOnDatabases } from '../support/databases.ts';
 import {
   addVariety,
   expectedList,
@@ -11,7 +12,7 @@ import {
 } from '../support/expected-list.ts';
 import { call } from '../support/http.ts';
 import { play } from '../support/scenario.ts';
-import { databaseKinds, startTestService, type TestService } from '../support/service.ts';
+import { startTestService, type TestService } from '../support/service.ts';
 
 const refused: [query: string, field: string, rule: string][] = [
   ['page=0', 'page', 'minimum'],
@@ -30,6 +31,10 @@ const refused: [query: string, field: string, rule: string][] = [
   ['status=', 'status', 'enum'],
   ['category=%20', 'category', 'blank'],
   ['category=a%00b', 'category', 'characters'],
+  ['sku=', 'sku', 'blank'],
+  ['tag=%20', 'tag', 'blank'],
+  ['tag=a&tag=b', 'tag', 'repeated'],
+  ['tag=a%00b', 'tag', 'characters'],
   ['minPrice=cheap', 'minPrice', 'pattern'],
   ['minPrice=NaN', 'minPrice', 'pattern'],
   ['maxPrice=Infinity', 'maxPrice', 'pattern'],
@@ -46,7 +51,7 @@ const refused: [query: string, field: string, rule: string][] = [
   ['category=%ff', 'query', 'encoding'],
 ];
 
-describe.each([...databaseKinds])('the list of products on %s', kind => {
+describeOnDatabases('the list of products on %s', kind => {
   let service: TestService;
   let products: Product[];
   beforeAll(async () => {
@@ -130,7 +135,7 @@ describe.each([...databaseKinds])('the list of products on %s', kind => {
   });
 });
 
-describe.each([...databaseKinds])('totals on %s', kind => {
+describeOnDatabases('totals on %s', kind => {
   let service: TestService;
   beforeAll(async () => {
     service = await startTestService(kind);

@@ -1,11 +1,12 @@
 /** What a customer is told of an order, from paying or cancelling it over HTTP to reading it. */
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { nowOf } from '../support/catalog.ts';
+import { describeOnDatabases } from '../support/databases.ts';
 import { call } from '../support/http.ts';
 import { act, placeOrder } from '../support/orders.ts';
-import { databaseKinds, startTestService, type TestService } from '../support/service.ts';
+import { startTestService, type TestService } from '../support/service.ts';
 
-describe.each([...databaseKinds])('notifications of orders on %s', kind => {
+describeOnDatabases('notifications of orders on %s', kind => {
   let service: TestService;
   beforeAll(async () => {
     service = await startTestService(kind);

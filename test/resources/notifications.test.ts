@@ -1,16 +1,18 @@
 /** Notifications: told once, to whom it concerns, and nobody else's business. */
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { afterAll, beforeAll, expect, test } from 'bun:test';
 import type { Role } from '../../src/http/access.ts';
 import { nowOf } from '../support/catalog.ts';
-import { type Happening, record, userIdOf } from '../support/events.ts';
+import { describeOnDatabases } from '../support/databases.ts';
+import { type Happening, record } from '../support/events.ts';
 import { type Call, call } from '../support/http.ts';
+import { userIdOf } from '../support/people.ts';
 import { play } from '../support/scenario.ts';
-import { databaseKinds, startTestService, type TestService } from '../support/service.ts';
+import { startTestService, type TestService } from '../support/service.ts';
 
 const path = '/v1/notifications';
 const hal = { Accept: 'application/hal+json' };
 
-describe.each([...databaseKinds])('notifications on %s', kind => {
+describeOnDatabases('notifications on %s', kind => {
   let service: TestService;
   let ids: Record<Role, number>;
   let orders = 100;

@@ -1,14 +1,18 @@
 /** Cancelling and paying orders, by hand: states, preconditions, and who comes first. */
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import type { Role } from '../../src/http/access.ts';
 import { nowOf } from '../support/catalog.ts';
+import { writesNothing } from '../support/contents.ts';
+import { describeOnDatabases } from '../support/databases.ts';
 import { call } from '../support/http.ts';
 import { act, eventsOf, halType, placeOrder, readOrder } from '../support/orders.ts';
 import { play } from '../support/scenario.ts';
-import { databaseKinds, startTestService, type TestService } from '../support/service.ts';
+import { startTestService, type TestService } from '../support/service.ts';
 
 const actions = ['cancel', 'payment'] as const;
 
-describe.each([...databaseKinds])('what is done to orders on %s', kind => {
+describeOnDatabases('what is done to orders on %s', kind => {
   let service: TestService;
   let replica: TestService;
   beforeAll(async () => {
@@ -165,6 +169,25 @@ describe.each([...databaseKinds])('what is done to orders on %s', kind => {
     expect(again.headers.get('Idempotency-Replayed')).toBe('true');
     const cancelled = await act(service, placed, 'cancel', 'user', headers);
     expect([cancelled.status, cancelled.body.error]).toEqual([422, 'IDEMPOTENCY_KEY_REUSED']);
+  });
+
+  test('where staff record payments, customers have no such link and no such right', async () => {
+    const staffed = await service.replica({ PAYMENT_BY_HAND: 'staff' });
+    const placed = await placeOrder(staffed);
+    const linksFor = async (as: Role) => Object.keys((await readOrder(staffed, placed, as)).body._links);
+    expect(Object.keys(placed.order._links)).not.toContain('pay');
+    expect(await linksFor('user')).not.toContain('pay');
+    expect(await linksFor('user')).toContain('cancel');
+    expect(await linksFor('admin')).toContain('pay');
+    await writesNothing(staffed, async () => {
+      for (const as of ['user', 'editor'] as const) {
+        const refused = await act(staffed, placed, 'payment', as);
+        expect([refused.status, refused.body.error]).toEqual([403, 'FORBIDDEN']);
+      }
+    });
+    expect((await readOrder(staffed, placed)).body.status).toBe('PENDING');
+    const { status, body } = await act(staffed, placed, 'payment', 'admin');
+    expect([status, body.status, body.payment.provider]).toEqual([200, 'PAID', 'manual']);
   });
 
   test('without Stripe nobody reports payments', async () => {

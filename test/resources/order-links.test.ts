@@ -1,16 +1,17 @@
 /** A public HAL client finds its way through orders by their links alone; no address is put together. */
-import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
+import { afterEach, beforeEach, expect, test } from 'bun:test';
 import { bearerAuth, Client, type Resource } from 'ketting';
+import { describeOnDatabases } from '../support/databases.ts';
 import { call } from '../support/http.ts';
 import { placeOrder } from '../support/orders.ts';
-import { databaseKinds, startTestService, type TestService } from '../support/service.ts';
+import { startTestService, type TestService } from '../support/service.ts';
 
 /** The methods that a link's `method` names; ketting reads it as one of the link's attributes. */
 interface Methodical {
   readonly method?: string;
 }
 
-describe.each([...databaseKinds])('orders for a HAL client on %s', kind => {
+describeOnDatabases('orders for a HAL client on %s', kind => {
   let service: TestService;
   beforeEach(async () => {
     service = await startTestService(kind);
@@ -49,7 +50,7 @@ describe.each([...databaseKinds])('orders for a HAL client on %s', kind => {
   test('every link of an order and what it embeds leads somewhere', async () => {
     const { path } = await placeOrder(service);
     const { body } = await call(service, { path, as: 'user', headers: { Accept: 'application/hal+json' } });
-    const embedded = [body._embedded.customer, ...body._embedded.items];
+    const embedded = [body._embedded.customer, ...body._embedded.item];
     const links = [body, ...embedded].flatMap(({ _links }) =>
       Object.values<{ href: string } & Methodical>(_links),
     );

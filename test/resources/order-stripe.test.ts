@@ -1,10 +1,11 @@
 /** Payments through Stripe: its own library, against a Stripe of the test's own. */
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
+import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test';
 import { stripeAmount } from '../../src/ports/stripe.ts';
 import { contentsOf, writesNothing } from '../support/contents.ts';
+import { describeOnDatabases } from '../support/databases.ts';
 import { call } from '../support/http.ts';
 import { act, eventsOf, halType, placeOrder, readOrder } from '../support/orders.ts';
-import { databaseKinds, startTestService, type TestService } from '../support/service.ts';
+import { startTestService, type TestService } from '../support/service.ts';
 import { type FakeStripe, fakeStripe, type Intent, type Mood, report, reportAs } from '../support/stripe.ts';
 
 const unreachable: [mood: Mood, status: number, error: string][] = [
@@ -14,7 +15,7 @@ const unreachable: [mood: Mood, status: number, error: string][] = [
   ['refusing', 422, 'PAYMENT_NOT_POSSIBLE'],
 ];
 
-describe.each([...databaseKinds])('payments through Stripe on %s', kind => {
+describeOnDatabases('payments through Stripe on %s', kind => {
   let stripe: FakeStripe;
   let service: TestService;
   beforeAll(async () => {
@@ -191,6 +192,26 @@ describe.each([...databaseKinds])('payments through Stripe on %s', kind => {
       const large = await call(service, { method: 'POST', path, headers, body: `"${'x'.repeat(262_144)}"` });
       expect([large.status, large.body.error]).toEqual([413, 'PAYLOAD_TOO_LARGE']);
     });
+  });
+
+  test('reports that Stripe has signed cost no quota; others do, until there are too many', async () => {
+    const poor = await service.replica({ ...stripe.settings, RATE_LIMIT: '5', RATE_WINDOW: '7200' });
+    // Of a window of its own: the tests before have sent some as well.
+    const remaining = ({ headers }: { headers: Headers }) => headers.get('X-RateLimit-Remaining');
+    const unsigned = () =>
+      call(poor, { method: 'POST', path: '/v1/webhooks/stripe', body: { type: 'payment_intent.created' } });
+    for (let left = 4; left >= 0; left--) {
+      const answer = await unsigned();
+      expect([answer.status, remaining(answer)]).toEqual([400, String(left)]);
+    }
+    const refused = await unsigned();
+    expect([refused.status, refused.body.error, remaining(refused)]).toEqual([429, 'RATE_LIMITED', '0']);
+    // Neither what others have sent from there nor its own number stands in Stripe's way.
+    for (let times = 0; times < 12; times++)
+      expect((await report(poor, undefined, { type: 'payment_intent.created' })).status).toBe(200);
+    const { intent } = await opened();
+    expect((await report(poor, succeeded(intent))).status).toBe(200);
+    expect((await unsigned()).status).toBe(429);
   });
 
   test.each([

@@ -2,10 +2,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { addProduct, nowOf, pathOf } from '../support/catalog.ts';
 import { writesNothing } from '../support/contents.ts';
+import { describeOnDatabases } from '../support/databases.ts';
 import { call } from '../support/http.ts';
-import { eventsOf, halType, placeOrder, readOrder, userIdOf } from '../support/orders.ts';
+import { eventsOf, halType, placeOrder, readOrder } from '../support/orders.ts';
+import { userIdOf } from '../support/people.ts';
 import { play } from '../support/scenario.ts';
-import { databaseKinds, startTestService, type TestService } from '../support/service.ts';
+import { startTestService, type TestService } from '../support/service.ts';
 
 const item = { productId: 1, quantity: 1 };
 const refused: [name: string, body: unknown, problems: [string, string][]][] = [
@@ -31,7 +33,7 @@ const refused: [name: string, body: unknown, problems: [string, string][]][] = [
   ['quantity 0', { items: [{ productId: 1, quantity: 0 }] }, [['items.0.quantity', 'minimum']]],
 ];
 
-describe.each([...databaseKinds])('orders on %s', kind => {
+describeOnDatabases('orders on %s', kind => {
   let service: TestService;
   let userId: number;
   let place: string;
@@ -385,7 +387,7 @@ describe.each([...databaseKinds])('orders on %s', kind => {
         _links,
         _embedded: {
           customer: { id: order.customerId, name: 'Test user', _links: { self: _links.customer } },
-          items: items.map((item: { id: number }) => ({
+          item: items.map((item: { id: number }) => ({
             ...item,
             _links: { self: { href: `${_links.items.href}/${item.id}` } },
           })),
@@ -454,7 +456,7 @@ describe.each([...databaseKinds])('orders on %s', kind => {
         headers: accept,
       });
       expect(Object.keys(body._links)).toEqual(['self', 'items', 'cancel', 'pay']);
-      expect(Object.keys(body._embedded)).toEqual(['items']);
+      expect(Object.keys(body._embedded)).toEqual(['item']);
       expect(body.customerId).toBe(user?.id);
       await play(service, {
         name: 'list',

@@ -1,11 +1,12 @@
 /** Passwords: changing one's own, and the way back in for those who have forgotten theirs. */
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { addAccount, eventsOf, keyWith, mailsOf, refreshWith, signInAs } from '../support/accounts.ts';
 import { contentsOf, writesNothing } from '../support/contents.ts';
+import { describeOnDatabases } from '../support/databases.ts';
 import { call } from '../support/http.ts';
 import { mailTo, tokenIn } from '../support/mails.ts';
 import { play } from '../support/scenario.ts';
-import { databaseKinds, password, startTestService, type TestService } from '../support/service.ts';
+import { password, startTestService, type TestService } from '../support/service.ts';
 
 const hour = 60 * 60 * 1000;
 const another = 'another long password';
@@ -20,7 +21,7 @@ const queued = { status: 'queued' };
 const tokenFor = async (service: TestService, email: string) =>
   tokenIn(mailTo(await mailsOf(service, () => forgot(service, email)), email));
 
-describe.each([...databaseKinds])('passwords on %s', kind => {
+describeOnDatabases('passwords on %s', kind => {
   let service: TestService;
   beforeAll(async () => {
     service = await startTestService(kind);
@@ -79,13 +80,13 @@ describe.each([...databaseKinds])('passwords on %s', kind => {
     expect(await told(other.headers)).toEqual([]);
   });
 
-  test('guesses at the current password count as failed sign-ins', async () => {
+  test('guesses at the current password are limited, and keep nobody from signing in', async () => {
     const { headers, email } = await addAccount(service);
     const body = { currentPassword: 'a guess', newPassword: another };
     const guesses = Array.from({ length: 11 }, () => call(service, change(headers, body)));
     const statuses = (await Promise.all(guesses)).map(({ status }) => status).sort();
     expect(statuses).toEqual([...Array(10).fill(403), 429]);
-    expect((await signInAs(service, email)).status).toBe(429);
+    expect((await signInAs(service, email)).status).toBe(200);
   });
 
   test('a forgotten password: the mail’s token sets another, once', async () => {
@@ -187,7 +188,7 @@ describe.each([...databaseKinds])('passwords on %s', kind => {
   });
 });
 
-describe.each([...databaseKinds])('tokens of mails over time on %s', kind => {
+describeOnDatabases('tokens of mails over time on %s', kind => {
   test('a token for a password ends after an hour, that of an invitation after 7 days', async () => {
     const service = await startTestService(kind);
     const { email } = await addAccount(service);

@@ -1,15 +1,16 @@
 /** Posts: what they hold and who may write them. What they share with articles is tested there. */
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { nowOf } from '../support/catalog.ts';
+import { describeOnDatabases } from '../support/databases.ts';
 import { call } from '../support/http.ts';
 import { addKey, addPerson, eventsOf, type Person, removePerson } from '../support/people.ts';
 import { play } from '../support/scenario.ts';
-import { databaseKinds, startTestService, type TestService } from '../support/service.ts';
+import { startTestService, type TestService } from '../support/service.ts';
 
 const path = '/v1/posts';
 const input = { title: 'Open on Sunday', body: 'From noon to five.' };
 
-describe.each([...databaseKinds])('posts on %s', kind => {
+describeOnDatabases('posts on %s', kind => {
   let service: TestService;
   let editor: Person;
   beforeAll(async () => {

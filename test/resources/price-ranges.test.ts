@@ -1,16 +1,17 @@
 /** Totals of price ranges, which are put together from what earlier ranges have counted. */
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { random } from '../../bench/random.ts';
 import { addProduct, type Product, pathOf } from '../support/catalog.ts';
+import { describeOnDatabases } from '../support/databases.ts';
 import { expectedList, type ListQuery, searchOf } from '../support/expected-list.ts';
 import { call } from '../support/http.ts';
-import { databaseKinds, startTestService, type TestService } from '../support/service.ts';
+import { startTestService, type TestService } from '../support/service.ts';
 
 const categories = ['lighting', 'chairs'] as const;
 /** Many products at the same prices, and long stretches with none. */
 const prices = [0, 0.01, 1, 9.99, 10, 10.01, 50, 99.5, 100, 5000, 99_999.99] as const;
 
-describe.each([...databaseKinds])('totals of price ranges on %s', kind => {
+describeOnDatabases('totals of price ranges on %s', kind => {
   const draw = random(20_261_121);
   const products = new Map<number, Product>();
   let service: TestService;

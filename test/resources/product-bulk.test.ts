@@ -1,8 +1,9 @@
 /** PATCH /products: many products in one transaction. */
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { addProduct, nowOf, type Product, read } from '../support/catalog.ts';
+import { describeOnDatabases } from '../support/databases.ts';
 import { play } from '../support/scenario.ts';
-import { databaseKinds, startTestService, type TestService } from '../support/service.ts';
+import { startTestService, type TestService } from '../support/service.ts';
 
 const upTo = (length: number) => Array.from({ length }, (_, index) => index + 1_000_000);
 
@@ -33,7 +34,7 @@ const refused: [name: string, body: unknown, problems: [string, string][]][] = [
   ],
 ];
 
-describe.each([...databaseKinds])('bulk update on %s', kind => {
+describeOnDatabases('bulk update on %s', kind => {
   let service: TestService;
   beforeAll(async () => {
     service = await startTestService(kind);

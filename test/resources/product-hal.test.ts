@@ -1,12 +1,13 @@
 /** Products as HAL, beside plain JSON: neither is ever given for the other. */
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { addProduct, pathOf } from '../support/catalog.ts';
+import { describeOnDatabases } from '../support/databases.ts';
 import { call } from '../support/http.ts';
-import { databaseKinds, startTestService, type TestService } from '../support/service.ts';
+import { startTestService, type TestService } from '../support/service.ts';
 
 const halType = 'application/hal+json';
 
-describe.each([...databaseKinds])('products as HAL on %s', kind => {
+describeOnDatabases('products as HAL on %s', kind => {
   let service: TestService;
   beforeAll(async () => {
     service = await startTestService(kind);

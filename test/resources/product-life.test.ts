@@ -1,9 +1,10 @@
 /** The life of one product: what its address answers, replacement, unique values, deletion. */
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { addProduct, nowOf, type Product, pathOf, plainProduct, read } from '../support/catalog.ts';
+import { describeOnDatabases } from '../support/databases.ts';
 import { call } from '../support/http.ts';
 import { play, type Scenario } from '../support/scenario.ts';
-import { databaseKinds, startTestService, type TestService } from '../support/service.ts';
+import { startTestService, type TestService } from '../support/service.ts';
 
 const lamp = { name: 'Lamp', price: 12.5 };
 
@@ -24,7 +25,7 @@ const ids: [id: string, status: number][] = [
   ['null', 400],
 ];
 
-describe.each([...databaseKinds])('a product on %s', kind => {
+describeOnDatabases('a product on %s', kind => {
   let service: TestService;
   beforeAll(async () => {
     service = await startTestService(kind);

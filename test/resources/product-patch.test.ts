@@ -1,8 +1,9 @@
 /** PATCH of a product in its three media types. */
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { addProduct, nowOf, pathOf, read } from '../support/catalog.ts';
+import { describeOnDatabases } from '../support/databases.ts';
 import { play } from '../support/scenario.ts';
-import { databaseKinds, startTestService, type TestService } from '../support/service.ts';
+import { startTestService, type TestService } from '../support/service.ts';
 
 const partial = 'application/json';
 const merge = 'application/merge-patch+json';
@@ -108,7 +109,7 @@ const refused: [name: string, type: string, patch: unknown, status: number, erro
   ['a body of another type', 'application/xml', '<price>1</price>', 415, 'UNSUPPORTED_MEDIA_TYPE'],
 ];
 
-describe.each([...databaseKinds])('PATCH of a product on %s', kind => {
+describeOnDatabases('PATCH of a product on %s', kind => {
   let service: TestService;
   beforeAll(async () => {
     service = await startTestService(kind);

@@ -1,9 +1,10 @@
 /** What a product may hold: every field at its edges, on creation and replacement. */
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { addProduct, nowOf, pathOf, plainProduct, read } from '../support/catalog.ts';
+import { describeOnDatabases } from '../support/databases.ts';
 import { call } from '../support/http.ts';
 import { play } from '../support/scenario.ts';
-import { databaseKinds, startTestService, type TestService } from '../support/service.ts';
+import { startTestService, type TestService } from '../support/service.ts';
 
 const lamp = { name: 'Lamp', price: 12.5 };
 const emoji = '💡';
@@ -116,7 +117,7 @@ const refused: [name: string, sent: unknown, problems: [string, string][]][] = [
   ['text', '"Lamp"', [['body', 'type']]],
 ];
 
-describe.each([...databaseKinds])('products on %s', kind => {
+describeOnDatabases('products on %s', kind => {
   let service: TestService;
   beforeAll(async () => {
     service = await startTestService(kind);
@@ -136,6 +137,7 @@ describe.each([...databaseKinds])('products on %s', kind => {
     });
     expect(made.body).toMatchObject({ ...has, createdAt: nowOf(service), updatedAt: nowOf(service) });
     expect(made.headers.get('Location')).toBe(`${service.url}/v1/products/${made.body.id}`);
+    service.clock.advance(1000);
     const found = await read(service, made.body);
     expect(found.text).toBe(made.text);
     expect(found.headers.get('ETag')).toBe(made.headers.get('ETag'));

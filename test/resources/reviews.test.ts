@@ -1,11 +1,12 @@
 /** Reviews of a product. */
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { addProduct, nowOf, pathOf } from '../support/catalog.ts';
+import { describeOnDatabases } from '../support/databases.ts';
 import { searchOf } from '../support/expected-list.ts';
 import { call } from '../support/http.ts';
 import { addKey, addPerson } from '../support/people.ts';
 import { play } from '../support/scenario.ts';
-import { databaseKinds, startTestService, type TestService } from '../support/service.ts';
+import { startTestService, type TestService } from '../support/service.ts';
 
 const refused: [name: string, body: unknown, problems: [string, string][]][] = [
   ['nothing', {}, [['rating', 'required']]],
@@ -17,7 +18,7 @@ const refused: [name: string, body: unknown, problems: [string, string][]][] = [
   ['U+0000', { rating: 5, body: '\u0000' }, [['body', 'characters']]],
 ];
 
-describe.each([...databaseKinds])('reviews on %s', kind => {
+describeOnDatabases('reviews on %s', kind => {
   let service: TestService;
   beforeAll(async () => {
     service = await startTestService(kind);

@@ -1,8 +1,10 @@
 /** Searching: one corpus and one table of queries, with the same hits on both databases. */
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { afterAll, beforeAll, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { addProduct, pathOf } from '../support/catalog.ts';
+import { describeOnDatabases } from '../support/databases.ts';
 import { call } from '../support/http.ts';
+import { hasPostgres } from '../support/postgres.ts';
 import { play } from '../support/scenario.ts';
 import { databaseKinds, startTestService, type TestService } from '../support/service.ts';
 
@@ -103,7 +105,7 @@ async function withCorpus(kind: 'sqlite' | 'postgresql') {
   return service;
 }
 
-describe.each([...databaseKinds])('search on %s', kind => {
+describeOnDatabases('search on %s', kind => {
   let service: TestService;
   beforeAll(async () => {
     service = await withCorpus(kind);
@@ -352,8 +354,10 @@ describe.each([...databaseKinds])('search on %s', kind => {
     expect(await found('zoe quil', 'admin')).toEqual(['Zoë Quill']);
     expect(await found('zoe quil', 'editor')).toEqual([]);
     const order1 = `Order ${placed.body.id}`;
-    expect(await found(`order ${placed.body.id} test`, 'editor')).toEqual([order1]);
-    expect(await found(`order ${placed.body.id} test`, 'user')).toEqual([]);
+    expect(await found(`order ${placed.body.id} ordered thing`, 'editor')).toEqual([order1]);
+    expect(await found(`order ${placed.body.id} ordered thing`, 'user')).toEqual([]);
+    // Whose it is, an order does not show: so nobody finds it by that.
+    expect(await found(`order ${placed.body.id} test`, 'admin')).toEqual([]);
     const path = `/v1/users/${made.body.id}`;
     await call(service, { method: 'PATCH', path, as: 'admin', body: { name: 'Zoë Feather' } });
     expect(await found('feather', 'admin')).toEqual(['Zoë Feather']);
@@ -411,59 +415,63 @@ describe.each([...databaseKinds])('search on %s', kind => {
   });
 });
 
-test('any query finds the same on both databases', async () => {
-  const services = await Promise.all(databaseKinds.map(withCorpus));
-  const words = corpus.flatMap(({ name, description }) => `${name} ${description}`.split(' '));
-  const typo = fc
-    .tuple(fc.constantFrom(...words), fc.nat(12), fc.string({ unit: 'grapheme', maxLength: 1 }))
-    .map(([word, at, letter]) => word.slice(0, at) + letter + word.slice(at + 1));
-  const piece = fc.oneof(
-    fc.constantFrom(...words),
-    fc.constantFrom(...words).map(word => word.slice(0, 3)),
-    typo,
-    fc.string({ unit: 'binary', maxLength: 20 }),
-    fc.constantFrom(
-      '"',
-      '*',
-      'NEAR',
-      'AND',
-      'NOT',
-      '(',
-      ')',
-      ':',
-      '-',
-      '^',
-      '\\',
-      "'",
-      '&',
-      '|',
-      '!',
-      '§',
-      '\u0000',
-    ),
-  );
-  const query = fc
-    .array(piece, { minLength: 1, maxLength: 5 })
-    .chain(pieces => fc.constantFrom(' ', '').map(between => pieces.join(between)));
-  try {
-    await fc.assert(
-      fc.asyncProperty(query, async text => {
-        const answers = await Promise.all(services.map(service => search(service, text)));
-        const seen = answers.map(({ status, body }) => ({
-          status,
-          hits: (body.data as Record<string, unknown>[] | undefined)?.map(hit => [
-            hit.id,
-            hit.score,
-            hit.snippet,
-          ]),
-          total: body.meta?.total,
-        }));
-        expect(seen[0]?.status).toBe(text.includes('\u0000') || text.trim() === '' ? 400 : 200);
-        expect(seen[1]).toEqual(seen[0]);
-      }),
-      { numRuns: 300 },
+test.skipIf(!hasPostgres)(
+  'any query finds the same on both databases',
+  async () => {
+    const services = await Promise.all(databaseKinds.map(withCorpus));
+    const words = corpus.flatMap(({ name, description }) => `${name} ${description}`.split(' '));
+    const typo = fc
+      .tuple(fc.constantFrom(...words), fc.nat(12), fc.string({ unit: 'grapheme', maxLength: 1 }))
+      .map(([word, at, letter]) => word.slice(0, at) + letter + word.slice(at + 1));
+    const piece = fc.oneof(
+      fc.constantFrom(...words),
+      fc.constantFrom(...words).map(word => word.slice(0, 3)),
+      typo,
+      fc.string({ unit: 'binary', maxLength: 20 }),
+      fc.constantFrom(
+        '"',
+        '*',
+        'NEAR',
+        'AND',
+        'NOT',
+        '(',
+        ')',
+        ':',
+        '-',
+        '^',
+        '\\',
+        "'",
+        '&',
+        '|',
+        '!',
+        '§',
+        '\u0000',
+      ),
     );
-  } finally {
-    for (const service of services) await service.stop();
-  }
-}, 60_000);
+    const query = fc
+      .array(piece, { minLength: 1, maxLength: 5 })
+      .chain(pieces => fc.constantFrom(' ', '').map(between => pieces.join(between)));
+    try {
+      await fc.assert(
+        fc.asyncProperty(query, async text => {
+          const answers = await Promise.all(services.map(service => search(service, text)));
+          const seen = answers.map(({ status, body }) => ({
+            status,
+            hits: (body.data as Record<string, unknown>[] | undefined)?.map(hit => [
+              hit.id,
+              hit.score,
+              hit.snippet,
+            ]),
+            total: body.meta?.total,
+          }));
+          expect(seen[0]?.status).toBe(text.includes('\u0000') || text.trim() === '' ? 400 : 200);
+          expect(seen[1]).toEqual(seen[0]);
+        }),
+        { numRuns: 300 },
+      );
+    } finally {
+      for (const service of services) await service.stop();
+    }
+  },
+  60_000,
+);

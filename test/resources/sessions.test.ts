@@ -1,10 +1,13 @@
 /** Staying signed in: refresh tokens, their lifetimes, signing out, and what stands against guessing. */
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { type Account, addAccount, mailsOf, refreshWith, signInAs } from '../support/accounts.ts';
 import { contentsOf } from '../support/contents.ts';
+import { describeOnDatabases } from '../support/databases.ts';
 import { call } from '../support/http.ts';
-import { forge } from '../support/jwt.ts';
+import { decode, forge } from '../support/jwt.ts';
+import { mailTo, tokenIn } from '../support/mails.ts';
 import { play } from '../support/scenario.ts';
-import { databaseKinds, emailOf, password, startTestService, type TestService } from '../support/service.ts';
+import { emailOf, password, startTestService, type TestService } from '../support/service.ts';
 
 const day = 24 * 60 * 60 * 1000;
 const post = (service: TestService, path: string, body: unknown) =>
@@ -14,7 +17,59 @@ const login = (service: TestService, email = emailOf('user'), secret = password)
 const refresh = (service: TestService, refreshToken: unknown) =>
   post(service, '/v1/auth/refresh', { refreshToken });
 
-describe.each([...databaseKinds])('sessions on %s', kind => {
+/** What ends the sessions of an account, as `by` sends it; prepared before any sign-in is in flight. */
+type Ending = (service: TestService, account: Account) => Promise<() => Promise<{ readonly status: number }>>;
+const another = 'another long password';
+const endings: [name: string, role: 'editor' | 'user', ending: Ending][] = [
+  [
+    'a change of the password',
+    'user',
+    async (service, { headers }) => {
+      const body = { currentPassword: password, newPassword: another };
+      return () => call(service, { method: 'PUT', path: '/v1/me/password', headers, body });
+    },
+  ],
+  [
+    'a reset of the password',
+    'user',
+    async (service, { email }) => {
+      const mails = await mailsOf(service, () => post(service, '/v1/auth/forgot-password', { email }));
+      const body = { token: tokenIn(mailTo(mails, email)), password: another };
+      return () => post(service, '/v1/auth/password-reset', body);
+    },
+  ],
+  [
+    'a demotion',
+    'editor',
+    async (service, { path }) =>
+      () =>
+        call(service, { method: 'PATCH', path, as: 'admin', body: { role: 'user' } }),
+  ],
+  [
+    'a deletion',
+    'user',
+    async (service, { path }) =>
+      () =>
+        call(service, { method: 'DELETE', path, as: 'admin' }),
+  ],
+];
+
+/** Signs in again and again, four at a time, from before `change` is sent until after it is done. */
+async function signInsDuring(service: TestService, email: string, change: () => Promise<unknown>) {
+  const answers: Awaited<ReturnType<typeof signInAs>>[] = [];
+  let isDone = false;
+  const lane = async () => {
+    do answers.push(await signInAs(service, email));
+    while (!isDone);
+  };
+  const lanes = Promise.all([lane(), lane(), lane(), lane()]);
+  await change();
+  isDone = true;
+  await lanes;
+  return answers;
+}
+
+describeOnDatabases('sessions on %s', kind => {
   let service: TestService;
   beforeAll(async () => {
     service = await startTestService(kind);
@@ -67,6 +122,25 @@ describe.each([...databaseKinds])('sessions on %s', kind => {
     expect((await refresh(service, other)).status).toBe(200);
   });
 
+  test.each(endings)('no sign-in that is in flight survives %s', async (_, role, ending) => {
+    const account = await addAccount(service, role);
+    const end = await ending(service, account);
+    const answers = await signInsDuring(service, account.email, async () => {
+      expect([200, 204]).toContain((await end()).status);
+    });
+    expect(answers.filter(({ status }) => ![200, 401].includes(status))).toEqual([]);
+    for (const { status, body } of answers) {
+      if (status !== 200) continue;
+      const { status: refreshed } = await refreshWith(service, body.refreshToken);
+      // Whoever may still sign in has the rights of now.
+      if (refreshed === 200) expect(decode(body.accessToken).payload).toMatchObject({ role: 'user' });
+      if (role === 'user') expect(refreshed).toBe(401);
+    }
+    const { status, body } = await signInAs(service, account.email);
+    if (status === 200) expect(decode(body.accessToken).payload).toMatchObject({ role: 'user' });
+    expect(status).toBe(role === 'user' ? 401 : 200);
+  });
+
   test.each([
     ['garbage', 'garbage', 401],
     [
@@ -82,7 +156,7 @@ describe.each([...databaseKinds])('sessions on %s', kind => {
   });
 });
 
-describe.each([...databaseKinds])('sessions over time on %s', kind => {
+describeOnDatabases('sessions over time on %s', kind => {
   test('a session that is not used for 7 days has ended', async () => {
     const service = await startTestService(kind);
     const { refreshToken } = (await login(service)).body;
@@ -111,35 +185,15 @@ describe.each([...databaseKinds])('sessions over time on %s', kind => {
   });
 });
 
-describe.each([...databaseKinds])('guessing on %s', kind => {
-  test('ten wrong passwords close an account for the rest of 15 minutes, whatever comes then', async () => {
-    const service = await startTestService(kind);
-    // A success gives its attempt back.
-    for (let success = 0; success < 2; success++) expect((await login(service)).status).toBe(200);
-    const guesses = Array.from({ length: 14 }, (_, index) =>
-      login(service, emailOf('user'), `guess number ${index}`),
-    );
-    const statuses = (await Promise.all(guesses)).map(({ status }) => status);
-    expect(statuses.filter(status => status === 401)).toHaveLength(10);
-    expect(statuses.filter(status => status === 429)).toHaveLength(4);
-    service.clock.advance(300_000);
-    const right = await login(service, emailOf('user').toUpperCase());
-    expect([right.status, right.body.error]).toEqual([429, 'RATE_LIMITED']);
-    expect(right.headers.get('Retry-After')).toBe('600');
-    expect((await login(service, emailOf('editor'))).status).toBe(200);
-    service.clock.advance(600_000);
-    expect((await login(service)).status).toBe(200);
-    await service.stop();
-  });
-
-  test('a hundred failures close the way in for an address, whichever account they name', async () => {
+describeOnDatabases('guessing on %s', kind => {
+  test('a hundred wrong refresh tokens close that way in for an address, and not the one by password', async () => {
     const service = await startTestService(kind);
     const { refreshToken } = (await login(service)).body;
     const attempts = Array.from({ length: 100 }, (_, index) => refresh(service, `guess${index}`));
     expect(new Set((await Promise.all(attempts)).map(({ status }) => status))).toEqual(new Set([401]));
-    for (const answer of [await refresh(service, refreshToken), await login(service, emailOf('admin'))]) {
-      expect([answer.status, answer.body.error]).toEqual([429, 'RATE_LIMITED']);
-    }
+    const refused = await refresh(service, refreshToken);
+    expect([refused.status, refused.body.error]).toEqual([429, 'RATE_LIMITED']);
+    expect((await login(service, emailOf('admin'))).status).toBe(200);
     service.clock.advance(900_000);
     expect((await refresh(service, refreshToken)).status).toBe(200);
     await service.stop();

@@ -1,12 +1,15 @@
 /** Todos: the specification's own envelopes and rules, to the letter, and nobody else's todos. */
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { todoStore } from '../../src/resources/todos/store.ts';
+import { addAccount } from '../support/accounts.ts';
+import { describeOnDatabases } from '../support/databases.ts';
 import { type Call, call } from '../support/http.ts';
 import { play } from '../support/scenario.ts';
-import { databaseKinds, startTestService, type TestService } from '../support/service.ts';
+import { startTestService, type TestService } from '../support/service.ts';
 
 const path = '/v1/todos';
 
-describe.each([...databaseKinds])('todos on %s', kind => {
+describeOnDatabases('todos on %s', kind => {
   let service: TestService;
   beforeAll(async () => {
     service = await startTestService(kind);
@@ -54,7 +57,7 @@ describe.each([...databaseKinds])('todos on %s', kind => {
     ['with a blank title', { title: ' \t\n ' }],
     ['with a title that is no text', { title: 7 }],
     ['with null', { title: null }],
-    ['with a title of 1,001 characters', { title: 'x'.repeat(1001) }],
+    ['with a title of 501 characters', { title: 'x'.repeat(501) }],
     ['that is an array', []],
   ];
   test.each(refused)('a todo %s is refused with {error} alone', async (name, body) => {
@@ -219,5 +222,22 @@ describe.each([...databaseKinds])('todos on %s', kind => {
     const { key } = (await call(service, { method: 'POST', path: '/v1/keys', as: 'admin', body })).body;
     const answer = await call(service, { path, headers: { 'X-API-Key': key } });
     expect([answer.status, answer.body.error]).toEqual([403, 'FORBIDDEN']);
+  });
+
+  test('a user has 1,000 at most, however many are made at once', async () => {
+    const owner = await addAccount(service);
+    const make = (title: string) =>
+      call(service, { method: 'POST', path, headers: owner.headers, body: { title } });
+    const todo = todoStore(service.database);
+    await service.database.write(async session => {
+      for (let made = 0; made < 995; made++) await todo.insert(session, owner.id, 'x', service.clock.now());
+    });
+    const answers = await Promise.all(Array.from({ length: 10 }, (_, index) => make(`Lamp ${index}`)));
+    const statuses = answers.map(({ status }) => status).sort();
+    expect(statuses).toEqual([201, 201, 201, 201, 201, 409, 409, 409, 409, 409]);
+    const refused = answers.find(({ status }) => status === 409)?.body;
+    expect(refused.message).toBe('You have 1000 todos; delete some before you make another.');
+    const all = await call(service, { path, headers: owner.headers });
+    expect([all.body.total, all.body.data.length]).toEqual([1000, 1000]);
   });
 });

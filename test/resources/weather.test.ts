@@ -1,12 +1,13 @@
 /** Weather: from a provider that may be slow, wrong, silent or dead, and without any. */
-import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
+import { afterEach, beforeEach, expect, test } from 'bun:test';
+import { describeOnDatabases } from '../support/databases.ts';
 import { call } from '../support/http.ts';
-import { databaseKinds, startTestService, type TestService } from '../support/service.ts';
+import { startTestService, type TestService } from '../support/service.ts';
 import { type FakeProvider, type Mood, startProvider } from '../support/weather-provider.ts';
 
 const minute = 60_000;
 
-describe.each([...databaseKinds])('weather on %s', kind => {
+describeOnDatabases('weather on %s', kind => {
   let provider: FakeProvider;
   let service: TestService;
   let key: string;

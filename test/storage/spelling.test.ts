@@ -5,8 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Transaction } from '../../src/storage/database.ts';
 import { migrate } from '../../src/storage/migrate.ts';
-import { searchIndex } from '../../src/storage/search-index.ts';
-import { spelling } from '../../src/storage/search-spelling.ts';
+import { searchIndex, spellingOf } from '../../src/storage/search-index.ts';
 import { openSqlite } from '../../src/storage/sqlite.ts';
 
 test('a word is kept also when the transactions around it are undone and run again', async () => {
@@ -14,8 +13,8 @@ test('a word is kept also when the transactions around it are undone and run aga
   const database = openSqlite(join(folder, 'catalog.db'));
   try {
     await migrate(database, Date.now);
-    const words = spelling(database);
-    const index = searchIndex(database, words);
+    const words = spellingOf(database);
+    const index = searchIndex(database);
     const add = (id: number, title: string) => (session: Transaction) =>
       index.add(session, 'article', { id, title, body: '' });
     const failing = (id: number, title: string) => async (session: Transaction) => {

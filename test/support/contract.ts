@@ -70,12 +70,15 @@ export const realBodies: Readonly<
   changePassword: (_, password) => ({ currentPassword: password, newPassword: password }),
   resetPassword: (_, password, mailed) => ({ token: mailed.password, password }),
   verifyAddress: (_, _password, mailed) => ({ token: mailed.verification }),
+  restoreAddress: (_, password, mailed) => ({ token: mailed.restoration, password }),
 };
 
 /** Tokens of mails that the service has sent to users made for it. */
 export interface MailedTokens {
   readonly password: string;
   readonly verification: string;
+  /** Of the mail to an address that was given up. */
+  readonly restoration: string;
 }
 
 let loaded: Promise<Contract> | undefined;
@@ -172,7 +175,7 @@ function operationsOf(document: Json, resolved: <T>(value: unknown) => T): Opera
         if (declared === undefined) return [];
         const parameters = [...((item.parameters ?? []) as []), ...((declared.parameters ?? []) as [])];
         const responses = Object.entries(declared.responses as Json).map(
-          ([status, response]) => [status, resolved<{ content?: Content }>(response)] as const,
+          ([status, response]) => [status, withAlternatives(resolved(response))] as const,
         );
         return {
           method,
@@ -181,7 +184,7 @@ function operationsOf(document: Json, resolved: <T>(value: unknown) => T): Opera
           parameters: parameters.map(parameter => resolved<Parameter>(parameter)),
           body: resolved<{ content: Content } | undefined>(declared.requestBody)?.content,
           responses: Object.fromEntries(responses),
-          plainErrors: JSON.stringify(declared.responses).includes('/PlainError"'),
+          plainErrors: JSON.stringify(declared.responses).includes('/responses/Plain'),
           isPublic: Array.isArray(declared.security) && declared.security.length === 0,
           roles: (declared['x-roles'] ?? []) as Role[],
           errors: (declared['x-errors'] ?? []) as string[],
@@ -189,6 +192,12 @@ function operationsOf(document: Json, resolved: <T>(value: unknown) => T): Opera
         };
       }),
   );
+}
+
+/** In every media type that a response may have: JSON is its content, and others stand beside. */
+function withAlternatives(response: Json): { content?: Content } {
+  const { content, 'x-alternative-content': others } = response as Record<string, Content | undefined>;
+  return content === undefined ? {} : { content: { ...content, ...others } };
 }
 
 /** Validates against schemas of the document, whose references point into it. */
@@ -240,5 +249,6 @@ function checkError({ text, headers, status }: Observed, what: string): void {
   if (body.requestId !== headers.get('X-Request-ID')) throw new Error(`${what}: ${text}`);
   if (headers.has('ETag')) throw new Error(`${what}: an error is no representation, but has an ETag`);
   if (headers.get('Cache-Control') !== 'no-store') throw new Error(`${what}: an error may be stored`);
-  if (status === 500) throw new Error(`${what}: ${text}`);
+  // Only where a test has damaged the data.
+  if (status === 500 && body.error !== 'DATABASE_DAMAGED') throw new Error(`${what}: ${text}`);
 }

@@ -1,7 +1,5 @@
 /** Events for tests to work on, recorded as every resource records its own. */
 import { causedBy, outboxOf } from '../../src/events/outbox.ts';
-import type { Role } from '../../src/http/access.ts';
-import { call } from './http.ts';
 import type { TestService } from './service.ts';
 
 export interface Happening {
@@ -26,8 +24,4 @@ export async function record(
     }
   });
   await service.settle();
-}
-
-export async function userIdOf(service: TestService, role: Role): Promise<number> {
-  return (await call(service, { path: '/v1/me', as: role })).body.id;
 }

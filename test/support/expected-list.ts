@@ -7,6 +7,8 @@ export interface ListQuery {
   readonly order?: string;
   readonly status?: string;
   readonly category?: string;
+  readonly sku?: string;
+  readonly tag?: string;
   readonly minPrice?: number;
   readonly maxPrice?: number;
 }
@@ -18,12 +20,14 @@ function compare(a: string | number, b: string | number): number {
 }
 
 export function expectedList(products: Iterable<Product>, query: ListQuery): Product[] {
-  const { sort = 'id', order = 'asc', status, category, minPrice, maxPrice } = query;
+  const { sort = 'id', order = 'asc', status, category, sku, tag, minPrice, maxPrice } = query;
   const member = (sort === 'created_at' ? 'createdAt' : sort) as 'id' | 'price' | 'name' | 'createdAt';
   const direction = order === 'desc' ? -1 : 1;
   return [...products]
     .filter(product => status === undefined || product.status === status)
     .filter(product => category === undefined || product.category === category)
+    .filter(product => sku === undefined || product.sku === sku)
+    .filter(product => tag === undefined || product.tags.includes(tag))
     .filter(product => minPrice === undefined || product.price >= minPrice)
     .filter(product => maxPrice === undefined || product.price <= maxPrice)
     .sort((a, b) => direction * (compare(a[member], b[member]) || a.id - b.id));
@@ -36,6 +40,8 @@ export function searchOf(query: object): string {
 }
 
 const names = ['Zebra', 'apple', 'Apple', 'Äpfel', 'zoo', '10', '9', 'a b', 'ａ', '𝔞', 'é', 'e\u0301'];
+/** Each of fewer products than the one before it; some products have one of them twice. */
+const tags = ['used', 'ｗood', 'desk'];
 const categories = ['lighting', 'chairs', null];
 
 /** Products with ties in every sort, at five moments. */
@@ -49,6 +55,8 @@ export async function addVariety(service: TestService, count: number): Promise<P
         name: names[(index * 7) % names.length],
         price: [0, 0.1, 1, 1, 9.99, 10, 100][(index * 3) % 7],
         category: categories[index % 3],
+        sku: `SKU ${index}`,
+        tags: [...tags.slice(0, index % 4), ...tags.slice(0, index % 2)],
         status: index % 4 === 0 ? 'archived' : 'active',
       }),
     );
@@ -68,6 +76,13 @@ export const filters: readonly ListQuery[] = [
   { maxPrice: 1 },
   { minPrice: 0.1, maxPrice: 9.99, status: 'active' },
   { minPrice: 10, maxPrice: 1 },
+  { sku: 'SKU 7' },
+  { sku: 'sku 7' },
+  { sku: 'SKU 4', status: 'active' },
+  { tag: 'used' },
+  { tag: 'ｗood', category: 'lighting' },
+  { tag: 'desk', minPrice: 1, status: 'active' },
+  { tag: 'Desk' },
 ];
 
 /** Every sort in both directions, as asked for and by default. */

@@ -2,14 +2,10 @@
 import type { Role } from '../../src/http/access.ts';
 import { addProduct, type Product } from './catalog.ts';
 import { type Answer, call } from './http.ts';
+import { userIdOf } from './people.ts';
 import type { TestService } from './service.ts';
 
 export const halType = 'application/hal+json';
-
-/** The id of the user who signs in with this role. */
-export async function userIdOf(service: TestService, role: Role): Promise<number> {
-  return (await call(service, { path: '/v1/me', as: role })).body.id;
-}
 
 export interface Placed {
   readonly product: Product;

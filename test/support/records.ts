@@ -1,6 +1,6 @@
 /** Files as streams of chunks, and the records that are read from them. */
 import { mapRecord, productFields } from '../../src/files/map.ts';
-import { type FileFormat, readRecords, type SourceRecord } from '../../src/files/read.ts';
+import { type FileFormat, type ReadOptions, readRecords, type SourceRecord } from '../../src/files/read.ts';
 
 export type Fields = Record<string, unknown>;
 
@@ -27,11 +27,10 @@ export function streamOf(
 export async function readAll(
   content: string | Uint8Array,
   format: FileFormat,
-  options: { sizes?: readonly number[]; path?: string } = {},
+  { sizes, ...options }: { sizes?: readonly number[] } & ReadOptions = {},
 ): Promise<SourceRecord[]> {
   const all: SourceRecord[] = [];
-  const path = options.path === undefined ? {} : { path: options.path };
-  for await (const batch of readRecords(streamOf(content, options.sizes), format, path)) all.push(...batch);
+  for await (const batch of readRecords(streamOf(content, sizes), format, options)) all.push(...batch);
   return all;
 }
 

@@ -70,5 +70,5 @@ const second = (endpoints: readonly Endpoint[]) =>
 
 export const twoVersions: Versions = (config: Config, endpoints) => [
   ...publishedVersions(config, endpoints),
-  { name: 'v2', endpoints: second(endpoints) },
+  { name: 'v2', contract: '2.0.0', endpoints: second(endpoints) },
 ];

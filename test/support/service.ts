@@ -3,11 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { loadConfig } from '../../src/config.ts';
-import { causedBy, outboxOf } from '../../src/events/outbox.ts';
-import type { Role } from '../../src/http/access.ts';
 import { createLog } from '../../src/operations/log.ts';
-import { hashPassword } from '../../src/resources/auth/passwords.ts';
-import { userStore } from '../../src/resources/users/store.ts';
 import { type Service, startService } from '../../src/service.ts';
 import type { Database } from '../../src/storage/database.ts';
 import { migrate } from '../../src/storage/migrate.ts';
@@ -15,15 +11,14 @@ import { openDatabase } from '../../src/storage/open.ts';
 import type { Versions } from '../../src/versions.ts';
 import { type Email, mailsIn } from './mails.ts';
 import { createDatabase } from './postgres.ts';
+import { addUsers, signInAll, type Tokens } from './sign-in.ts';
+import { beginning, copyTemplate, type DatabaseKind, serviceSecret } from './template.ts';
 
-export type DatabaseKind = 'sqlite' | 'postgresql';
+export { emailOf, password, signIn } from './sign-in.ts';
+export { type DatabaseKind, serviceSecret } from './template.ts';
+
 /** Every scenario runs on each of these. */
 export const databaseKinds: readonly DatabaseKind[] = ['sqlite', 'postgresql'];
-
-/** JWT_SECRET of every service under test. */
-export const serviceSecret = 'a secret for tests that is long enough for HS256';
-export const password = 'correct horse battery';
-const passwordHash = hashPassword(password);
 
 export interface TestClock {
   now(): number;
@@ -38,7 +33,7 @@ export interface TestService {
   readonly clock: TestClock;
   readonly database: Database;
   /** Access tokens of a user of each role. */
-  readonly tokens: Readonly<Record<Role, string>>;
+  readonly tokens: Tokens;
   /** Parsed log lines so far. */
   log(): Record<string, unknown>[];
   /** Resolves when everything that is due after a commit has been done. */
@@ -50,20 +45,6 @@ export interface TestService {
   stop(): Promise<void>;
 }
 
-/** Signs in over HTTP. */
-export async function signIn(url: string, email: string, secret = password): Promise<string> {
-  const response = await fetch(`${url}/v1/auth/login`, {
-    method: 'POST',
-    headers: { 'Content-Type': 'application/json' },
-    body: JSON.stringify({ email, password: secret }),
-  });
-  if (response.status !== 200)
-    throw new Error(`sign-in answered ${response.status}: ${await response.text()}`);
-  return ((await response.json()) as { accessToken: string }).accessToken;
-}
-
-export const emailOf = (role: Role) => `${role}@test.example`;
-
 /**
  * @param settings environment variables over the tests' defaults (a quota too large to be met by accident)
  * @param versions those that are published, when not those that are shipped
@@ -74,29 +55,36 @@ export async function startTestService(
   versions?: Versions,
 ): Promise<TestService> {
   const folder = mkdtempSync(join(tmpdir(), 'catalog-test-'));
+  // Where the settings name a database or a secret, the template's tokens would be nobody's.
+  const isOwn = settings.DATABASE_URL !== undefined || settings.JWT_SECRET !== undefined;
+  const copy = isOwn ? undefined : await copyTemplate(kind, settings.DATA_DIR ?? folder);
   const environment = {
     PORT: '0',
     HOST: '127.0.0.1',
     DATA_DIR: folder,
     RATE_LIMIT: '1000000',
+    MAIL_LIMIT: '1000000',
+    MAIL_LIMIT_UNCONFIRMED: '1000000',
     // Nothing listens there: no test asks the world outside.
     WEATHER_URL: 'http://127.0.0.1:9',
     GEOCODING_URL: 'http://127.0.0.1:9',
     LOG_LEVEL: 'info',
     JWT_SECRET: serviceSecret,
-    ...(kind === 'postgresql' && settings.DATABASE_URL === undefined
+    // What the run through a pooler tells the service of it: empty for nothing.
+    DATABASE_POOLER: process.env.TEST_POOLER_SETTING ?? '',
+    ...(kind === 'postgresql' && isOwn && settings.DATABASE_URL === undefined
       ? { DATABASE_URL: await createDatabase() }
-      : {}),
+      : copy?.settings),
     ...settings,
   };
-  let time = Date.UTC(2026, 0, 15, 9, 30);
+  let time = beginning;
   const clock = {
     now: () => time,
     advance(milliseconds: number) {
       time += milliseconds;
     },
   };
-  const started = await start(kind, environment, clock, undefined, versions);
+  const started = await start(kind, environment, clock, copy?.tokens, versions);
   return {
     ...started,
     async stop() {
@@ -110,8 +98,8 @@ async function start(
   kind: DatabaseKind,
   environment: Readonly<Record<string, string>>,
   clock: TestClock,
-  /** Those of the first replica; without them this is the first. */
-  known: TestService['tokens'] | undefined,
+  /** Of the people in the database; without them it is empty. */
+  known: Tokens | undefined,
   versions: Versions | undefined,
 ): Promise<TestService> {
   const config = loadConfig(environment);
@@ -123,15 +111,11 @@ async function start(
   const database = openDatabase(config);
   if (known === undefined) {
     await migrate(database, clock.now);
-    await addUsers(database, clock);
+    await addUsers(database, clock.now());
   }
   const service: Service = startService({ config, clock, log, database, versions });
   const url = service.address;
-  const tokens = known ?? {
-    admin: await signIn(url, emailOf('admin')),
-    editor: await signIn(url, emailOf('editor')),
-    user: await signIn(url, emailOf('user')),
-  };
+  const tokens = known ?? (await signInAll(url));
   const replicas: TestService[] = [];
   let ended: Promise<void> | undefined;
   return {
@@ -166,21 +150,4 @@ async function start(
       return ended;
     },
   };
-}
-
-async function addUsers(database: Database, clock: TestClock): Promise<void> {
-  const users = userStore(database, outboxOf(database));
-  const hash = await passwordHash;
-  await database.write(async session => {
-    for (const role of ['admin', 'editor', 'user'] as const) {
-      const user = {
-        name: `Test ${role}`,
-        email: emailOf(role),
-        role,
-        passwordHash: hash,
-        verifiedAt: clock.now(),
-      };
-      await users.insert(session, user, causedBy('tests', clock.now()));
-    }
-  });
 }

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import type { TlsOptions } from 'node:tls';
 import PostalMime, { type Email } from 'postal-mime';
 import { SMTPServer, type SMTPServerSession } from 'smtp-server';
-import { freePort } from './postgres.ts';
+import { freePort } from '../../scripts/postgresql.ts';
 
 /** What the server does with the mails that come; `at` is the command that it concerns. */
 export type Mood =

@@ -2,9 +2,10 @@
 import Stripe from 'stripe';
 import type { Role } from '../../src/http/access.ts';
 import { type MailedTokens, type Operation, realBodies } from './contract.ts';
-import { record, userIdOf } from './events.ts';
+import { record } from './events.ts';
 import { type Answer, type Call, call } from './http.ts';
 import { mailTo, tokenIn } from './mails.ts';
+import { userIdOf } from './people.ts';
 import { emailOf, password, type TestService } from './service.ts';
 
 export interface Walk {
@@ -57,7 +58,7 @@ export async function walkOf(service: TestService, operations: readonly Operatio
   const refreshTokens = new Map<string, string>();
   for (const { operationId } of operations.filter(({ operationId }) => operationId in realBodies))
     refreshTokens.set(operationId, (await call(service, login)).body.refreshToken);
-  const mailed = await mailedTokens(service);
+  const mailed = await mailedTokens(service, keys.get('users:write') ?? '');
   let variation = 0;
   // Bodies name products by their ids: one that no example changes, which are those of the ids 1 to 3.
   let productId = 0;
@@ -88,11 +89,16 @@ export async function walkOf(service: TestService, operations: readonly Operatio
     for (let attempt = 0; ; attempt++) {
       const sent = {
         method: operation.method,
-        path: `${path}${requiredQuery(operation)}`,
+        path: asked(operation, path),
         ...(body === undefined ? {} : { body }),
         ...request,
         ...(as === undefined ? {} : { as }),
-        headers: { ...credentials(operation).headers, ...signed, ...headers },
+        headers: {
+          ...Object.fromEntries(filledIn(operation, 'header')),
+          ...credentials(operation).headers,
+          ...signed,
+          ...headers,
+        },
       };
       const answer = await call(service, sent);
       const field = answer.body?.error === 'DUPLICATE' ? answer.body.details?.[0]?.field : undefined;
@@ -160,10 +166,10 @@ export async function walkOf(service: TestService, operations: readonly Operatio
   };
 }
 
-const noTokens: MailedTokens = { password: 'none', verification: 'none' };
+const noTokens: MailedTokens = { password: 'none', verification: 'none', restoration: 'none' };
 
-/** Makes two users who get a mail with a token each: one to set a password, one to confirm the address. */
-async function mailedTokens(service: TestService): Promise<MailedTokens> {
+/** Makes three users who get a mail with a token each: to set a password, to confirm an address, to restore one. */
+async function mailedTokens(service: TestService, key: string): Promise<MailedTokens> {
   const made = { name: 'Mailed', role: 'user' };
   const people = { password: 'invited@walk.example', verification: 'unverified@walk.example' };
   for (const body of [
@@ -171,9 +177,30 @@ async function mailedTokens(service: TestService): Promise<MailedTokens> {
     { ...made, email: people.verification, password },
   ])
     await call(service, { method: 'POST', path: '/v1/users', as: 'admin', body });
+  const former = 'former@walk.example';
+  const moving = { method: 'POST', path: '/v1/users', as: 'admin' } as const;
+  const { id } = (await call(service, { ...moving, body: { ...made, email: former, password } })).body;
+  await call(service, { method: 'POST', path: `/v1/users/${id}/verify`, as: 'admin' });
+  const before = (await service.mails()).length;
+  const headers = { 'X-API-Key': key };
+  await call(service, {
+    method: 'PATCH',
+    path: `/v1/users/${id}`,
+    headers,
+    body: { email: 'moved@walk.example' },
+  });
   const mails = await service.mails();
+  const goodbye = mails.filter(
+    ({ subject, to }) => to?.[0]?.address === former && subject?.endsWith('was changed'),
+  );
+  if (mails.length !== before + 2 || goodbye[0] === undefined)
+    throw new Error('no mail was sent to a former address');
   const tokenFor = (address: string) => tokenIn(mailTo(mails, address));
-  return { password: tokenFor(people.password), verification: tokenFor(people.verification) };
+  return {
+    password: tokenFor(people.password),
+    verification: tokenFor(people.verification),
+    restoration: tokenIn(goodbye[0]),
+  };
 }
 
 /** The operation's example body, or the one that fits this run's accounts. */
@@ -195,15 +222,28 @@ function referring(example: unknown, productId: number): unknown {
   return JSON.parse(JSON.stringify(example, (name, value) => (name === 'productId' ? productId : value)));
 }
 
-function requiredQuery(operation: Operation): string {
-  const required = operation.parameters.filter(parameter => parameter.in === 'query' && parameter.required);
-  const values = required.map(({ name, example, schema }) => {
-    const examples = (schema?.examples ?? schema?.enum ?? []) as unknown[];
-    const value = example ?? schema?.example ?? schema?.default ?? examples[0];
-    if (value === undefined) throw new Error(`${operation.operationId}: ${name} has no example`);
-    return `${name}=${encodeURIComponent(String(value))}`;
+export /** Where a parameter is, what a reader of the document that lets one try it fills in: examples and defaults. */
+function filledIn(operation: Operation, place: 'query' | 'header'): [name: string, value: string][] {
+  return operation.parameters.flatMap(({ name, in: where, required, example, schema }) => {
+    if (where !== place) return [];
+    const examples = (schema?.examples ?? []) as unknown[];
+    const value = example ?? schema?.example ?? examples[0] ?? schema?.default;
+    if (value === undefined && required === true)
+      throw new Error(`${operation.operationId}: ${name} has no example`);
+    return value === undefined ? [] : [[name, String(value)]];
   });
-  return values.length === 0 ? '' : `?${values.join('&')}`;
+}
+
+/** The path with the query that is filled in, beside the one it may have. */
+function asked(operation: Operation, path: string): string {
+  const query = new URLSearchParams(filledIn(operation, 'query')).toString();
+  if (query === '') return path;
+  return `${path}${path.includes('?') ? '&' : '?'}${query}`;
+}
+
+/** The query without which the operation is refused, with its question mark. */
+export function requiredQuery(operation: Operation): string {
+  return asked({ ...operation, parameters: operation.parameters.filter(({ required }) => required) }, '');
 }
 
 function varied(value: string, variation: number): string {

@@ -4,10 +4,12 @@ import { type Endpoint, endpoint } from '../../http/endpoint.ts';
 import { HttpError } from '../../http/errors.ts';
 import { noContent, secret } from '../../http/reply.ts';
 import type { Services } from '../services.ts';
-import { emailKey, type UserStore } from '../users/store.ts';
+import { emailKey, type StoredUser, type UserStore } from '../users/store.ts';
 import type { Guard } from './guard.ts';
+import type { KnownAddresses } from './known-addresses.ts';
 import type { PasswordCheck } from './passwords.ts';
 import * as schema from './schema.ts';
+import type { SignInGuard } from './sign-in-guard.ts';
 import { type SessionStore, tokenHash } from './store.ts';
 import { accessLifetime, refreshIdleLifetime, refreshLifetime, type Tokens } from './tokens.ts';
 
@@ -16,14 +18,17 @@ export interface AuthOptions {
   readonly sessions: SessionStore;
   readonly tokens: Tokens;
   readonly passwords: PasswordCheck;
-  /** Stands against guessing. */
+  /** Against guessing passwords. */
+  readonly signInGuard: SignInGuard;
+  readonly knownAddresses: KnownAddresses;
+  /** Against guessing refresh tokens. */
   readonly guard: Guard;
 }
 
 const tag = 'Authentication';
 
 export function authEndpoints({ database, clock }: Services, options: AuthOptions): Endpoint[] {
-  const { users, sessions, tokens, passwords, guard } = options;
+  const { users, sessions, tokens, passwords, guard, signInGuard, knownAddresses } = options;
 
   return [
     endpoint({
@@ -42,26 +47,32 @@ export function authEndpoints({ database, clock }: Services, options: AuthOption
       responses: { 200: { description: 'Access and refresh token.', schema: schema.tokenPair } },
       errors: ['INVALID_CREDENTIALS'],
       async handle({ body, address, charge, write }) {
-        const attempt = await guard({ charge, address }, emailKey(body.email));
-        const user = await users.findByEmail(database.read, body.email);
-        // The same answer, after the same time, for an unknown user and a wrong password.
-        const matches = await passwords.verify(body.password, user?.password_hash);
-        if (user === undefined || !matches)
-          throw new HttpError('INVALID_CREDENTIALS', { headers: challenge });
-        attempt.succeeded();
+        const account = emailKey(body.email);
+        let user: StoredUser | undefined;
+        const matches = await signInGuard({ charge, address }, account, async () => {
+          user = await users.findByEmail(database.read, body.email);
+          // The same answer, after the same time, for an unknown user and a wrong password.
+          return passwords.verify(body.password, user?.password_hash);
+        });
+        const { id, password_hash, email_key } = requireMatch(matches ? user : undefined);
         const sessionId = crypto.randomUUID();
-        const refreshToken = await tokens.signRefresh(user.id, sessionId);
-        const accessToken = await tokens.signAccess(user);
+        const refreshToken = await tokens.signRefresh(id, sessionId);
         return write(async session => {
+          // Read again: while the password was compared it may have been changed, and sessions have ended since.
+          const current = await users.keep(session, id);
+          if (current?.password_hash !== password_hash || current.email_key !== email_key)
+            throw new HttpError('INVALID_CREDENTIALS', { headers: challenge });
+          const accessToken = await tokens.signAccess(current);
           const now = clock.now();
           await sessions.insert(session, {
             id: sessionId,
-            user_id: user.id,
+            user_id: id,
             token_hash: tokenHash(refreshToken),
             created_at: now,
             last_used_at: now,
             expires_at: now + refreshLifetime * 1000,
           });
+          await knownAddresses.remember(session, id, account, address, now);
           return secret(200, { accessToken, refreshToken, expiresIn: accessLifetime });
         });
       },
@@ -89,9 +100,10 @@ export function authEndpoints({ database, clock }: Services, options: AuthOption
           if (row === undefined || row.id !== verified.sessionId) throw unauthorized('UNAUTHORIZED');
           const idleSince = now - refreshIdleLifetime * 1000;
           if (row.expires_at <= now || row.last_used_at <= idleSince) throw unauthorized('TOKEN_EXPIRED');
-          const user = await users.find(session, row.user_id);
-          if (user === undefined) throw unauthorized('UNAUTHORIZED');
-          await sessions.touch(session, row.id, now);
+          const user = await users.keep(session, row.user_id);
+          // A change of the password or role may have ended the session since it was read.
+          if (user === undefined || !(await sessions.touch(session, row.id, now)))
+            throw unauthorized('UNAUTHORIZED');
           // Signing waits for nothing outside this process, so it may be done while the transaction is open.
           return secret(200, { accessToken: await tokens.signAccess(user), expiresIn: accessLifetime });
         });
@@ -118,6 +130,12 @@ export function authEndpoints({ database, clock }: Services, options: AuthOption
       },
     }),
   ];
+}
+
+/** @throws HttpError 401 */
+function requireMatch(user: StoredUser | undefined): StoredUser {
+  if (user === undefined) throw new HttpError('INVALID_CREDENTIALS', { headers: challenge });
+  return user;
 }
 
 const challenge = { 'WWW-Authenticate': 'Bearer realm="catalog"' };

@@ -4,18 +4,20 @@ import type { Consumer } from '../../events/dispatcher.ts';
 import { causedBy } from '../../events/outbox.ts';
 import { allow, unauthorized } from '../../http/access.ts';
 import { type Endpoint, endpoint } from '../../http/endpoint.ts';
-import { HttpError } from '../../http/errors.ts';
 import { noContent, secret } from '../../http/reply.ts';
 import { identifier } from '../../http/schema.ts';
+import { tooMuchMail } from '../../mail/limits.ts';
 import type { Session } from '../../storage/database.ts';
 import type { Services } from '../services.ts';
 import type { Letters } from '../users/letters.ts';
 import type { MailTokens } from '../users/mail-tokens.ts';
 import { invalidToken } from '../users/rules.ts';
 import { mailTokenExample } from '../users/schema.ts';
-import { emailKey, type UserStore } from '../users/store.ts';
+import { emailKey, type StoredUser, type UserStore } from '../users/store.ts';
+import { type PasswordProof, wrongPassword } from './current-password.ts';
 import type { Guard } from './guard.ts';
-import { hashPassword, type PasswordCheck } from './passwords.ts';
+import type { KnownAddresses } from './known-addresses.ts';
+import { hashPassword } from './passwords.ts';
 import * as schema from './schema.ts';
 import type { SessionStore } from './store.ts';
 
@@ -24,9 +26,10 @@ export interface PasswordOptions {
   readonly sessions: SessionStore;
   readonly mailTokens: MailTokens;
   readonly letters: Letters;
-  readonly passwords: PasswordCheck;
-  /** Against guessing passwords and tokens. */
+  readonly proof: PasswordProof;
+  /** Against guessing tokens. */
   readonly guard: Guard;
+  readonly knownAddresses: KnownAddresses;
   /** Against filling somebody's mailbox. */
   readonly mailGuard: Guard;
 }
@@ -52,19 +55,29 @@ export function forgottenPasswords(
     async deliver(session, email) {
       const known = await users.findByEmail(session, email);
       const user = known === undefined ? undefined : await users.lock(session, known.id);
-      if (user !== undefined) await letters.resetPassword(session, user, causedBy('service', clock.now()));
+      // Of another address meanwhile: the mail would go to whoever has not asked for it.
+      if (user?.email_key === email)
+        await letters.resetPassword(session, user, causedBy('service', clock.now()));
     },
   };
 }
 
 export function passwordEndpoints(services: Services, options: PasswordOptions): Endpoint[] {
   const { database, clock, queue } = services;
-  const { users, sessions, mailTokens, letters, passwords, guard, mailGuard } = options;
+  const { users, sessions, mailTokens, letters, proof, guard, mailGuard, knownAddresses } = options;
 
   /** What no longer counts once there is another password. */
-  async function endSessions(session: Session, userId: number): Promise<void> {
-    await sessions.removeAllOf(session, userId);
-    await mailTokens.withdraw(session, userId, purpose);
+  async function endSessions(
+    session: Session,
+    user: StoredUser,
+    address: string,
+    now: number,
+  ): Promise<void> {
+    await sessions.removeAllOf(session, user.id);
+    await mailTokens.withdraw(session, user.id, purpose);
+    // Where somebody has signed in before may be where the old password was known; the owner is here.
+    await knownAddresses.forget(session, user.id);
+    await knownAddresses.remember(session, user.id, emailKey(user.email), address, now);
   }
 
   return [
@@ -74,7 +87,7 @@ export function passwordEndpoints(services: Services, options: PasswordOptions):
       operationId: 'changePassword',
       summary: 'Change one’s own password',
       description:
-        'Ends all sessions: sign in again with the new password. A wrong current password counts as a failed sign-in.',
+        'Ends all sessions: sign in again with the new password. After ten wrong current passwords in 15 minutes it is 429.',
       tag,
       access: allow.everyone(),
       body: {
@@ -87,9 +100,7 @@ export function passwordEndpoints(services: Services, options: PasswordOptions):
       async handle({ body, caller, address, charge, write, cause }) {
         const user = caller.kind === 'user' ? await users.find(database.read, caller.userId) : undefined;
         if (user === undefined) throw unauthorized('UNAUTHORIZED');
-        const attempt = await guard({ charge, address }, emailKey(user.email));
-        if (!(await passwords.verify(body.currentPassword, user.password_hash))) throw wrongPassword();
-        attempt.succeeded();
+        await proof({ charge, address }, user, body.currentPassword);
         const passwordHash = await hashPassword(body.newPassword);
         return write(async session => {
           const before = await users.lock(session, user.id);
@@ -97,7 +108,7 @@ export function passwordEndpoints(services: Services, options: PasswordOptions):
           // Changed meanwhile: what was compared is not the current password any more.
           if (before.password_hash !== user.password_hash) throw wrongPassword();
           await users.setPassword(session, before, passwordHash, cause());
-          await endSessions(session, user.id);
+          await endSessions(session, before, address, clock.now());
           return noContent();
         });
       },
@@ -120,7 +131,10 @@ export function passwordEndpoints(services: Services, options: PasswordOptions):
           (caller.kind === 'user' && (caller.userId === id || caller.role === 'admin'));
         return write(async session => {
           const user = isAllowed ? await users.lock(session, id) : undefined;
-          if (user !== undefined) await letters.resetPassword(session, user, cause());
+          if (user === undefined) return queued();
+          const refused = await letters.resetPassword(session, user, cause());
+          // A key may not be allowed to know who there is; the others see this user anyway.
+          if (refused !== undefined && caller.kind === 'user') throw tooMuchMail(refused, clock.now());
           return queued();
         });
       },
@@ -175,8 +189,8 @@ export function passwordEndpoints(services: Services, options: PasswordOptions):
           const now = cause();
           const user = before.verified_at === null ? await users.verify(session, before, now) : before;
           await users.setPassword(session, user, passwordHash, now);
-          await endSessions(session, user.id);
-          await mailTokens.withdraw(session, user.id);
+          // The token of a mail that asks to confirm the address stays good: whoever opens it later learns that all is well.
+          await endSessions(session, user, address, now.at);
           return noContent();
         });
         attempt.succeeded();
@@ -185,11 +199,3 @@ export function passwordEndpoints(services: Services, options: PasswordOptions):
     }),
   ];
 }
-
-const wrongPassword = () => new HttpError('WRONG_PASSWORD', { details: [wrong] });
-const wrong = {
-  field: 'currentPassword',
-  pointer: '#/currentPassword',
-  code: 'password',
-  message: 'is not the current password',
-};

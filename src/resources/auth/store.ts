@@ -1,11 +1,12 @@
 /** The queries of sessions. A session is kept under the hash of its refresh token, never the token. */
 import type { Database, Session } from '../../storage/database.ts';
-import type { SessionsTable } from '../../storage/tables.ts';
+import type { SessionsTable } from '../../storage/tables-credentials.ts';
 
 export interface SessionStore {
   insert(session: Session, row: SessionsTable): Promise<void>;
   findByToken(session: Session, tokenHash: string): Promise<SessionsTable | undefined>;
-  touch(session: Session, id: string, now: number): Promise<void>;
+  /** Notes a use. @returns whether the session still exists */
+  touch(session: Session, id: string, now: number): Promise<boolean>;
   removeByToken(session: Session, tokenHash: string): Promise<void>;
   removeAllOf(session: Session, userId: number): Promise<void>;
   /** Forgets sessions that have ended; gives how many there were. */
@@ -22,9 +23,8 @@ export function sessionStore({ build }: Pick<Database, 'build'>): SessionStore {
     findByToken: (session, hash) =>
       session.first(build.selectFrom('sessions').selectAll().where('token_hash', '=', hash).compile()),
     async touch(session, id, now) {
-      await session.run(
-        build.updateTable('sessions').set({ last_used_at: now }).where('id', '=', id).compile(),
-      );
+      const query = build.updateTable('sessions').set({ last_used_at: now }).where('id', '=', id);
+      return (await session.run(query.compile())) > 0;
     },
     async removeByToken(session, hash) {
       await session.run(build.deleteFrom('sessions').where('token_hash', '=', hash).compile());

@@ -1,4 +1,4 @@
-/** The queries of comments. They go with their post and with their author's account: the database sees to both. */
+/** The queries of comments. They go with their post and with their author's account. */
 import type { Cause, Outbox } from '../../events/outbox.ts';
 import type { Database, Transaction } from '../../storage/database.ts';
 import { type Author, type AuthoredStore, authoredStore, type Stored } from '../authored-store.ts';
@@ -23,6 +23,8 @@ export interface CommentStore
     fields: CommentFields,
     cause: Cause,
   ): Promise<StoredComment>;
+  /** Deletes the comments on a post, or of a user, that is locked and about to be deleted itself. */
+  removeAll(session: Transaction, column: 'post_id' | 'user_id', value: number, cause: Cause): Promise<void>;
 }
 
 export function commentOf(row: StoredComment) {
@@ -45,6 +47,9 @@ export function commentStore(database: Database, outbox: Outbox): CommentStore {
   });
   return {
     ...rows,
+    async removeAll(session, column, value, cause) {
+      while ((await rows.removeSome(session, { column, value }, cause)).length > 0);
+    },
     insert(session, postId, author, { body }, cause) {
       const values = { post_id: postId, user_id: author.id, author_name: author.name, body };
       return rows.insert(session, values, cause);

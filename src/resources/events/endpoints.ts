@@ -24,7 +24,8 @@ export function eventEndpoints({ database, paginator }: Services, store: EventSt
       summary: 'List what has been changed, by whom',
       description:
         'Every change, written down by the transaction that made it. With page the total is counted; of a long ' +
-        'trail, limit and cursor read the page alone. With since or until the default sort is createdAt.',
+        'trail, limit and cursor read the page alone. With since or until the default sort is createdAt. To follow the ' +
+        'trail, sort by id: an event is listed once none can come before it, so that no cursor passes one by.',
       tag,
       access,
       query: schema.listEvents,

@@ -1,11 +1,12 @@
 /** The queries of events, for those who read them; events/outbox.ts writes them. */
 import { eventColumns as columns, type StoredEvent } from '../../events/outbox.ts';
 import type { Database, Session } from '../../storage/database.ts';
-import { type Lister, lister } from '../../storage/list.ts';
+import { type Listed, type ListRequest, lister } from '../../storage/list.ts';
 import { prepared } from '../../storage/prepared.ts';
 
 export interface EventStore {
-  readonly list: Lister<StoredEvent>;
+  /** Only events that no other can come before any more: who has read up to one by cursor has missed none. */
+  list(request: ListRequest): Promise<Listed<StoredEvent>>;
   find(session: Session, id: number): Promise<StoredEvent | undefined>;
 }
 
@@ -24,14 +25,22 @@ export function eventJson(row: StoredEvent): string {
 }
 
 export function eventStore(database: Database): EventStore {
+  const { build, dialect, read } = database;
+  const all = lister<StoredEvent>(database, { table: 'events', columns });
+  const settled = dialect.followed?.last('events').compile(build);
   const byId = prepared<{ id: number }, StoredEvent>(argument =>
-    database.build
+    build
       .selectFrom('events')
       .select(['id', ...columns])
       .where('id', '=', argument.id),
   );
   return {
-    list: lister<StoredEvent>(database, { table: 'events', columns }),
+    async list(request) {
+      if (settled === undefined) return all(request);
+      const last = (await read.first(settled))?.id ?? 0;
+      const upToLast = { column: 'id', operator: '<=', value: last } as const;
+      return all({ ...request, conditions: [...request.conditions, upToLast] });
+    },
     find: (session, id) => session.first(byId({ id })),
   };
 }

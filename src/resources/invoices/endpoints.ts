@@ -3,26 +3,41 @@ import { z } from 'zod';
 import { allow, type Caller } from '../../http/access.ts';
 import { selfAddress } from '../../http/addresses.ts';
 import { type Endpoint, endpoint } from '../../http/endpoint.ts';
-import { halCollection, isHal } from '../../http/hal.ts';
+import { datedUnlessHal, halCollection, isHal } from '../../http/hal.ts';
 import { pdf } from '../../http/negotiate.ts';
 import { document, ok, secret } from '../../http/reply.ts';
 import { identifier } from '../../http/schema.ts';
+import { tooMuchMail } from '../../mail/limits.ts';
+import type { Session } from '../../storage/database.ts';
 import type { Condition } from '../../storage/list.ts';
 import type { Services } from '../services.ts';
-import { invoiceMail } from './mail.ts';
+import { emailKey, type UserStore } from '../users/store.ts';
+import { invoiceMail, unconfirmedInvoiceMail } from './mail.ts';
 import { createPdfs } from './pdf.ts';
 import { invoiceView, visible } from './representation.ts';
 import * as schema from './schema.ts';
-import { type InvoiceStore, numberText } from './store.ts';
+import { type InvoiceStore, numberText, type StoredInvoice, snapshotOf } from './store.ts';
 
 const tag = 'Invoices';
 const path = '/invoices';
 const params = z.object({ id: identifier() });
 
+export interface InvoiceStores {
+  readonly invoices: InvoiceStore;
+  readonly users: Pick<UserStore, 'find'>;
+}
+
 export function invoiceEndpoints(
-  { database, paginator, mails }: Services,
-  invoices: InvoiceStore,
+  { database, paginator, mails, clock }: Services,
+  { invoices, users }: InvoiceStores,
 ): Endpoint[] {
+  /** Whether the address on the invoice is one that its customer has confirmed. */
+  async function hasConfirmed(session: Session, row: StoredInvoice): Promise<boolean> {
+    const user = await users.find(session, row.customer_id);
+    const isSame = user !== undefined && emailKey(user.email) === emailKey(snapshotOf(row).customer.email);
+    return isSame && user.verified_at !== null;
+  }
+
   const pdfs = createPdfs();
   return [
     endpoint({
@@ -74,7 +89,7 @@ export function invoiceEndpoints(
       async handle({ params: { id }, caller, url, mediaType }) {
         const row = visible(await invoices.find(database.read, id), id, caller);
         if (mediaType !== pdf)
-          return ok(invoiceView(row, { caller, url, mediaType }), { lastModified: row.updated_at });
+          return ok(invoiceView(row, { caller, url, mediaType }), datedUnlessHal(mediaType, row.updated_at));
         // What the PDF shows is what was issued: it does not change when the invoice is sent.
         const options = { lastModified: row.created_at };
         return document(await pdfs.of(row), pdf, `${numberText(row.number)}.pdf`, options);
@@ -86,7 +101,7 @@ export function invoiceEndpoints(
       operationId: 'sendInvoice',
       summary: 'Send an invoice by e-mail',
       description:
-        'To the address the customer had when the order was placed, with the PDF attached. It is tried until the mail server takes it; then the invoice has sentAt. Each request sends it once more, unless it repeats an Idempotency-Key.',
+        'To the address the customer had when the order was placed, with the PDF attached; customers who have not confirmed that address are told there how to, and get no PDF. It is tried until the mail server takes it; then the invoice has sentAt. Each request sends it once more, unless it repeats an Idempotency-Key.',
       tag,
       access: allow.everyone('invoices:write'),
       params,
@@ -100,9 +115,16 @@ export function invoiceEndpoints(
       errors: ['NOT_FOUND'],
       async handle({ params: { id }, caller, write, cause }) {
         const row = visible(await invoices.find(database.read, id), id, caller);
-        const mail = invoiceMail(row, await pdfs.of(row));
+        const isByStaff = caller.kind === 'key' || (caller.kind === 'user' && caller.role !== 'user');
+        const pdf = await pdfs.of(row);
         return write(async session => {
-          await mails.add(session, mail, cause());
+          const isConfirmed = await hasConfirmed(session, row);
+          const mail =
+            isConfirmed || isByStaff
+              ? invoiceMail(row, { pdf, isConfirmed, isByStaff })
+              : unconfirmedInvoiceMail(row);
+          const refused = await mails.add(session, mail, cause());
+          if (refused !== undefined) throw tooMuchMail(refused, clock.now());
           return secret(202, { status: 'queued' });
         });
       },

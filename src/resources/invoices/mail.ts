@@ -4,8 +4,16 @@ import type { NewMail } from '../../mail/mails.ts';
 import { formatMoney } from '../../money.ts';
 import { numberText, type StoredInvoice, snapshotOf } from './store.ts';
 
-/** @param pdf the invoice; the mail is about it, so that its sending is taken note of */
-export function invoiceMail(row: StoredInvoice, pdf: Uint8Array): NewMail {
+export interface InvoiceMail {
+  /** Its PDF. */
+  readonly pdf: Uint8Array;
+  /** Whether the customer has confirmed the address. */
+  readonly isConfirmed: boolean;
+  readonly isByStaff: boolean;
+}
+
+/** The invoice; the mail is about it, so that its sending is taken note of. */
+export function invoiceMail(row: StoredInvoice, { pdf, isConfirmed, isByStaff }: InvoiceMail): NewMail {
   const { seller, customer, currency, total } = snapshotOf(row);
   const number = numberText(row.number);
   const paragraphs = [
@@ -13,8 +21,8 @@ export function invoiceMail(row: StoredInvoice, pdf: Uint8Array): NewMail {
     seller.name,
   ];
   return {
-    to: { name: customer.name, address: customer.email },
-    ...letter(`Invoice ${number} from ${seller.name}`, customer.name, paragraphs),
+    to: { name: isConfirmed ? customer.name : '', address: customer.email },
+    ...letter(`Invoice ${number} from ${seller.name}`, isConfirmed ? customer.name : undefined, paragraphs),
     attachments: [
       {
         filename: `${number}.pdf`,
@@ -23,5 +31,26 @@ export function invoiceMail(row: StoredInvoice, pdf: Uint8Array): NewMail {
       },
     ],
     about: { resource: 'invoice', resourceId: row.id },
+    isConfirmed,
+    isByStaff,
+  };
+}
+
+/**
+ * In place of the invoice, when customers send it to an address that they have not confirmed: it may be a stranger's,
+ * who is not to read what the customer has written.
+ */
+export function unconfirmedInvoiceMail(row: StoredInvoice): NewMail {
+  const { seller, customer } = snapshotOf(row);
+  const number = numberText(row.number);
+  const paragraphs = [
+    `Invoice ${number} for order ${row.order_id} is ready. It is sent to confirmed addresses only: confirm this one with the link in the mail that you got for your account, or with "forgot password", and have the invoice sent again. Signed in, you can read it already.`,
+    'If you have not ordered anything, do nothing.',
+    seller.name,
+  ];
+  return {
+    to: { name: '', address: customer.email },
+    ...letter(`Invoice ${number} from ${seller.name}`, undefined, paragraphs),
+    attachments: [],
   };
 }

@@ -28,7 +28,7 @@ export function invoiceView(row: StoredInvoice, { caller, url, mediaType }: View
   const invoice = invoiceOf(row);
   if (!isHal(mediaType)) return { ...invoice, _links: links };
   const { items, ...members } = invoice;
-  return hal(members, links, { items });
+  return hal(members, links, { item: items });
 }
 
 /** @throws HttpError 404 when there is no such invoice, or none that the caller may know of */

@@ -55,7 +55,7 @@ export const invoiceHal = halOf(
   bare.omit({ items: true }),
   'InvoiceHal',
   links,
-  z.object({ items: z.array(orderItem).max(mostItems) }),
+  z.object({ item: z.array(orderItem).max(mostItems).describe('Each item.') }),
 );
 export const invoiceList = collectionOf(invoice, 'InvoiceList');
 export const invoiceHalList = halCollectionOf(invoiceHal, 'invoices', invoiceList, 'InvoiceHalList');

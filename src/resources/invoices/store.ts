@@ -5,6 +5,7 @@ import type { Cause, Outbox } from '../../events/outbox.ts';
 import { fromMinor } from '../../money.ts';
 import type { Database, Session, Transaction } from '../../storage/database.ts';
 import { type Lister, lister } from '../../storage/list.ts';
+import { momentOfChange } from '../../storage/moments.ts';
 import { prepared } from '../../storage/prepared.ts';
 import { itemOf, type StoredItem, type StoredOrder } from '../orders/store.ts';
 import type { Invoice } from './schema.ts';
@@ -152,7 +153,8 @@ export function invoiceStore(database: Database, outbox: Outbox, seller: Seller)
     async markSent(session, id, cause) {
       const before = await session.first(byIdForUpdate({ id }));
       if (before === undefined) return;
-      const changed = { sent_at: cause.at, version: before.version + 1, updated_at: cause.at };
+      const at = momentOfChange(cause.at, before.updated_at);
+      const changed = { sent_at: cause.at, version: before.version + 1, updated_at: at };
       await session.run(build.updateTable('invoices').set(changed).where('id', '=', id).compile());
       await record(session, 'sent', before, { ...before, ...changed }, cause);
     },

@@ -1,20 +1,34 @@
 /** API keys over HTTP, for administrators. */
 import { z } from 'zod';
-import { allow } from '../../http/access.ts';
+import { allow, outdated } from '../../http/access.ts';
 import { type Endpoint, endpoint } from '../../http/endpoint.ts';
 import { HttpError, invalid } from '../../http/errors.ts';
 import { noContent, ok, secret } from '../../http/reply.ts';
 import { identifier } from '../../http/schema.ts';
 import type { Services } from '../services.ts';
+import type { UserStore } from '../users/store.ts';
 import * as schema from './schema.ts';
 import { apiKeyOf, type KeyStore } from './store.ts';
 
 const tag = 'API keys';
 const path = '/keys';
 const params = z.object({ id: identifier() });
-const example = { name: 'Price import', scopes: ['products:write'], expiresAt: '2027-01-01T00:00:00Z' };
+const example = {
+  name: 'Price import',
+  scopes: ['products:write'],
+  expiresAt: '2027-01-01T00:00:00Z',
+  rateLimit: 20_000,
+};
 
-export function keyEndpoints({ database, clock, paginator }: Services, store: KeyStore): Endpoint[] {
+export interface KeyParts {
+  readonly keys: KeyStore;
+  readonly users: Pick<UserStore, 'keep'>;
+}
+
+export function keyEndpoints(
+  { database, clock, paginator }: Services,
+  { keys: store, users }: KeyParts,
+): Endpoint[] {
   const missing = (id: number) =>
     new HttpError('NOT_FOUND', { message: `There is no API key ${id || 'with this id'}.` });
   return [
@@ -45,14 +59,15 @@ export function keyEndpoints({ database, clock, paginator }: Services, store: Ke
       access: allow.admin(),
       body: { kind: 'json', schema: schema.createKey, example },
       responses: { 201: { description: 'The key, shown this once.', schema: schema.apiKeyWithSecret } },
-      handle({ body, caller, url, write }) {
-        const now = clock.now();
-        if (body.expiresAt != null && Date.parse(body.expiresAt) <= now) {
+      handle({ body, caller, url, write, cause }) {
+        if (body.expiresAt != null && Date.parse(body.expiresAt) <= clock.now()) {
           throw invalid('expiresAt', 'future', 'must be in the future');
         }
         return write(async session => {
-          const createdBy = caller.kind === 'user' ? caller.userId : null;
-          const { row, key } = await store.insert(session, body, createdBy, now);
+          // A key outlives the right to make it: whoever makes it stays an administrator until it is made.
+          const maker = caller.kind === 'user' ? await users.keep(session, caller.userId) : undefined;
+          if (maker?.role !== 'admin') throw outdated();
+          const { row, key } = await store.insert(session, body, maker.id, cause());
           return secret(201, { ...apiKeyOf(row), key }, { Location: `${url.base}${url.path}/${row.id}` });
         });
       },
@@ -83,12 +98,12 @@ export function keyEndpoints({ database, clock, paginator }: Services, store: Ke
       params,
       responses: { 204: { description: 'The key is not accepted any more.' } },
       errors: ['NOT_FOUND', 'PRECONDITION_FAILED'],
-      handle({ params: { id }, precondition, write }) {
+      handle({ params: { id }, precondition, write, cause }) {
         return write(async session => {
-          const row = await store.find(session, id);
+          const row = await store.lock(session, id);
           if (row === undefined) throw missing(id);
           precondition(JSON.stringify(apiKeyOf(row)));
-          await store.remove(session, id);
+          await store.remove(session, row, cause());
           return noContent();
         });
       },

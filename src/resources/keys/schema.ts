@@ -29,14 +29,28 @@ const fields = {
   scopes: z.array(z.enum(scopes)).min(1).max(scopes.length),
 };
 
+/** A limit of the key's own, of as many requests as the setting RATE_LIMIT allows. */
+export const rateLimit = z
+  .int()
+  .min(1)
+  .max(1_000_000_000)
+  .nullable()
+  .describe('Requests per window of the quota; null: as everybody has.')
+  .meta({ examples: [20_000] });
+
 export const createKey = z
-  .object({ ...fields, expiresAt: z.iso.datetime({ offset: true }).nullish() })
+  .object({
+    ...fields,
+    expiresAt: z.iso.datetime({ offset: true }).nullish(),
+    rateLimit: rateLimit.optional(),
+  })
   .meta({ id: 'CreateApiKey' });
 
 export const apiKey = z
   .object({
     id: identifier(),
     ...fields,
+    rateLimit,
     prefix: z
       .string()
       .max(16)

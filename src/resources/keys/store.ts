@@ -1,9 +1,13 @@
-/** The queries of API keys. Only a key's hash is stored; 256 random bits need no slow hash. */
+/**
+ * The queries of API keys. Only a key's hash is stored; 256 random bits need no slow hash. Making and revoking a key
+ * are events; no event holds the key or its hash.
+ */
 import { randomBytes } from 'node:crypto';
+import type { Cause, Outbox } from '../../events/outbox.ts';
 import type { Caller } from '../../http/access.ts';
 import type { ErrorCode } from '../../http/errors.ts';
 import type { Clock } from '../../ports/clock.ts';
-import { type Database, type Session, StorageError } from '../../storage/database.ts';
+import { type Database, type Session, StorageError, type Transaction } from '../../storage/database.ts';
 import { type Listed, type ListRequest, lister } from '../../storage/list.ts';
 import { prepared } from '../../storage/prepared.ts';
 import type { ApiKey, NewApiKey } from './schema.ts';
@@ -13,6 +17,7 @@ export interface StoredKey {
   readonly name: string;
   readonly prefix: string;
   readonly scopes: string;
+  readonly rate_limit: number | null;
   readonly created_at: number;
   readonly expires_at: number | null;
   readonly last_used_at: number | null;
@@ -21,19 +26,30 @@ export interface StoredKey {
 export interface KeyStore {
   list(request: ListRequest): Promise<Listed<StoredKey>>;
   find(session: Session, id: number): Promise<StoredKey | undefined>;
+  /** The same, keeping others from changing or removing it until the transaction ends. */
+  lock(session: Session, id: number): Promise<StoredKey | undefined>;
   /** @returns the stored key and the secret, which is not kept */
   insert(
-    session: Session,
+    session: Transaction,
     input: NewApiKey,
     createdBy: number | null,
-    now: number,
+    cause: Cause,
   ): Promise<{ row: StoredKey; key: string }>;
-  /** @returns whether there was such a key */
-  remove(session: Session, id: number): Promise<boolean>;
+  /** Revokes a key that is locked. */
+  remove(session: Transaction, before: StoredKey, cause: Cause): Promise<void>;
   authenticate(key: string): Promise<Caller | ErrorCode>;
 }
 
-const columns = ['id', 'name', 'prefix', 'scopes', 'created_at', 'expires_at', 'last_used_at'] as const;
+const columns = [
+  'id',
+  'name',
+  'prefix',
+  'scopes',
+  'rate_limit',
+  'created_at',
+  'expires_at',
+  'last_used_at',
+] as const;
 /** Last use is written at most this often per key, in milliseconds. */
 const lastUseResolution = 60_000;
 
@@ -46,6 +62,7 @@ export function apiKeyOf(row: StoredKey): ApiKey {
     id: row.id,
     name: row.name,
     scopes: JSON.parse(row.scopes),
+    rateLimit: row.rate_limit,
     prefix: row.prefix,
     expiresAt: momentOf(row.expires_at),
     lastUsedAt: momentOf(row.last_used_at),
@@ -53,11 +70,33 @@ export function apiKeyOf(row: StoredKey): ApiKey {
   };
 }
 
-export function keyStore(database: Database, clock: Clock): KeyStore {
-  const { build } = database;
+export function keyStore(database: Database, clock: Clock, outbox: Outbox): KeyStore {
+  const { build, dialect } = database;
+  const byId = (id: number) => build.selectFrom('api_keys').select(columns).where('id', '=', id);
   const byHash = prepared<{ hash: string }, StoredKey>(argument =>
     build.selectFrom('api_keys').select(columns).where('key_hash', '=', argument.hash),
   );
+
+  const documentOf = (row: StoredKey | undefined) =>
+    row === undefined ? null : JSON.stringify(apiKeyOf(row));
+  const record = (
+    session: Transaction,
+    action: string,
+    before: StoredKey | undefined,
+    after: StoredKey | undefined,
+    cause: Cause,
+  ) =>
+    outbox.record(
+      session,
+      {
+        resource: 'key',
+        resourceId: (after ?? before)?.id ?? 0,
+        action,
+        before: documentOf(before),
+        after: documentOf(after),
+      },
+      cause,
+    );
 
   async function noteUse(row: StoredKey, now: number): Promise<void> {
     if (row.last_used_at !== null && now - row.last_used_at < lastUseResolution) return;
@@ -75,17 +114,18 @@ export function keyStore(database: Database, clock: Clock): KeyStore {
       table: 'api_keys',
       columns: columns.filter(column => column !== 'id'),
     }),
-    find: (session, id) =>
-      session.first(build.selectFrom('api_keys').select(columns).where('id', '=', id).compile()),
-    async insert(session, input, createdBy, now) {
+    find: (session, id) => session.first(byId(id).compile()),
+    lock: (session, id) => session.first(byId(id).modifyEnd(dialect.forUpdate).compile()),
+    async insert(session, input, createdBy, cause) {
       const key = `ck_${randomBytes(32).toString('base64url')}`;
       const values = {
         name: input.name,
         prefix: key.slice(0, 9),
         key_hash: hashOf(key),
         scopes: JSON.stringify([...new Set(input.scopes)]),
+        rate_limit: input.rateLimit ?? null,
         created_by: createdBy,
-        created_at: now,
+        created_at: cause.at,
         expires_at: input.expiresAt == null ? null : Date.parse(input.expiresAt),
         last_used_at: null,
       };
@@ -93,10 +133,12 @@ export function keyStore(database: Database, clock: Clock): KeyStore {
         build.insertInto('api_keys').values(values).returning(columns).compile(),
       );
       if (row === undefined) throw new Error('INSERT … RETURNING gave no row');
+      await record(session, 'created', undefined, row, cause);
       return { row, key };
     },
-    async remove(session, id) {
-      return (await session.run(build.deleteFrom('api_keys').where('id', '=', id).compile())) > 0;
+    async remove(session, before, cause) {
+      await session.run(build.deleteFrom('api_keys').where('id', '=', before.id).compile());
+      await record(session, 'revoked', before, undefined, cause);
     },
     async authenticate(key) {
       if (!/^ck_[\w-]{43}$/.test(key)) return 'UNAUTHORIZED';
@@ -110,6 +152,7 @@ export function keyStore(database: Database, clock: Clock): KeyStore {
         subject: `key:${row.id}`,
         keyId: row.id,
         scopes: new Set(JSON.parse(row.scopes)),
+        rateLimit: row.rate_limit ?? undefined,
       };
     },
   };

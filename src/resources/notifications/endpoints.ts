@@ -1,6 +1,7 @@
 /** Notifications over HTTP: everyone has their own, and nobody another's. */
 import { z } from 'zod';
 import { allow, type Caller, unauthorized } from '../../http/access.ts';
+import { selfAddress } from '../../http/addresses.ts';
 import { type Endpoint, endpoint, type RequestUrl } from '../../http/endpoint.ts';
 import { HttpError } from '../../http/errors.ts';
 import { hal, halCollection, isHal, type Links } from '../../http/hal.ts';
@@ -54,9 +55,7 @@ export function notificationEndpoints(
         const request = paginator.request(query, conditions, schema.sortColumns, 'notifications');
         const item = (row: StoredNotification) => JSON.stringify(shownAs(row, mediaType, url));
         const envelope = paginator.envelope(await store.list(request), request, 'notifications', url, item);
-        if (!isHal(mediaType)) return ok(envelope);
-        const self = `${url.base}${url.path}${url.search === '' ? '' : `?${url.search}`}`;
-        return ok(halCollection(envelope, 'notifications', self));
+        return ok(isHal(mediaType) ? halCollection(envelope, 'notifications', selfAddress(url)) : envelope);
       },
     }),
     endpoint({

@@ -1,6 +1,6 @@
 /** What is done to an order over HTTP: cancelling and paying it. */
 import { z } from 'zod';
-import { type Access, allow } from '../../http/access.ts';
+import { type Access, allow, type Caller } from '../../http/access.ts';
 import { type Endpoint, endpoint } from '../../http/endpoint.ts';
 import { HttpError } from '../../http/errors.ts';
 import { ok, secret } from '../../http/reply.ts';
@@ -8,8 +8,18 @@ import { identifier } from '../../http/schema.ts';
 import { type OpenPayment, PaymentError, type PaymentProvider } from '../../ports/payment.ts';
 import type { Session } from '../../storage/database.ts';
 import type { Services } from '../services.ts';
+import type { UserStore } from '../users/store.ts';
 import type { PaymentStore, StoredPayment } from './payments.ts';
-import { type OrderView, orderView, requireChange, type Viewer, visible } from './representation.ts';
+import {
+  notStaff,
+  type OrderView,
+  orderViewFor,
+  type Payers,
+  requireChange,
+  requirePayment,
+  type Viewer,
+  visible,
+} from './representation.ts';
 import { isOpen, obstacle } from './rules.ts';
 import * as schema from './schema.ts';
 import type { Settle } from './settle.ts';
@@ -24,12 +34,16 @@ export interface ActionParts {
   readonly payments: PaymentStore;
   readonly provider: PaymentProvider | undefined;
   readonly settle: Settle;
+  readonly payers: Payers;
+  readonly users: Pick<UserStore, 'administrators'>;
 }
 
 export function orderActions(
   { database }: Services,
-  { orders, payments, provider, settle }: ActionParts,
+  { orders, payments, provider, settle, payers, users }: ActionParts,
 ): Endpoint[] {
+  const orderView = orderViewFor(payers);
+
   /** @throws HttpError 404, 403 */
   async function permitted(
     session: Session,
@@ -40,6 +54,12 @@ export function orderActions(
     const view = await visible(orders, session, order, id, caller);
     requireChange(caller, view.order.customer_id);
     return view;
+  }
+
+  /** Asks the database: an access token may be older than a change of role. @throws HttpError 403 */
+  async function requireStaff(session: Session, caller: Caller): Promise<void> {
+    if (payers === 'customers' || caller.kind !== 'user') return;
+    if (!(await users.administrators(session)).includes(caller.userId)) throw notStaff();
   }
 
   /**
@@ -100,7 +120,7 @@ export function orderActions(
       operationId: 'payOrder',
       summary: 'Pay an order',
       description:
-        'While it is PENDING. Without a payment provider the payment is recorded, and the order is PAID at once. With one, the payment is opened: the customer confirms it with `payment.clientSecret`, and the order is PAID when the provider reports it. If-Match takes the ETag of the order itself, as `GET /v1/orders/{id}` gives it.',
+        'While it is PENDING. Without a payment provider the payment is recorded, and the order is PAID at once; with PAYMENT_BY_HAND=staff by administrators and API keys only. With one, the payment is opened: the customer confirms it with `payment.clientSecret`, and the order is PAID when the provider reports it. If-Match takes the ETag of the order itself, as `GET /v1/orders/{id}` gives it.',
       tag,
       access,
       params,
@@ -125,12 +145,14 @@ export function orderActions(
         const { id } = input.params;
         const shown = (view: OrderView) => orderView(view, input);
         const current = await permitted(database.read, await orders.find(database.read, id), id, input);
+        requirePayment(input.caller, current.order.customer_id, payers);
         // Once it is paid, a repeated request still gets the answer that was stored for it: see write.
         if (isOpen(current.order.status)) precondition(JSON.stringify(shown(current)));
         const known = await payments.find(database.read, id);
         const open = await opened(current, known, cause().at);
         return write(async session => {
           const before = await permitted(session, await orders.lock(session, id), id, input);
+          await requireStaff(session, input.caller);
           precondition(JSON.stringify(shown(before)));
           requireOpen(before.order);
           const payment = paymentOf(id, open);

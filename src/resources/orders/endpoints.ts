@@ -16,7 +16,8 @@ import { priced } from './pricing.ts';
 import {
   itemView,
   known,
-  orderView,
+  orderViewFor,
+  type Payers,
   requireChange,
   type Viewer,
   viewsOf,
@@ -37,12 +38,15 @@ export interface OrderStores {
   readonly orders: OrderStore;
   readonly products: ProductStore;
   readonly users: UserStore;
+  readonly payers: Payers;
 }
 
 export function orderEndpoints(
   { database, config, paginator }: Services,
-  { orders, products, users }: OrderStores,
+  { orders, products, users, payers }: OrderStores,
 ): Endpoint[] {
+  const orderView = orderViewFor(payers);
+
   const noUser = (id: number) =>
     new HttpError('NOT_FOUND', { message: `There is no user ${id || 'with this id'}.` });
 

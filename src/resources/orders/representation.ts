@@ -36,6 +36,15 @@ export function mayChange(caller: Caller, customerId: number): boolean {
   return maySee(caller, customerId, ['admin']);
 }
 
+/** Who may pay an order: whoever may change it, or staff alone where payments are recorded by hand and so set. */
+export type Payers = 'customers' | 'staff';
+
+/** @param customerId whose order it is */
+export function mayPay(caller: Caller, customerId: number, payers: Payers): boolean {
+  const isStaff = caller.kind === 'key' || (caller.kind === 'user' && caller.role === 'admin');
+  return mayChange(caller, customerId) && (payers === 'customers' || isStaff);
+}
+
 /** Whether links may lead the caller to this user. */
 function maySeeCustomer(caller: Caller, customerId: number): boolean {
   if (caller.kind === 'key') return caller.scopes.has('users:read');
@@ -43,35 +52,38 @@ function maySeeCustomer(caller: Caller, customerId: number): boolean {
 }
 
 /** The representation that a GET answers. */
-export function orderView({ customer, ...whole }: OrderView, { caller, url, mediaType }: Viewer): object {
-  const { order } = whole;
-  const root = versionRoot(url);
-  const self = `${root}/orders/${order.id}`;
-  const customerLink =
-    customer !== undefined && maySeeCustomer(caller, customer.id)
-      ? { href: `${root}/users/${customer.id}` }
-      : undefined;
-  const changeable = isOpen(order.status) && mayChange(caller, order.customer_id);
-  const links: Links = {
-    self: { href: self },
-    items: { href: `${self}/items` },
-    ...(customerLink === undefined ? {} : { customer: customerLink }),
-    ...(changeable
-      ? {
-          cancel: { href: `${self}/cancel`, method: 'POST' },
-          pay: { href: `${self}/payment`, method: 'POST' },
-        }
-      : {}),
+export type ShowOrder = (view: OrderView, viewer: Viewer) => object;
+
+/** @param payers who may pay orders, and so is shown the link */
+export const orderViewFor =
+  (payers: Payers): ShowOrder =>
+  ({ customer, ...whole }, { caller, url, mediaType }) => {
+    const { order } = whole;
+    const root = versionRoot(url);
+    const self = `${root}/orders/${order.id}`;
+    const customerLink =
+      customer !== undefined && maySeeCustomer(caller, customer.id)
+        ? { href: `${root}/users/${customer.id}` }
+        : undefined;
+    const changeable = isOpen(order.status) && mayChange(caller, order.customer_id);
+    const payable = isOpen(order.status) && mayPay(caller, order.customer_id, payers);
+    const links: Links = {
+      self: { href: self },
+      items: { href: `${self}/items` },
+      ...(customerLink === undefined ? {} : { customer: customerLink }),
+      ...(changeable ? { cancel: { href: `${self}/cancel`, method: 'POST' } as const } : {}),
+      ...(payable ? { pay: { href: `${self}/payment`, method: 'POST' } as const } : {}),
+    };
+    const { items, ...members } = orderOf(whole);
+    if (!isHal(mediaType)) return { ...orderOf(whole), _links: links };
+    const embedded =
+      customer === undefined || customerLink === undefined
+        ? {}
+        : { customer: { id: customer.id, name: customer.name, _links: { self: customerLink } } };
+    const addressed = items.map(item => withAddress(item, order.id, root));
+    // `items` is the list of them, as the link says; each of its members is an `item` (IANA link relations).
+    return hal(members, links, { ...embedded, item: addressed });
   };
-  const { items, ...members } = orderOf(whole);
-  if (!isHal(mediaType)) return { ...orderOf(whole), _links: links };
-  const embedded =
-    customer === undefined || customerLink === undefined
-      ? {}
-      : { customer: { id: customer.id, name: customer.name, _links: { self: customerLink } } };
-  const addressed = items.map(item => withAddress(item, order.id, root));
-  return hal(members, links, { ...embedded, items: addressed });
-}
 
 /** An item of an order, as a GET of it answers. */
 export function itemView(
@@ -133,3 +145,14 @@ export function requireChange(caller: Caller, customerId: number): void {
     message: 'Orders are placed, paid and cancelled by their customer or an administrator.',
   });
 }
+
+/** @throws HttpError 403 */
+export function requirePayment(caller: Caller, customerId: number, payers: Payers): void {
+  requireChange(caller, customerId);
+  if (!mayPay(caller, customerId, payers)) throw notStaff();
+}
+
+export const notStaff = () =>
+  new HttpError('FORBIDDEN', {
+    message: 'Payments are recorded by an administrator here; ask the shop how to pay.',
+  });

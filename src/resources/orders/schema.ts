@@ -79,7 +79,7 @@ export const orderHal = halOf(
       })
       .optional()
       .describe('Absent when the customer is no longer there.'),
-    items: z.array(orderItemHal).max(mostItems),
+    item: z.array(orderItemHal).max(mostItems).describe('Each item; the link `items` leads to their list.'),
   }),
 );
 

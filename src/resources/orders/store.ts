@@ -3,6 +3,7 @@ import type { Cause, Outbox } from '../../events/outbox.ts';
 import { fromMinor } from '../../money.ts';
 import type { Database, Session, Transaction } from '../../storage/database.ts';
 import { type Lister, lister } from '../../storage/list.ts';
+import { momentOfChange } from '../../storage/moments.ts';
 import { prepared } from '../../storage/prepared.ts';
 import { searchIndex } from '../../storage/search-index.ts';
 import { orderText } from '../search/texts.ts';
@@ -253,7 +254,7 @@ export function orderStore(database: Database, outbox: Outbox): OrderStore {
       const rows = lines.map(line => ({ order_id: id, ...line }));
       await session.run(build.insertInto('order_items').values(rows).compile());
       const after = { order: { id, ...values }, items: await items(session, id) };
-      await search.add(session, 'order', { id, ...orderText({ id, ...values }) });
+      await search.add(session, 'order', { id, ...orderText({ id }, after.items) });
       await record(session, 'created', undefined, after, cause);
       return after;
     },
@@ -263,7 +264,7 @@ export function orderStore(database: Database, outbox: Outbox): OrderStore {
         ...before.order,
         status,
         version: before.order.version + 1,
-        updated_at: cause.at,
+        updated_at: momentOfChange(cause.at, before.order.updated_at),
         ...(status === 'PAID' ? { paid_at: cause.at } : { cancelled_at: cause.at }),
       };
       await session.run(update(order));

@@ -7,6 +7,7 @@ import type { Cause } from '../../events/outbox.ts';
 import { allow } from '../../http/access.ts';
 import { type Endpoint, endpoint } from '../../http/endpoint.ts';
 import { HttpError, invalid } from '../../http/errors.ts';
+import type { Quota } from '../../http/rate-limit.ts';
 import { secret } from '../../http/reply.ts';
 import { parseJson } from '../../http/request.ts';
 import { prose } from '../../http/schema.ts';
@@ -31,9 +32,17 @@ export interface WebhookParts {
   readonly payments: PaymentStore;
   readonly reports: PaymentReports | undefined;
   readonly settle: Settle;
+  /** Charged for what Stripe has not signed, in place of the quota of all requests. */
+  readonly unsignedReports: Quota;
 }
 
-export function stripeWebhook({ orders, payments, reports, settle }: WebhookParts): Endpoint[] {
+export function stripeWebhook({
+  orders,
+  payments,
+  reports,
+  settle,
+  unsignedReports,
+}: WebhookParts): Endpoint[] {
   /** @throws HttpError 422 when it is not what the order costs */
   function requireWhole(order: StoredOrder, made: PaymentMade): void {
     const { currency } = order;
@@ -59,6 +68,14 @@ export function stripeWebhook({ orders, payments, reports, settle }: WebhookPart
     }
   }
 
+  /** What a report says; undefined for one of no concern. @throws HttpError 400, 404 */
+  function read(body: Uint8Array, signature: string | null): Promise<PaymentMade | undefined> {
+    if (reports === undefined)
+      throw new HttpError('NOT_FOUND', { message: 'This service takes no reports from Stripe.' });
+    parseJson(body);
+    return verified(reports, body, signature);
+  }
+
   return [
     endpoint({
       method: 'POST',
@@ -75,13 +92,19 @@ export function stripeWebhook({ orders, payments, reports, settle }: WebhookPart
         limit: bodyLimit,
       },
       responses: { 200: { description: 'The event has been taken note of.', schema: received } },
-      errors: ['INVALID_SIGNATURE', 'PAYMENT_MISMATCH', 'NOT_FOUND'],
+      errors: ['INVALID_SIGNATURE', 'PAYMENT_MISMATCH', 'NOT_FOUND', 'RATE_LIMITED', 'DATABASE_UNAVAILABLE'],
       idempotent: false,
-      async handle({ body, header, write, cause }) {
-        if (reports === undefined)
-          throw new HttpError('NOT_FOUND', { message: 'This service takes no reports from Stripe.' });
-        parseJson(body);
-        const made = await verified(reports, body, header('stripe-signature'));
+      // Stripe may report as often as it has to: only what it has not signed is charged, once that is known.
+      free: true,
+      async handle({ body, header, address, charge, write, cause }) {
+        let made: PaymentMade | undefined;
+        try {
+          made = await read(body, header('stripe-signature'));
+        } catch (error) {
+          if (!isSigned(error))
+            await charge(unsignedReports, address, 'There have been too many reports without a signature');
+          throw error;
+        }
         const reply = secret(200, { received: true });
         if (made === undefined) return reply;
         return write(async session => {
@@ -92,6 +115,9 @@ export function stripeWebhook({ orders, payments, reports, settle }: WebhookPart
     }),
   ];
 }
+
+/** Whether a report was refused for what it says: its signature has been verified by then. */
+const isSigned = (error: unknown) => error instanceof HttpError && error.code === 'VALIDATION_FAILED';
 
 /** @throws HttpError 400 */
 async function verified(

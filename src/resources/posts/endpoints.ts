@@ -3,6 +3,7 @@ import { allow } from '../../http/access.ts';
 import { type Endpoint, endpoint } from '../../http/endpoint.ts';
 import { authorship, pages, presenter, staffRights } from '../authored.ts';
 import { authoredEndpoints } from '../authored-endpoints.ts';
+import type { CommentStore } from '../comments/store.ts';
 import type { Services } from '../services.ts';
 import * as schema from './schema.ts';
 import { type PostStore, postOf, type StoredPost } from './store.ts';
@@ -11,7 +12,10 @@ const tag = 'Posts';
 const path = '/posts';
 const example = { title: 'Open on Sunday', body: 'From noon to five, with coffee.' };
 
-export function postEndpoints({ database, paginator }: Services, store: PostStore): Endpoint[] {
+export function postEndpoints(
+  { database, paginator }: Services,
+  { posts: store, comments }: { posts: PostStore; comments: Pick<CommentStore, 'removeAll'> },
+): Endpoint[] {
   const authorOf = authorship(database);
   const present = presenter<StoredPost>({
     collection: 'posts',
@@ -83,7 +87,13 @@ export function postEndpoints({ database, paginator }: Services, store: PostStor
       patchExample: { title: 'Open on Sunday and Monday' },
       readOnly: ['id', 'author', 'createdAt', 'updatedAt', '_links'],
       presenter: present,
-      store,
+      store: {
+        ...store,
+        async remove(session, before, cause) {
+          await comments.removeAll(session, 'post_id', before.id, cause);
+          await store.remove(session, before, cause);
+        },
+      },
     }),
   ];
 }

@@ -2,17 +2,17 @@
 
 import { z } from 'zod';
 import { allow } from '../../http/access.ts';
-import { versionRoot } from '../../http/addresses.ts';
+import { selfAddress, versionRoot } from '../../http/addresses.ts';
 import { type Endpoint, endpoint } from '../../http/endpoint.ts';
 import { HttpError } from '../../http/errors.ts';
-import { hal, halCollection, isHal } from '../../http/hal.ts';
-import { selfOf } from '../../http/paginate.ts';
+import { datedUnlessHal, hal, halCollection, isHal } from '../../http/hal.ts';
 import { patched } from '../../http/patched.ts';
 import { rememberedLists, rememberedResources } from '../../http/remembered.ts';
 import { created, noContent, ok } from '../../http/reply.ts';
 import { identifier } from '../../http/schema.ts';
 import type { Condition } from '../../storage/list.ts';
 import { type Asked, may } from '../asked.ts';
+import type { ReviewStore } from '../reviews/store.ts';
 import type { Services } from '../services.ts';
 import { productJson, productOf, type StoredProduct } from './row.ts';
 import * as schema from './schema.ts';
@@ -23,7 +23,10 @@ const path = '/products';
 const params = z.object({ id: identifier() });
 const readOnly = ['id', 'createdAt', 'updatedAt', 'rating'];
 
-export function productEndpoints({ database, config, paginator }: Services, store: ProductStore): Endpoint[] {
+export function productEndpoints(
+  { database, config, paginator }: Services,
+  { products: store, reviews }: { products: ProductStore; reviews: Pick<ReviewStore, 'removeAllOn'> },
+): Endpoint[] {
   const found = (row: StoredProduct | undefined, id: number): StoredProduct => {
     if (row === undefined)
       throw new HttpError('NOT_FOUND', { message: `There is no product ${id || 'with this id'}.` });
@@ -37,7 +40,8 @@ export function productEndpoints({ database, config, paginator }: Services, stor
   /** What a GET of the product's address answers to this caller and Accept. */
   const bodyOf = (asked: Asked, row: StoredProduct) =>
     isHal(asked.mediaType) ? JSON.stringify(productHal(asked, row)) : productJson(row);
-  const show = (asked: Asked, row: StoredProduct) => ok(bodyOf(asked, row), { lastModified: row.updated_at });
+  const show = (asked: Asked, row: StoredProduct) =>
+    ok(bodyOf(asked, row), datedUnlessHal(asked.mediaType, row.updated_at));
   const one = { description: 'The product as it is now.', schema: schema.product, hal: schema.productHal };
 
   return [
@@ -79,7 +83,7 @@ export function productEndpoints({ database, config, paginator }: Services, stor
         return asked.write(async session => {
           const row = await store.insert(session, fields, cause());
           const location = `${url.base}${url.path}/${row.id}`;
-          return created(location, bodyOf(asked, row), { lastModified: row.updated_at });
+          return created(location, bodyOf(asked, row), datedUnlessHal(asked.mediaType, row.updated_at));
         });
       },
     }),
@@ -197,6 +201,7 @@ export function productEndpoints({ database, config, paginator }: Services, stor
         return asked.write(async session => {
           const before = found(await store.lock(session, id), id);
           precondition(bodyOf(asked, before), before.updated_at);
+          await reviews.removeAllOn(session, before.id, cause());
           await store.remove(session, before, cause());
           return noContent();
         });
@@ -208,7 +213,7 @@ export function productEndpoints({ database, config, paginator }: Services, stor
     const request = paginator.request(query, conditionsOf(query), schema.sortColumns, 'products');
     const listed = await store.list(request);
     const envelope = paginator.envelope(listed, request, 'products', asked.url, row => bodyOf(asked, row));
-    return ok(halCollection(envelope, 'products', selfOf(asked.url)));
+    return ok(halCollection(envelope, 'products', selfAddress(asked.url)));
   }
 
   async function halOne(asked: Asked, id: number) {
@@ -232,11 +237,16 @@ function productHal({ url, caller }: Asked, row: StoredProduct): object {
 }
 
 function conditionsOf(query: z.output<typeof schema.listProducts>): Condition[] {
-  const { category, status, minPrice, maxPrice } = query;
+  const { category, status, sku, tag, minPrice, maxPrice } = query;
   const conditions: Condition[] = [];
   if (category !== undefined) conditions.push({ column: 'category', operator: '=', value: category });
   if (status !== undefined)
     conditions.push({ column: 'status', operator: '=', value: status, literal: true });
+  if (sku !== undefined) conditions.push({ column: 'sku', operator: '=', value: sku });
+  if (tag !== undefined) {
+    const through = { table: 'product_tags', key: 'product_id' } as const;
+    conditions.push({ column: 'tag', operator: '=', value: tag, through });
+  }
   if (minPrice !== undefined) conditions.push({ column: 'price', operator: '>=', value: minPrice });
   if (maxPrice !== undefined) conditions.push({ column: 'price', operator: '<=', value: maxPrice });
   return conditions;

@@ -36,13 +36,15 @@ export interface Entry {
   prepared: PreparedRecord | undefined;
   /** Undefined while `prepared` says it. */
   fields: ProductFields | undefined;
+  /** Records that have changed it so far. */
+  changes: number;
 }
 
 /** The entry of a product that exists. */
 export function entryOf(row: StoredProduct): Entry {
   const { id: _id, createdAt, updatedAt: _updatedAt, rating, ...fields } = productOf(row);
   const stored = { stored: row, createdAt: Date.parse(createdAt), rating, before: fields };
-  return { stored, prepared: undefined, fields };
+  return { stored, prepared: undefined, fields, changes: 0 };
 }
 
 /** A plan for records that meet no product at all: what a batch does to an empty catalog. */
@@ -62,7 +64,7 @@ export function planAgainst(bySku: Map<string, Entry>, records: readonly Prepare
     const { sku } = prepared.row;
     const entry = sku === null ? undefined : bySku.get(sku);
     if (entry === undefined) {
-      const fresh: Entry = { stored: undefined, prepared, fields: undefined };
+      const fresh: Entry = { stored: undefined, prepared, fields: undefined, changes: 0 };
       created.push(fresh);
       if (sku !== null) bySku.set(sku, fresh);
       continue;
@@ -75,12 +77,19 @@ export function planAgainst(bySku: Map<string, Entry>, records: readonly Prepare
     }
     entry.fields = after;
     entry.prepared = undefined;
+    entry.changes += 1;
     changes += 1;
     if (entry.stored !== undefined) updated.add(entry);
   }
   const updates: ImportUpdate[] = [];
   for (const entry of updated) {
-    if (entry.stored !== undefined) updates.push({ ...entry.stored, after: fieldsOf(entry) });
+    if (entry.stored === undefined) continue;
+    const after = fieldsOf(entry);
+    if (sameFields(after, entry.stored.before)) {
+      // Changed and changed back: nothing is to be written.
+      changes -= entry.changes;
+      unchanged += entry.changes;
+    } else updates.push({ ...entry.stored, after });
   }
   const counts = { created: created.length, updated: changes, unchanged };
   return { creates: created.map(createOf), updates, counts };

@@ -12,6 +12,7 @@ export interface PreparedRecord {
   readonly row: ProductRow;
   /** What the search index holds of such a product. */
   readonly words: string;
+  readonly tags: readonly string[];
   /** Which fields the record has itself, for a product that exists: see `isGiven`. */
   readonly given: number;
 }
@@ -37,20 +38,16 @@ export function checkRecord(input: Readonly<Record<string, unknown>>): ImportRec
   return result.success ? result.data : detailsOf(result.error);
 }
 
-/** Words remembered as had: beyond that they are told once more, which does no harm. */
-const mostHad = 100_000;
-
 export interface Preparer {
   /** @param at epoch milliseconds: when a product that this record makes will have been created */
   prepare(record: ImportRecord, at: number): PreparedRecord;
-  /** The words of the records since the last call that none had before, and that a search may misspell. */
+  /** The distinct words of the records since the last call that a search may misspell. */
   newWords(): string[];
 }
 
 /** Prepares the records of one import. */
 export function recordPreparer(defaultCurrency: string): Preparer {
   const had = new Set<string>();
-  let fresh: string[] = [];
   return {
     prepare(record, at) {
       // An explicit null is kept, also as the currency.
@@ -58,16 +55,13 @@ export function recordPreparer(defaultCurrency: string): Preparer {
       const fields = { ...completeFields(record), currency };
       const { text, words } = splitDocument(searchTextOf(fields));
       for (const word of words) {
-        if (isNoWord(word) || had.has(word) || !canBeMisspelt(word)) continue;
-        if (had.size >= mostHad) had.clear();
-        had.add(word);
-        fresh.push(word);
+        if (!isNoWord(word) && !had.has(word) && canBeMisspelt(word)) had.add(word);
       }
-      return { row: rowOf(fields, at), words: text, given: givenOf(record) };
+      return { row: rowOf(fields, at), words: text, tags: fields.tags, given: givenOf(record) };
     },
     newWords() {
-      const words = fresh;
-      fresh = [];
+      const words = [...had];
+      had.clear();
       return words;
     },
   };

@@ -6,6 +6,7 @@
 import { type CompiledQuery, type RawBuilder, sql } from 'kysely';
 import type { Cause, Outbox } from '../../events/outbox.ts';
 import type { Database, Session, Transaction } from '../../storage/database.ts';
+import { momentOfChange } from '../../storage/moments.ts';
 import { prepared } from '../../storage/prepared.ts';
 import { searchIndex } from '../../storage/search-index.ts';
 import { collectionVersions, productTotals, type TotalChange } from '../../storage/totals.ts';
@@ -21,6 +22,7 @@ import {
 import type { PreparedRecord } from './import-prepared.ts';
 import { type ProductRow, productJson, rowOf, type StoredProduct } from './row.ts';
 import { searchTextOf } from './search-text.ts';
+import { productTags, type TagChange } from './tags.ts';
 
 /**
  * How a plan sees the products that have the records' skus: `lock` so that it can be carried out, `read` only to
@@ -33,10 +35,10 @@ export interface ProductImporter {
   plan(session: Session, records: readonly PreparedRecord[], look: Look): Promise<ImportPlan>;
   /**
    * Carries a plan out, in the transaction that made it.
-   * @param newWords those that the records of the import had not had before
+   * @param words those of the plan's records that a search may misspell
    * @throws StorageError `unique` when the plan was blind to one of the skus, or someone else has created it since
    */
-  apply(session: Transaction, plan: ImportPlan, newWords: readonly string[], cause: Cause): Promise<void>;
+  apply(session: Transaction, plan: ImportPlan, words: readonly string[], cause: Cause): Promise<void>;
 }
 
 const collection = 'products';
@@ -51,6 +53,7 @@ export function productImporter(database: Database, outbox: Outbox): ProductImpo
   const versions = collectionVersions(database);
   const totals = productTotals(database);
   const search = searchIndex(database);
+  const writeTags = productTags(database);
   const inserts = insertSizes.map(size => ({ size, query: insertOf(database, size) }));
   const update = updateOf(database);
   const created = createdEvents(database);
@@ -87,9 +90,11 @@ export function productImporter(database: Database, outbox: Outbox): ProductImpo
       return planAgainst(await existing(session, [...skus].sort(), look === 'lock'), records);
     },
 
-    async apply(session, { creates, updates }, newWords, cause) {
-      await search.keep(session, newWords);
+    async apply(session, { creates, updates, counts }, words, cause) {
       if (creates.length === 0 && updates.length === 0) return;
+      search.keep(session, words);
+      // Of records that no product is made of, words may be in no document.
+      if (counts.updated + counts.unchanged > 0) search.release(session, words);
       versions.advance(session, collection);
       const now = cause.at;
       const rows = creates.map(create =>
@@ -111,13 +116,23 @@ export function productImporter(database: Database, outbox: Outbox): ProductImpo
           ? { id, words: create.prepared.words }
           : { id, ...searchTextOf(create.fields) };
       });
+      const tags: TagChange[] = updates.map(({ stored, before, after }) => ({
+        id: stored.id,
+        before: before.tags,
+        after: after.tags,
+      }));
+      for (const [index, create] of creates.entries()) {
+        const after = 'prepared' in create ? create.prepared.tags : create.fields.tags;
+        tags.push({ id: ids[index] ?? 0, before: [], after });
+      }
+      await writeTags(session, tags);
       await search.addMany(session, 'product', documents);
       // All at once: PostgreSQL gets them in one go instead of one round trip each.
       await Promise.all(
         updates.map(async ({ stored, before, after, createdAt, rating }) => {
           const { id } = stored;
           await search.change(session, 'product', searchTextOf(before), { id, ...searchTextOf(after) });
-          const row = rowOf(after, now, createdAt, rating);
+          const row = rowOf(after, momentOfChange(now, stored.updated_at), createdAt, rating);
           await session.run(update({ id, ...row }));
           const documents = {
             before: productJson(stored),

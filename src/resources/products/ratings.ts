@@ -5,6 +5,7 @@
 import { sql } from 'kysely';
 import type { Cause, Outbox } from '../../events/outbox.ts';
 import type { Database, Session, Transaction } from '../../storage/database.ts';
+import { momentOfChange } from '../../storage/moments.ts';
 import { prepared } from '../../storage/prepared.ts';
 import { collectionVersions } from '../../storage/totals.ts';
 import { productJson, productOf, type StoredProduct } from './row.ts';
@@ -24,6 +25,10 @@ export interface ProductRatings {
    * @param change what is to be added to the sum of all ratings, and to their number
    */
   add(session: Transaction, before: RatedProduct, change: RatingChange, cause: Cause): Promise<void>;
+  /** The same as `lock` for many products, in order of id; those that are gone are left out. */
+  lockMany(session: Session, ids: readonly number[]): Promise<RatedProduct[]>;
+  /** Locks products and adds to their ratings. @param changes by product */
+  addMany(session: Transaction, changes: ReadonlyMap<number, RatingChange>, cause: Cause): Promise<void>;
 }
 
 export interface RatingChange {
@@ -55,28 +60,62 @@ export function productRatings(database: Database, outbox: Outbox): ProductRatin
       })
       .where('id', '=', argument.id),
   );
+  async function lockMany(session: Session, ids: readonly number[]): Promise<RatedProduct[]> {
+    if (ids.length === 0) return [];
+    const query = sql<RatedProduct>`select id, document, updated_at, rating_sum, rating_count from products
+      where id in (${sql.join(ids)}) order by id ${dialect.forUpdate}`;
+    return session.all(query.compile(build));
+  }
+
+  /** Writes the new rating of a product; gives what its event says. */
+  async function write(session: Transaction, before: RatedProduct, change: RatingChange, at: number) {
+    const sum = before.rating_sum + change.sum;
+    const count = before.rating_count + change.count;
+    const { id, ...members } = productOf(before);
+    const after: Omit<Product, 'id'> = {
+      ...members,
+      updatedAt: new Date(at).toISOString(),
+      rating: { average: averageOf(sum, count), count },
+    };
+    const document = JSON.stringify(after).slice(1);
+    await session.run(update({ id, document, updated_at: at, rating_sum: sum, rating_count: count }));
+    const documents = { before: productJson(before), after: productJson({ id, document }) };
+    return { resource: 'product', resourceId: id, action: 'updated', ...documents };
+  }
+
+  async function addAll(
+    session: Transaction,
+    products: readonly RatedProduct[],
+    changeOf: (id: number) => RatingChange | undefined,
+    cause: Cause,
+  ): Promise<void> {
+    versions.advance(session, 'products');
+    // All at once: PostgreSQL gets them in one go instead of one round trip each.
+    const written = await Promise.all(
+      products.map(product =>
+        write(
+          session,
+          product,
+          changeOf(product.id) ?? { sum: 0, count: 0 },
+          momentOfChange(cause.at, product.updated_at),
+        ),
+      ),
+    );
+    await outbox.recordAll(session, written, cause);
+  }
+
   return {
     lock: (session, id) => session.first(forUpdate({ id })),
+    lockMany,
 
     async add(session, before, change, cause) {
       if (change.sum === 0 && change.count === 0) return;
-      const sum = before.rating_sum + change.sum;
-      const count = before.rating_count + change.count;
-      const { id, ...members } = productOf(before);
-      const after: Omit<Product, 'id'> = {
-        ...members,
-        updatedAt: new Date(cause.at).toISOString(),
-        rating: { average: averageOf(sum, count), count },
-      };
-      const document = JSON.stringify(after).slice(1);
-      versions.advance(session, 'products');
-      await session.run(update({ id, document, updated_at: cause.at, rating_sum: sum, rating_count: count }));
-      const documents = { before: productJson(before), after: productJson({ id, document }) };
-      await outbox.record(
-        session,
-        { resource: 'product', resourceId: id, action: 'updated', ...documents },
-        cause,
-      );
+      await addAll(session, [before], () => change, cause);
+    },
+
+    async addMany(session, changes, cause) {
+      const products = await lockMany(session, [...changes.keys()]);
+      await addAll(session, products, id => changes.get(id), cause);
     },
   };
 }

@@ -113,7 +113,8 @@ export const bulkPatch = z
       .refine(ids => new Set(ids).size === ids.length, {
         error: 'must not name an id twice',
         params: { rule: 'uniqueItems' },
-      }),
+      })
+      .meta({ uniqueItems: true }),
     update: patchProduct,
   })
   .meta({ id: 'BulkPatchProducts' });
@@ -137,6 +138,8 @@ export const listProducts = z.object({
   category: text(100)
     .optional()
     .meta({ description: 'Only products of this category.', examples: ['lighting'] }),
+  sku: text(64).optional().describe('Only the product with exactly this sku.'),
+  tag: text(50).optional().describe('Only products that have exactly this tag among theirs.'),
   minPrice: numberParameter({ examples: [10] })
     .optional()
     .describe('Only products that cost this much or more.'),

@@ -2,12 +2,14 @@
 import type { Cause, Outbox } from '../../events/outbox.ts';
 import { type Database, largestId, type Session, type Transaction } from '../../storage/database.ts';
 import { type Condition, type Lister, lister } from '../../storage/list.ts';
+import { momentOfChange } from '../../storage/moments.ts';
 import { prepared } from '../../storage/prepared.ts';
 import { searchIndex } from '../../storage/search-index.ts';
 import { collectionVersions, productTotals } from '../../storage/totals.ts';
 import { type ProductRow, productJson, productOf, rowOf, type StoredProduct } from './row.ts';
 import type { ProductFields } from './schema.ts';
 import { searchTextOf } from './search-text.ts';
+import { productTags, type TagChange } from './tags.ts';
 
 export interface ProductStore {
   find(session: Session, id: number): Promise<StoredProduct | undefined>;
@@ -36,6 +38,7 @@ export function productStore(database: Database, outbox: Outbox): ProductStore {
   const versions = collectionVersions(database);
   const totals = productTotals(database);
   const search = searchIndex(database);
+  const writeTags = productTags(database);
   const columns = ['id', 'document', 'updated_at'] as const;
 
   const byId = prepared<{ id: number }, StoredProduct>(argument =>
@@ -113,6 +116,7 @@ export function productStore(database: Database, outbox: Outbox): ProductStore {
       versions.advance(session, collection);
       totals.change(session, { status: row.status, category: row.category, change: 1 });
       const stored = { id, document: row.document, updated_at: cause.at };
+      await writeTags(session, [{ id, before: [], after: fields.tags }]);
       await search.add(session, 'product', { id, ...searchTextOf(fields) });
       await record(session, 'created', undefined, stored, cause);
       return stored;
@@ -121,13 +125,16 @@ export function productStore(database: Database, outbox: Outbox): ProductStore {
     async update(session, changes, cause) {
       versions.advance(session, collection);
       const stored: StoredProduct[] = [];
+      const tags: TagChange[] = [];
       for (const { before, fields } of changes) {
         const old = productOf(before);
-        const row = rowOf(fields, cause.at, Date.parse(old.createdAt), old.rating);
+        const at = momentOfChange(cause.at, before.updated_at);
+        const row = rowOf(fields, at, Date.parse(old.createdAt), old.rating);
         await session.run(build.updateTable('products').set(row).where('id', '=', before.id).compile());
+        tags.push({ id: before.id, before: old.tags, after: fields.tags });
         totals.change(session, { status: old.status, category: old.category, change: -1 });
         totals.change(session, { status: row.status, category: row.category, change: 1 });
-        const after = { id: before.id, document: row.document, updated_at: cause.at };
+        const after = { id: before.id, document: row.document, updated_at: at };
         await search.change(session, 'product', searchTextOf(old), {
           id: before.id,
           ...searchTextOf(fields),
@@ -135,15 +142,18 @@ export function productStore(database: Database, outbox: Outbox): ProductStore {
         await record(session, 'updated', before, after, cause);
         stored.push(after);
       }
+      await writeTags(session, tags);
       return stored;
     },
 
     async remove(session, before, cause) {
-      const { status, category } = productOf(before);
+      const old = productOf(before);
+      const { status, category, tags } = old;
       versions.advance(session, collection);
       await session.run(build.deleteFrom('products').where('id', '=', before.id).compile());
+      await writeTags(session, [{ id: before.id, before: tags, after: [] }]);
       totals.change(session, { status, category, change: -1 });
-      await search.remove(session, 'product', before.id);
+      await search.remove(session, 'product', { id: before.id, ...searchTextOf(old) });
       await record(session, 'deleted', before, undefined, cause);
     },
   };

@@ -6,7 +6,13 @@ import { sql } from 'kysely';
 import type { Cause, Outbox } from '../../events/outbox.ts';
 import type { Database, Session, Transaction } from '../../storage/database.ts';
 import { prepared } from '../../storage/prepared.ts';
-import { type Author, type AuthoredStore, authoredStore, type Stored } from '../authored-store.ts';
+import {
+  type Author,
+  type AuthoredStore,
+  authoredStore,
+  removedAtOnce,
+  type Stored,
+} from '../authored-store.ts';
 import { productRatings, type RatedProduct, type RatingChange } from '../products/ratings.ts';
 import type { ReviewFields } from './schema.ts';
 
@@ -47,12 +53,12 @@ export interface ReviewStore extends Pick<AuthoredStore<ReviewValues>, 'list' | 
   ): Promise<StoredReview>;
   remove(session: Transaction, before: StoredReview, cause: Cause): Promise<void>;
   /**
-   * Deletes all reviews of a user whose account is about to be deleted and whose row is locked. To be called before
-   * the account is deleted: the database would delete the reviews too, but leave the ratings of their products as
-   * they are.
-   * @returns how many there were
+   * Deletes all reviews of a user who is locked and about to be deleted; their products' ratings follow. (The
+   * database would delete them too, but without events, and leave the ratings as they are.)
    */
-  removeAllOf(session: Transaction, userId: number, cause: Cause): Promise<number>;
+  removeAllOf(session: Transaction, userId: number, cause: Cause): Promise<void>;
+  /** Deletes all reviews of a product that is locked and about to be deleted. */
+  removeAllOn(session: Transaction, productId: number, cause: Cause): Promise<void>;
 }
 
 export function reviewOf(row: StoredReview) {
@@ -81,10 +87,12 @@ export function reviewStore(database: Database, outbox: Outbox): ReviewStore {
       sql<{ id: number }>`select id from reviews
         where product_id = ${argument.productId} and user_id = ${argument.userId}`.compile(build),
   }));
-  const ofUser = prepared<{ userId: number }, { id: number; product_id: number }>(argument => ({
+  const nextProducts = prepared<{ userId: number }, { product_id: number }>(argument => ({
     compile: () =>
-      sql<{ id: number; product_id: number }>`select id, product_id from reviews
-        where user_id = ${argument.userId} order by product_id`.compile(build),
+      sql<{ product_id: number }>`select product_id from reviews
+        where user_id = ${argument.userId} order by product_id limit ${sql.lit(removedAtOnce)}`.compile(
+        build,
+      ),
   }));
 
   async function rate(session: Transaction, productId: number, change: RatingChange, cause: Cause) {
@@ -125,17 +133,26 @@ export function reviewStore(database: Database, outbox: Outbox): ReviewStore {
     },
 
     async removeAllOf(session, userId, cause) {
-      const found = await session.all(ofUser({ userId }));
-      // All products first, in order of id: after the first change nothing more is waited for.
-      for (const { product_id } of found) await ratings.lock(session, product_id);
-      let removed = 0;
-      for (const { id } of found) {
-        const review = await rows.lock(session, id);
-        if (review === undefined) continue;
-        await remove(session, review, cause);
-        removed += 1;
+      for (;;) {
+        // Products first, in order of id, as everybody locks them.
+        const products = await session.all(nextProducts({ userId }));
+        await ratings.lockMany(
+          session,
+          products.map(({ product_id }) => product_id),
+        );
+        const of = { column: 'user_id', value: userId, by: 'product_id' } as const;
+        const removed = await rows.removeSome(session, of, cause);
+        if (removed.length === 0) return;
+        const changes = removed.map(
+          ({ product_id, rating }) => [product_id, { sum: -rating, count: -1 }] as const,
+        );
+        await ratings.addMany(session, new Map(changes), cause);
       }
-      return removed;
+    },
+
+    async removeAllOn(session, productId, cause) {
+      const of = { column: 'product_id', value: productId } as const;
+      while ((await rows.removeSome(session, of, cause)).length > 0);
     },
   };
 }

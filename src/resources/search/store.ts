@@ -2,9 +2,8 @@
 import type { Database } from '../../storage/database.ts';
 import type { Key, Listed, PageRequest } from '../../storage/list.ts';
 import { isMet } from '../../storage/search-expression.ts';
-import { type SearchDocument, type SearchType, typeAt } from '../../storage/search-index.ts';
+import { type SearchDocument, type SearchType, spellingOf, typeAt } from '../../storage/search-index.ts';
 import { LongRead, type SearchSession, searchReader } from '../../storage/search-read.ts';
-import { spelling } from '../../storage/search-spelling.ts';
 import { documentWords } from '../../storage/search-words.ts';
 import { allHits, type QueryWord, queryWords, type RankClass, rankClasses } from './ranking.ts';
 import { snippetOf, type WordTest } from './snippet.ts';
@@ -70,7 +69,7 @@ interface Walk {
 
 export function searchStore(database: Database): SearchStore {
   const reader = searchReader(database);
-  const words = spelling(database);
+  const words = spellingOf(database);
   const documentsOf = documentReader(database);
 
   /** What the query is taken to ask for: its words as they are, or else as they may have been meant. */

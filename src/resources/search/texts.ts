@@ -9,10 +9,10 @@ export interface Article {
   readonly tags: string;
 }
 
-export interface Order {
-  readonly id: number;
-  readonly customer_name: string;
-  readonly customer_email: string;
+/** What is searched of an item of an order. */
+export interface Item {
+  readonly name: string;
+  readonly sku: string | null;
 }
 
 export interface User {
@@ -26,9 +26,10 @@ export function articleText({ title, body, tags }: Pick<Article, 'title' | 'body
   return { title, body: [body, ...(JSON.parse(tags) as string[])].join(' · ') };
 }
 
-/** An order's number, and whose it is. */
-export function orderText({ id, customer_name, customer_email }: Order): SearchText {
-  return { title: `Order ${id}`, body: `${customer_name} · ${customer_email}` };
+/** An order's number, and what was ordered. Whose it is does not belong to an order as it is read. */
+export function orderText({ id }: { readonly id: number }, items: readonly Item[]): SearchText {
+  const parts = items.flatMap(({ name, sku }) => (sku === null ? [name] : [name, sku]));
+  return { title: `Order ${id}`, body: parts.join(' · ') };
 }
 
 export function userText({ name, email }: Pick<User, 'name' | 'email'>): SearchText {

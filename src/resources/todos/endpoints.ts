@@ -61,8 +61,8 @@ export function todoEndpoints(
       handle({ body, caller, url, write, cause }) {
         const userId = userIdOf(caller);
         return write(async session => {
-          // The token is good but its user may be gone.
-          if ((await users.find(session, userId)) === undefined) throw unauthorized('UNAUTHORIZED');
+          // The token is good but its user may be gone. Locked, so that two at once are counted one after the other.
+          if ((await users.lock(session, userId)) === undefined) throw unauthorized('UNAUTHORIZED');
           if ((await todos.count(session, userId)) >= schema.todosLimit) {
             throw new HttpError('LIMIT_REACHED', {
               message: `You have ${schema.todosLimit} todos; delete some before you make another.`,

@@ -3,16 +3,20 @@ import { z } from 'zod';
 import { identifier, text, timestamp } from '../../http/schema.ts';
 
 /** Todos of one user at most: the list is given as a whole. */
-export const todosLimit = 10_000;
+export const todosLimit = 1000;
 
-const title = text(1000)
+const title = text(500)
   .describe('Trimmed; not blank.')
   .meta({ examples: ['Order more lamps'] });
+
+const falseWords = ['', '0', 'false'];
 
 /** Any JSON value as a boolean: true when it says something, false for null, 0, "", "0" and "false". */
 const done = z
   .unknown()
-  .transform(value => (typeof value === 'string' ? !/^\s*(false|0|)\s*$/i.test(value) : Boolean(value)))
+  .transform(value =>
+    typeof value === 'string' ? !falseWords.includes(value.trim().toLowerCase()) : Boolean(value),
+  )
   .meta({ override: { description: 'Converted to a boolean.', examples: [true] } });
 
 export const todo = z

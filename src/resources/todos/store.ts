@@ -1,6 +1,7 @@
 /** The queries of todos: each names the user whose they are, so that nobody meets another's. */
 import { sql } from 'kysely';
 import type { Database, Session } from '../../storage/database.ts';
+import { momentOfChange } from '../../storage/moments.ts';
 import { prepared } from '../../storage/prepared.ts';
 import type { Todo, TodoFields } from './schema.ts';
 
@@ -73,7 +74,7 @@ export function todoStore({ build, dialect }: Database): TodoStore {
       return { id: row.id, ...values };
     },
     async update(session, before, { title, done }, now) {
-      const change = { title, done: done ? 1 : 0, updated_at: now };
+      const change = { title, done: done ? 1 : 0, updated_at: momentOfChange(now, before.updated_at) };
       await session.run(build.updateTable('todos').set(change).where('id', '=', before.id).compile());
       return { ...before, ...change };
     },

@@ -1,87 +1,40 @@
 /** Users over HTTP. */
 import { z } from 'zod';
-import type { Cause } from '../../events/outbox.ts';
-import { allow, type Caller, unauthorized } from '../../http/access.ts';
-import { type Endpoint, endpoint, type Input } from '../../http/endpoint.ts';
+import { allow, unauthorized } from '../../http/access.ts';
+import { selfAddress } from '../../http/addresses.ts';
+import { type Endpoint, endpoint } from '../../http/endpoint.ts';
 import { halCollection, isHal } from '../../http/hal.ts';
 import { patched } from '../../http/patched.ts';
 import { created, noContent, ok } from '../../http/reply.ts';
 import { identifier } from '../../http/schema.ts';
-import type { Session } from '../../storage/database.ts';
 import type { Condition } from '../../storage/list.ts';
 import { hashPassword } from '../auth/passwords.ts';
-import type { SessionStore } from '../auth/store.ts';
+import type { CommentStore } from '../comments/store.ts';
 import type { ReviewStore } from '../reviews/store.ts';
 import type { Services } from '../services.ts';
+import { type ChangeParts, lockedAdministrators, userChange, viewFor } from './change.ts';
 import type { Letters } from './letters.ts';
-import type { MailTokens } from './mail-tokens.ts';
-import { addressOf, optionsFor, showUser, userBody, type View } from './representation.ts';
-import { creationRefusal, refusal, visible } from './rules.ts';
+import { addressOf, optionsFor, showUser, userBody } from './representation.ts';
+import { refusal, requireCreation, visible } from './rules.ts';
 import * as schema from './schema.ts';
-import { emailKey, type StoredUser, type UserStore, userOf } from './store.ts';
+import { emailKey } from './store.ts';
 
-export interface UserOptions {
-  readonly users: UserStore;
-  readonly sessions: SessionStore;
-  readonly mailTokens: MailTokens;
+export interface UserOptions extends ChangeParts {
   readonly letters: Letters;
   readonly reviews: Pick<ReviewStore, 'removeAllOf'>;
+  readonly comments: Pick<CommentStore, 'removeAll'>;
 }
 
 const tag = 'Users';
 const path = '/users';
 const params = z.object({ id: identifier() });
-const readOnly = ['id', 'version', 'verifiedAt', 'createdAt', 'updatedAt'];
+const readOnly = ['id', 'version', 'pendingEmail', 'verifiedAt', 'createdAt', 'updatedAt'];
 const replacement = { name: 'Ada Winter', email: 'ada@shop.example', role: 'user', tags: [] };
 const oneUser = (description: string) => ({ description, schema: schema.user, hal: schema.userHal });
 
-type Asked = Pick<Input<unknown, unknown, unknown>, 'caller' | 'url' | 'mediaType'>;
-type Changing = Asked & Pick<Input<unknown, unknown, unknown>, 'precondition' | 'cause' | 'write'>;
-
 export function userEndpoints({ database, paginator }: Services, options: UserOptions): Endpoint[] {
-  const { users, sessions, mailTokens, letters, reviews } = options;
-
-  /** Reads what the links of a representation depend on. */
-  async function viewFor(session: Session, { caller, url, mediaType }: Asked): Promise<View> {
-    const administrators = isHal(mediaType) ? await users.administrators(session) : [];
-    return { caller, url, mediaType, administrators };
-  }
-
-  /** The administrators there are, kept as they are. @throws HttpError 401 when the one who calls is gone */
-  async function lockedAdministrators(session: Session, caller: Caller): Promise<number[]> {
-    if (caller.kind !== 'user' || caller.role !== 'admin') return [];
-    const administrators = await users.lockAdministrators(session);
-    const known = administrators.includes(caller.userId) || (await users.find(session, caller.userId));
-    if (known === undefined) throw unauthorized('UNAUTHORIZED');
-    return administrators;
-  }
-
-  function change(id: number, input: Changing, fieldsOf: (current: schema.User) => schema.UserFields) {
-    return input.write(async session => {
-      const { caller } = input;
-      const administrators = await lockedAdministrators(session, caller);
-      const before = visible(await users.lock(session, id), id, caller);
-      input.precondition(userBody(before, await viewFor(session, input)), before.updated_at);
-      const fields = fieldsOf(userOf(before));
-      const refused = refusal(caller, before, fields.role, administrators);
-      if (refused !== undefined) throw refused;
-      const cause = input.cause();
-      const after = await users.update(session, before, fields, cause);
-      if (after.role !== before.role) await sessions.removeAllOf(session, id);
-      if (emailKey(after.email) !== emailKey(before.email)) {
-        // What was sent to the old address must not count any more.
-        await mailTokens.withdraw(session, id);
-        await letters.addressChanged(session, before, cause);
-        await greet(session, after, cause);
-      }
-      return showUser(after, await viewFor(session, input));
-    });
-  }
-
-  /** Asks a new address for what is still missing: the password, or proof that it is the user's. */
-  function greet(session: Session, user: StoredUser, cause: Cause): Promise<void> {
-    return (user.password_hash === null ? letters.invite : letters.verify)(session, user, cause);
-  }
+  const { users, letters, reviews, comments } = options;
+  const change = userChange(database, options);
 
   return [
     endpoint({
@@ -99,10 +52,9 @@ export function userEndpoints({ database, paginator }: Services, options: UserOp
       async handle(input) {
         const { query, url, mediaType } = input;
         const request = paginator.request(query, conditionsOf(query), schema.sortColumns, 'users');
-        const [listed, view] = [await users.list(request), await viewFor(database.read, input)];
+        const [listed, view] = [await users.list(request), await viewFor(database.read, users, input)];
         const page = paginator.envelope(listed, request, 'users', url, row => userBody(row, view));
-        const search = url.search === '' ? '' : `?${url.search}`;
-        return ok(isHal(mediaType) ? halCollection(page, 'users', `${url.base}${url.path}${search}`) : page);
+        return ok(isHal(mediaType) ? halCollection(page, 'users', selfAddress(url)) : page);
       },
     }),
     endpoint({
@@ -124,12 +76,13 @@ export function userEndpoints({ database, paginator }: Services, options: UserOp
         const passwordHash = password == null ? null : await hashPassword(password);
         return write(async session => {
           const fields = { name, email, role: role ?? 'user', tags: tags ?? [] } as const;
-          const refused = creationRefusal(caller, fields.role, await lockedAdministrators(session, caller));
-          if (refused !== undefined) throw refused;
+          await lockedAdministrators(session, users, caller);
+          requireCreation(caller, fields.role);
           const now = cause();
           const row = await users.insert(session, { ...fields, passwordHash, verifiedAt: null }, now);
-          await greet(session, row, now);
-          const view = await viewFor(session, input);
+          // Asked for what is still missing: the password, or proof that the address is the user's.
+          await (row.password_hash === null ? letters.invite : letters.verify)(session, row, now);
+          const view = await viewFor(session, users, input);
           return created(addressOf(url, row), userBody(row, view), optionsFor(row, view));
         });
       },
@@ -148,7 +101,7 @@ export function userEndpoints({ database, paginator }: Services, options: UserOp
       async handle(input) {
         const { params: asked, caller } = input;
         const row = visible(await users.find(database.read, asked.id), asked.id, caller);
-        return showUser(row, await viewFor(database.read, input));
+        return showUser(row, await viewFor(database.read, users, input));
       },
     }),
     endpoint({
@@ -157,13 +110,13 @@ export function userEndpoints({ database, paginator }: Services, options: UserOp
       operationId: 'replaceUser',
       summary: 'Replace a user',
       description:
-        'Tags that are left out become none. Only an administrator may change the role, which ends the sessions of the user. A changed e-mail address has to be confirmed anew.',
+        'Tags that are left out become none. Only an administrator may change the role, which ends the sessions of the user. Users who change their own e-mail address send `currentPassword` with it; the address becomes `pendingEmail`, and counts when the token of the mail to it is sent to `/auth/verify`. An administrator or API key changes the address of others at once. A changed address ends the sessions, and the one before is told.',
       tag,
       access: allow.everyone('users:write'),
       params,
       body: { kind: 'json', schema: schema.replaceUser, example: replacement },
       responses: { 200: oneUser('The user as it is now.') },
-      errors: ['NOT_FOUND', 'DUPLICATE', 'LAST_ADMINISTRATOR', 'PRECONDITION_FAILED'],
+      errors: ['NOT_FOUND', 'DUPLICATE', 'LAST_ADMINISTRATOR', 'PRECONDITION_FAILED', 'WRONG_PASSWORD'],
       handle: input => change(input.params.id, input, () => input.body),
     }),
     endpoint({
@@ -178,7 +131,7 @@ export function userEndpoints({ database, paginator }: Services, options: UserOp
       params,
       body: { kind: 'patch', schema: schema.patchUser, example: { name: 'Ada Summer' } },
       responses: { 200: oneUser('The user as it is now.') },
-      errors: ['NOT_FOUND', 'DUPLICATE', 'LAST_ADMINISTRATOR', 'PRECONDITION_FAILED'],
+      errors: ['NOT_FOUND', 'DUPLICATE', 'LAST_ADMINISTRATOR', 'PRECONDITION_FAILED', 'WRONG_PASSWORD'],
       handle: input =>
         change(input.params.id, input, current => patched(current, input.body, schema.replaceUser, readOnly)),
     }),
@@ -196,13 +149,14 @@ export function userEndpoints({ database, paginator }: Services, options: UserOp
       handle(input) {
         const { params: asked, caller, precondition, write, cause } = input;
         return write(async session => {
-          const administrators = await lockedAdministrators(session, caller);
+          const administrators = await lockedAdministrators(session, users, caller);
           const before = visible(await users.lock(session, asked.id), asked.id, caller);
-          precondition(userBody(before, await viewFor(session, input)), before.updated_at);
+          precondition(userBody(before, await viewFor(session, users, input)), before.updated_at);
           const refused = refusal(caller, before, null, administrators);
           if (refused !== undefined) throw refused;
-          // Before the database deletes them with the account: their products' ratings follow.
+          // Before the database deletes them with the account: each has its event, and ratings follow.
           await reviews.removeAllOf(session, before.id, cause());
+          await comments.removeAll(session, 'user_id', before.id, cause());
           await users.remove(session, before, cause());
           return noContent();
         });
@@ -221,7 +175,7 @@ export function userEndpoints({ database, paginator }: Services, options: UserOp
         const row = caller.kind === 'user' ? await users.find(database.read, caller.userId) : undefined;
         // The token is good but its user is gone: it stands for nobody any more.
         if (row === undefined) throw unauthorized('UNAUTHORIZED');
-        return showUser(row, await viewFor(database.read, input));
+        return showUser(row, await viewFor(database.read, users, input));
       },
     }),
   ];

@@ -3,15 +3,18 @@ import type { Config } from '../../config.ts';
 import type { Cause } from '../../events/outbox.ts';
 import * as texts from '../../mail/account-mails.ts';
 import type { MailText } from '../../mail/letter.ts';
+import type { MailRefusal } from '../../mail/limits.ts';
 import type { Mails } from '../../mail/mails.ts';
 import type { Session } from '../../storage/database.ts';
+import type { AddressTokens } from './address-tokens.ts';
 import type { MailTokens, Purpose } from './mail-tokens.ts';
 import type { UserRow } from './store.ts';
 
 const hour = 60 * 60 * 1000;
 const week = 7 * 24 * hour;
 
-type Send = (session: Session, user: UserRow, cause: Cause) => Promise<void>;
+/** @returns why the mail is not sent, if so */
+type Send = (session: Session, user: UserRow, cause: Cause) => Promise<MailRefusal | undefined>;
 
 export interface Letters {
   /** A link to set the first password. */
@@ -22,12 +25,21 @@ export interface Letters {
   readonly verify: Send;
   /** @param user as it was, with the address that is not used any more */
   readonly addressChanged: Send;
+  /** The same with a link back. @param user with the version after the change */
+  readonly addressChangedWithWayBack: Send;
+  /**
+   * To the address that a user waits for: a link that confirms it, or, where it is taken, that it is. Both are the
+   * same work, so that how long it takes tells nothing.
+   * @param user with `pending_email`
+   */
+  confirmAddress(session: Session, user: UserRow, isTaken: boolean, cause: Cause): Promise<void>;
 }
 
 export function createLetters(
   config: Pick<Config, 'BASE_URL' | 'PORT' | 'PASSWORD_RESET_URL' | 'VERIFY_URL'>,
   mails: Mails,
   tokens: MailTokens,
+  addressTokens: AddressTokens,
 ): Letters {
   // Never the address that a request was sent to: whoever asks would choose where the link in the mail leads.
   const base = config.BASE_URL ?? `http://localhost:${config.PORT}`;
@@ -35,8 +47,15 @@ export function createLetters(
   const passwordPage = config.PASSWORD_RESET_URL ?? `${base}/password-reset`;
   const verifyPage = config.VERIFY_URL ?? `${base}/verify`;
 
-  const send = (session: Session, { name, email }: UserRow, text: MailText, cause: Cause) =>
-    mails.add(session, { to: { name, address: email }, attachments: [], ...text }, cause);
+  const restorePage = `${base}/restore-address`;
+
+  const send = (session: Session, user: UserRow, text: MailText, cause: Cause) => {
+    const to = { name: nameOf(user) ?? '', address: user.email };
+    const isConfirmed = user.verified_at !== null;
+    // To others than themselves only administrators and keys write.
+    const isByStaff = cause.actor !== `user:${user.id}`;
+    return mails.add(session, { to, attachments: [], ...text, isConfirmed, isByStaff }, cause);
+  };
 
   const withLink =
     (
@@ -47,9 +66,7 @@ export function createLetters(
     ): Send =>
     async (session, user, cause) => {
       const token = await tokens.issue(session, user.id, purpose, cause.at, lifetime);
-      const link = new URL(page);
-      link.searchParams.set('token', token);
-      await send(session, user, text({ shop, name: user.name, link: link.href }), cause);
+      return send(session, user, text({ shop, name: nameOf(user), link: linkTo(page, token) }), cause);
     };
 
   return {
@@ -57,6 +74,32 @@ export function createLetters(
     resetPassword: withLink(texts.passwordResetMail, passwordPage, 'password', hour),
     verify: withLink(texts.verificationMail, verifyPage, 'verification', week),
     addressChanged: (session, user, cause) =>
-      send(session, user, texts.addressChangedMail({ shop, name: user.name }), cause),
+      send(session, user, texts.addressChangedMail({ shop, name: nameOf(user) }), cause),
+    async addressChangedWithWayBack(session, { id, name, email, version }, cause) {
+      const given = { user_id: id, email, user_version: version };
+      const token = await addressTokens.issue(session, 'restoration', given, cause.at, week);
+      const text = texts.addressChangedWithWayBackMail({ shop, name, link: linkTo(restorePage, token) });
+      const mail = { to: { name, address: email }, attachments: [], ...text, isConfirmed: true };
+      // Beyond any limit: a thief would use it up before.
+      return mails.add(session, { ...mail, isUnlimited: true }, cause);
+    },
+    async confirmAddress(session, { id, pending_email, version }, isTaken, cause) {
+      const email = pending_email ?? '';
+      const wanted = { user_id: id, email, user_version: version };
+      const token = await addressTokens.issue(session, 'confirmation', wanted, cause.at, week);
+      const text = isTaken
+        ? texts.addressTakenMail({ shop })
+        : texts.addressConfirmationMail({ shop, link: linkTo(verifyPage, token) });
+      await mails.add(session, { to: { name: '', address: email }, attachments: [], ...text }, cause);
+    },
   };
+}
+
+/** The name to greet with. Users choose their names, and may claim the address of a stranger. */
+const nameOf = ({ name, verified_at }: UserRow) => (verified_at === null ? undefined : name);
+
+function linkTo(page: string, token: string): string {
+  const link = new URL(page);
+  link.searchParams.set('token', token);
+  return link.href;
 }

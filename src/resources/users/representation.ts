@@ -2,7 +2,7 @@
 import { type Caller, maySee } from '../../http/access.ts';
 import { versionRoot } from '../../http/addresses.ts';
 import type { RequestUrl } from '../../http/endpoint.ts';
-import { hal, isHal, type Links } from '../../http/hal.ts';
+import { datedUnlessHal, hal, isHal, type Links } from '../../http/hal.ts';
 import { ok, type ReplyOptions } from '../../http/reply.ts';
 import { refusal } from './rules.ts';
 import { type UserRow, userOf } from './store.ts';
@@ -23,9 +23,9 @@ export function userBody(row: UserRow, view: View): string {
   return JSON.stringify(isHal(view.mediaType) ? hal(user, linksTo(row, view)) : user);
 }
 
-/** What goes with that body. Links change with more than the user, so HAL has no date of its last change. */
+/** What goes with that body. */
 export const optionsFor = (row: UserRow, { mediaType }: View): ReplyOptions =>
-  isHal(mediaType) ? {} : { lastModified: row.updated_at };
+  datedUnlessHal(mediaType, row.updated_at);
 
 export const showUser = (row: UserRow, view: View) => ok(userBody(row, view), optionsFor(row, view));
 

@@ -3,7 +3,7 @@
  * others themselves, but not their role; API keys only accounts of the role `user`, so that a key is no way to
  * become somebody with more rights.
  */
-import { type Caller, maySee, unauthorized } from '../../http/access.ts';
+import { type Caller, maySee, outdated, unauthorized } from '../../http/access.ts';
 import { HttpError } from '../../http/errors.ts';
 import type { StoredUser, UserRow } from './store.ts';
 
@@ -31,7 +31,7 @@ export function leavesNoAdministrator(
  * Why the caller may not make this change; undefined when nothing stands against it. The caller is known to see
  * the user.
  * @param role the user's role afterwards; null when the user goes
- * @param administrators those there are now: an access token may be older than a change of role
+ * @param administrators those there are now
  */
 export function refusal(
   caller: Caller,
@@ -49,20 +49,13 @@ export function refusal(
     return keepsRole ? undefined : forbidden('Only an administrator may change a role.');
   }
   if (leavesNoAdministrator(before, role, administrators)) return new HttpError('LAST_ADMINISTRATOR');
-  if (administrators.includes(caller.userId) || (keepsRole && before.id === caller.userId)) return undefined;
-  return noLonger();
+  return administrators.includes(caller.userId) ? undefined : outdated();
 }
 
-/** Why the caller may not make a user of this role. */
-export function creationRefusal(
-  caller: Caller,
-  role: string,
-  administrators: readonly number[],
-): HttpError | undefined {
-  if (caller.kind === 'key') {
-    return role === 'user' ? undefined : forbidden('An API key may make users of the role user only.');
-  }
-  return caller.kind === 'user' && administrators.includes(caller.userId) ? undefined : noLonger();
+/** @throws HttpError 403 when the caller may not make a user of this role */
+export function requireCreation(caller: Caller, role: string): void {
+  if (caller.kind === 'key' && role !== 'user')
+    throw forbidden('An API key may make users of the role user only.');
 }
 
 /** 400: the same for a token that is wrong, was used and has expired. */
@@ -72,4 +65,3 @@ export const invalidToken = () =>
   });
 
 const forbidden = (message: string) => new HttpError('FORBIDDEN', { message });
-const noLonger = () => forbidden('Your role has changed: you are not an administrator any more.');

@@ -4,6 +4,7 @@ import type { Cause, Outbox } from '../../events/outbox.ts';
 import type { Role } from '../../http/access.ts';
 import { type Database, type Session, StorageError, type Transaction } from '../../storage/database.ts';
 import { type Lister, lister } from '../../storage/list.ts';
+import { momentOfChange } from '../../storage/moments.ts';
 import { prepared } from '../../storage/prepared.ts';
 import { searchIndex } from '../../storage/search-index.ts';
 import { userText } from '../search/texts.ts';
@@ -19,11 +20,15 @@ export interface UserRow {
   readonly tags: string;
   readonly version: number;
   readonly verified_at: number | null;
+  /** The address that is asked for and has yet to be confirmed. */
+  readonly pending_email: string | null;
   readonly created_at: number;
   readonly updated_at: number;
 }
 
 export interface StoredUser extends UserRow {
+  /** What makes the address unique: `emailKey` of it. */
+  readonly email_key: string;
   /** Null until the user has set a password. */
   readonly password_hash: string | null;
 }
@@ -37,10 +42,17 @@ export interface NewUser {
   readonly verifiedAt: number | null;
 }
 
+export interface SetFields extends UserFields {
+  /** An address that is asked for; the one that is waited for stays when this is left out. */
+  readonly pendingEmail?: string | null;
+}
+
 export interface UserStore {
   find(session: Session, id: number): Promise<StoredUser | undefined>;
   /** The same, keeping others from changing it until the transaction ends. */
   lock(session: Session, id: number): Promise<StoredUser | undefined>;
+  /** The same, keeping it from being changed or deleted until the transaction ends, while others may keep it too. */
+  keep(session: Session, id: number): Promise<StoredUser | undefined>;
   findByEmail(session: Session, email: string): Promise<StoredUser | undefined>;
   /** The ids of all administrators. */
   administrators(session: Session): Promise<number[]>;
@@ -58,7 +70,13 @@ export interface UserStore {
    * Writes new fields over a user that is locked. Another address has yet to be verified.
    * @throws StorageError `unique` for `email` when the address is taken
    */
-  update(session: Transaction, before: StoredUser, fields: UserFields, cause: Cause): Promise<StoredUser>;
+  update(session: Transaction, before: StoredUser, fields: SetFields, cause: Cause): Promise<StoredUser>;
+  /**
+   * Moves a user that is locked to an address that is known to be the user's.
+   * @throws StorageError `unique` for `email` when the address is taken
+   */
+  moveTo(session: Transaction, before: StoredUser, email: string, cause: Cause): Promise<StoredUser>;
+  /** Also ends the wait for another address: whoever asked for it had the password before. */
   setPassword(
     session: Transaction,
     before: StoredUser,
@@ -82,13 +100,14 @@ export function userOf(row: UserRow): User {
     role: row.role as Role,
     tags: JSON.parse(row.tags),
     version: row.version,
+    pendingEmail: row.pending_email,
     verifiedAt: row.verified_at === null ? null : new Date(row.verified_at).toISOString(),
     createdAt: new Date(row.created_at).toISOString(),
     updatedAt: new Date(row.updated_at).toISOString(),
   };
 }
 
-type Changes = Partial<Omit<StoredUser, 'id' | 'version' | 'created_at' | 'updated_at'>>;
+type Changes = Partial<Omit<StoredUser, 'id' | 'email_key' | 'version' | 'created_at' | 'updated_at'>>;
 
 export function userStore(database: Database, outbox: Outbox): UserStore {
   const { build, dialect } = database;
@@ -98,6 +117,9 @@ export function userStore(database: Database, outbox: Outbox): UserStore {
   );
   const byIdForUpdate = prepared<{ id: number }, StoredUser>(argument =>
     build.selectFrom('users').selectAll().where('id', '=', argument.id).modifyEnd(dialect.forUpdate),
+  );
+  const byIdForKeyShare = prepared<{ id: number }, StoredUser>(argument =>
+    build.selectFrom('users').selectAll().where('id', '=', argument.id).modifyEnd(dialect.forKeyShare),
   );
   const byEmail = prepared<{ key: string }, StoredUser>(argument =>
     build.selectFrom('users').selectAll().where('email_key', '=', argument.key),
@@ -132,12 +154,12 @@ export function userStore(database: Database, outbox: Outbox): UserStore {
     action: string,
     cause: Cause,
   ): Promise<StoredUser> {
-    const stamps = { version: before.version + 1, updated_at: cause.at };
+    const stamps = { version: before.version + 1, updated_at: momentOfChange(cause.at, before.updated_at) };
     const key = changes.email === undefined ? {} : { email_key: emailKey(changes.email) };
     const set = { ...changes, ...key, ...stamps };
     const query = build.updateTable('users').set(set).where('id', '=', before.id);
     await namingEmail(session.run(query.compile()));
-    const after = { ...before, ...changes, ...stamps };
+    const after = { ...before, ...set };
     await search.change(session, 'user', userText(before), { id: before.id, ...userText(after) });
     await record(session, action, before, after, cause);
     return after;
@@ -146,6 +168,7 @@ export function userStore(database: Database, outbox: Outbox): UserStore {
   return {
     find: (session, id) => session.first(byId({ id })),
     lock: (session, id) => session.first(byIdForUpdate({ id })),
+    keep: (session, id) => session.first(byIdForKeyShare({ id })),
     findByEmail: (session, email) => session.first(byEmail({ key: emailKey(email) })),
     administrators: session => idsOf(session, administrators),
     lockAdministrators: session => idsOf(session, administrators.modifyEnd(dialect.forUpdate)),
@@ -156,7 +179,17 @@ export function userStore(database: Database, outbox: Outbox): UserStore {
     all: session => session.all(build.selectFrom('users').selectAll().orderBy('id').compile()),
     list: lister<UserRow>(database, {
       table: 'users',
-      columns: ['name', 'email', 'role', 'tags', 'version', 'verified_at', 'created_at', 'updated_at'],
+      columns: [
+        'name',
+        'email',
+        'role',
+        'tags',
+        'version',
+        'verified_at',
+        'pending_email',
+        'created_at',
+        'updated_at',
+      ],
     }),
 
     async insert(session, user, cause) {
@@ -169,6 +202,7 @@ export function userStore(database: Database, outbox: Outbox): UserStore {
         tags: JSON.stringify(user.tags ?? []),
         version: 1,
         verified_at: user.verifiedAt,
+        pending_email: null,
         created_at: cause.at,
         updated_at: cause.at,
       };
@@ -179,18 +213,22 @@ export function userStore(database: Database, outbox: Outbox): UserStore {
       return stored;
     },
 
-    update(session, before, { name, email, role, tags }, cause) {
-      const isSameAddress = emailKey(email) === emailKey(before.email);
-      const verified_at = isSameAddress ? before.verified_at : null;
-      const changes = { name, email, role, tags: JSON.stringify(tags), verified_at };
+    update(session, before, { name, email, role, tags, pendingEmail = before.pending_email }, cause) {
+      const isSameAddress = emailKey(email) === before.email_key;
+      const address = isSameAddress
+        ? { pending_email: pendingEmail }
+        : { verified_at: null, pending_email: null };
+      const changes = { name, email, role, tags: JSON.stringify(tags), ...address };
       return change(session, before, changes, 'updated', cause);
     },
-    setPassword: (session, before, passwordHash, cause) =>
-      change(session, before, { password_hash: passwordHash }, 'password_changed', cause),
+    moveTo: (session, before, email, cause) =>
+      change(session, before, { email, verified_at: cause.at, pending_email: null }, 'updated', cause),
+    setPassword: (session, before, password_hash, cause) =>
+      change(session, before, { password_hash, pending_email: null }, 'password_changed', cause),
     verify: (session, before, cause) => change(session, before, { verified_at: cause.at }, 'verified', cause),
     async remove(session, before, cause) {
       await session.run(build.deleteFrom('users').where('id', '=', before.id).compile());
-      await search.remove(session, 'user', before.id);
+      await search.remove(session, 'user', { id: before.id, ...userText(before) });
       await record(session, 'deleted', before, undefined, cause);
     },
   };

@@ -3,10 +3,14 @@ import { z } from 'zod';
 import { allow, type Caller } from '../../http/access.ts';
 import { type Endpoint, endpoint } from '../../http/endpoint.ts';
 import { invalid } from '../../http/errors.ts';
-import { secret } from '../../http/reply.ts';
+import { noContent, secret } from '../../http/reply.ts';
 import { identifier } from '../../http/schema.ts';
+import type { Session } from '../../storage/database.ts';
 import type { Guard } from '../auth/guard.ts';
+import { hashPassword } from '../auth/passwords.ts';
 import type { Services } from '../services.ts';
+import type { AddressTokens } from './address-tokens.ts';
+import type { Addresses } from './addresses.ts';
 import type { MailTokens } from './mail-tokens.ts';
 import { showUser } from './representation.ts';
 import { invalidToken, refusal, visible } from './rules.ts';
@@ -16,6 +20,8 @@ import { type UserStore, userOf } from './store.ts';
 export interface VerificationOptions {
   readonly users: UserStore;
   readonly mailTokens: MailTokens;
+  readonly addressTokens: AddressTokens;
+  readonly addresses: Addresses;
   /** Against guessing tokens: counts per address. */
   readonly guard: Guard;
 }
@@ -29,8 +35,8 @@ const vouches = (caller: Caller) =>
   caller.kind === 'key' || (caller.kind === 'user' && caller.role === 'admin');
 
 export function verificationEndpoints(
-  { clock }: Pick<Services, 'clock'>,
-  { users, mailTokens, guard }: VerificationOptions,
+  { clock, database }: Pick<Services, 'clock' | 'database'>,
+  { users, mailTokens, addressTokens, addresses, guard }: VerificationOptions,
 ): Endpoint[] {
   return [
     endpoint({
@@ -39,13 +45,13 @@ export function verificationEndpoints(
       operationId: 'verifyUser',
       summary: 'Confirm the e-mail address of a user',
       description:
-        'The user sends the token of the mail; an administrator needs none, and a body is not looked at. An address that is confirmed already stays so.',
+        'The user sends the token of the mail; an administrator needs none, and a body is not looked at. An address that is confirmed already stays so. The token of the mail to `pendingEmail` makes that the address, and ends all sessions.',
       tag,
       access: allow.everyone('users:write'),
       params: z.object({ id: identifier() }),
       body: { kind: 'json', schema: schema.verification, optional: true, example },
       responses: { 200: { description: 'The user as it is now.', schema: schema.user } },
-      errors: ['NOT_FOUND', 'INVALID_TOKEN'],
+      errors: ['NOT_FOUND', 'INVALID_TOKEN', 'DUPLICATE'],
       async handle({ params: { id }, body, caller, address, charge, url, mediaType, write, cause }) {
         const token = vouches(caller) ? undefined : (body?.token ?? '');
         const attempt = token === undefined ? undefined : await guard({ charge, address }, undefined);
@@ -55,6 +61,9 @@ export function verificationEndpoints(
           const refused = refusal(caller, before, before.role, administrators);
           if (refused !== undefined) throw refused;
           const view = { caller, url, mediaType, administrators };
+          const moved =
+            token === undefined ? undefined : await addresses.confirm(session, before, token, cause());
+          if (moved !== undefined) return showUser(moved, view);
           if (before.verified_at !== null) return showUser(before, view);
           if (token !== undefined) {
             if (token === '') throw invalid('token', 'required', 'is required');
@@ -73,22 +82,67 @@ export function verificationEndpoints(
       path: '/auth/verify',
       operationId: 'verifyAddress',
       summary: 'Confirm an e-mail address with the token of a mail',
-      description: 'For whoever opens the mail without being signed in. A token works once.',
+      description:
+        'For whoever opens the mail without being signed in. A token works once. That of a mail to `pendingEmail` makes it the address of the user, and ends all sessions.',
       tag: 'Authentication',
       access: allow.public,
       idempotent: false,
       body: { kind: 'json', schema: schema.verifyRequest, example },
       responses: { 200: { description: 'Since when the address is confirmed.', schema: schema.verified } },
-      errors: ['INVALID_TOKEN'],
+      errors: ['INVALID_TOKEN', 'DUPLICATE'],
       async handle({ body: { token }, address, charge, write, cause }) {
         const attempt = await guard({ charge, address }, undefined);
         const reply = await write(async session => {
-          const owner = await mailTokens.ownerOf(session, token, purpose, clock.now());
+          const asked = await addressTokens.find(session, token, 'confirmation', clock.now());
+          const owner = asked?.user_id ?? (await mailTokens.ownerOf(session, token, purpose, clock.now()));
           const before = owner === undefined ? undefined : await users.lock(session, owner);
+          if (before === undefined) throw invalidToken();
+          if (asked !== undefined) {
+            const moved = await addresses.confirm(session, before, token, cause());
+            if (moved === undefined) throw invalidToken();
+            return secret(200, { verifiedAt: userOf(moved).verifiedAt });
+          }
           // Asked again: another request may have used it while this one waited for the user.
-          if (before === undefined || !(await mailTokens.use(session, token))) throw invalidToken();
+          if (!(await mailTokens.use(session, token))) throw invalidToken();
           const after = before.verified_at === null ? await users.verify(session, before, cause()) : before;
           return secret(200, { verifiedAt: userOf(after).verifiedAt });
+        });
+        attempt.succeeded();
+        return reply;
+      },
+    }),
+    endpoint({
+      method: 'POST',
+      path: '/auth/restore-address',
+      operationId: 'restoreAddress',
+      summary: 'Take an account back with the token of the mail to its former address',
+      description:
+        'For users whose e-mail address somebody else has changed: restores the address that the mail was sent to, sets a new password and ends all sessions. A token works once, for 7 days.',
+      tag: 'Authentication',
+      access: allow.public,
+      idempotent: false,
+      body: {
+        kind: 'json',
+        schema: schema.addressRestoration,
+        example: { ...example, password: 'a longer one with a staple' },
+      },
+      responses: { 204: { description: 'The address is restored, and the password set.' } },
+      errors: ['INVALID_TOKEN', 'DUPLICATE'],
+      async handle({ body: { token, password }, address, charge, write, cause }) {
+        const attempt = await guard({ charge, address }, undefined);
+        const find = (session: Session) => addressTokens.find(session, token, 'restoration', clock.now());
+        if ((await find(database.read)) === undefined) throw invalidToken();
+        // Slow on purpose, so done before the transaction.
+        const passwordHash = await hashPassword(password);
+        const reply = await write(async session => {
+          const given = await find(session);
+          const before = given === undefined ? undefined : await users.lock(session, given.user_id);
+          const restored =
+            before === undefined
+              ? undefined
+              : await addresses.restore(session, before, token, passwordHash, cause());
+          if (restored === undefined) throw invalidToken();
+          return noContent();
         });
         attempt.succeeded();
         return reply;

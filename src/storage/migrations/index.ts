@@ -8,6 +8,13 @@ import { orders } from './0005-orders.ts';
 import { content } from './0006-content.ts';
 import { search } from './0007-search.ts';
 import { todos } from './0008-todos.ts';
+import { searchPeople } from './0009-search-people.ts';
+import { keyLimits } from './0010-key-limits.ts';
+import { productTags } from './0012-product-tags.ts';
+import { eventsInOrder } from './0013-events-in-order.ts';
+import { randomVersions } from './0014-random-versions.ts';
+import { knownAddresses } from './0015-known-addresses.ts';
+import { addresses } from './0016-addresses.ts';
 
 export const migrations: readonly Migration[] = [
   accounts,
@@ -18,4 +25,11 @@ export const migrations: readonly Migration[] = [
   content,
   search,
   todos,
+  searchPeople,
+  keyLimits,
+  productTags,
+  eventsInOrder,
+  randomVersions,
+  knownAddresses,
+  addresses,
 ];

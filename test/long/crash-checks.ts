@@ -3,12 +3,12 @@ import { expect } from 'bun:test';
 import { sql } from 'kysely';
 import { subscriptions } from '../../src/events/subscriptions.ts';
 import type { Database } from '../../src/storage/database.ts';
+import { type Place, totalsOf, withDatabaseOf } from '../cli/program.ts';
 import type { DatabaseKind } from '../support/service.ts';
 import type { SmtpServer } from '../support/smtp.ts';
 import type { Attempt, Client, Item, Ledger } from './crash-clients.ts';
 import type { Operation } from './crash-lives.ts';
 import { mailsHold } from './crash-mails.ts';
-import { type Place, totalsOf, withDatabaseOf } from './program.ts';
 
 /** What is left when nothing is to be done any more. */
 export interface Aftermath {

@@ -1,6 +1,6 @@
 /** A service with many lives: killed at points that a seed decides, and started again on the same data. */
 import type { Random } from '../../bench/random.ts';
-import { type Place, type Running, waitFor } from './program.ts';
+import { type Place, type Running, waitFor } from '../cli/program.ts';
 
 /** What the clients of the crash test do. */
 export const operations = [

@@ -1,0 +1,146 @@
+/**
+ * Long runs of one or two characters in every place that takes text: each member of a body, each parameter of a query,
+ * each header. What reads them takes time linear in their length; everybody waits while it does.
+ */
+import type { Operation } from '../test/support/contract.ts';
+import { bytesOf, type Draft } from './requests.ts';
+
+export interface RunCase {
+  readonly operation: Operation;
+  /** `body /items/0/name of " "`. */
+  readonly name: string;
+  /** Of the shorter run, in characters; the longer one is four times that. */
+  readonly length: number;
+  readonly request: (length: number) => Partial<Draft>;
+}
+
+const units = [
+  ' ',
+  '1',
+  'a',
+  ',',
+  ';',
+  '.',
+  '/',
+  '-',
+  '"',
+  '\\',
+  '(',
+  'a ',
+  '1.',
+  'a,',
+  ';a=',
+  '~1',
+  '%',
+  '\u0301',
+];
+/** What stands before and after a run, so that an expression gets to it and fails behind it. */
+const frames: readonly (readonly [string, string])[] = [
+  ['', 'x'],
+  ['a', '!'],
+];
+const inBody = 50_000;
+/** A head has 16 kB at most, and a run is percent-encoded in an address. */
+const inHeader = 3500;
+const inQuery = 1000;
+
+const headers = [
+  'Accept',
+  'Accept-Encoding',
+  'Access-Control-Request-Headers',
+  'Authorization',
+  'Content-Type',
+  'Content-Encoding',
+  'Idempotency-Key',
+  'If-Match',
+  'If-Modified-Since',
+  'If-None-Match',
+  'If-Unmodified-Since',
+  'Origin',
+  'Prefer',
+  'Range',
+  'Stripe-Signature',
+  'X-API-Key',
+  'X-Forwarded-For',
+  'X-Forwarded-Host',
+  'X-Forwarded-Proto',
+  'X-Request-ID',
+];
+
+/** @param exampleOf a body that the operation takes; undefined for none */
+export function runCases(
+  operations: readonly Operation[],
+  exampleOf: (operation: Operation) => unknown,
+): RunCase[] {
+  return operations.flatMap(operation => [
+    ...placesOf(operation, exampleOf(operation)).flatMap(place =>
+      units.flatMap(unit =>
+        frames.map(([before, after]) => ({
+          operation,
+          name: `${place.name} of ${JSON.stringify(unit)}`,
+          length: place.length,
+          request: (length: number) =>
+            place.request(`${before}${unit.repeat(Math.ceil(length / unit.length))}${after}`),
+        })),
+      ),
+    ),
+  ]);
+}
+
+interface Place {
+  readonly name: string;
+  readonly length: number;
+  readonly request: (text: string) => Partial<Draft>;
+}
+
+function placesOf(operation: Operation, example: unknown): Place[] {
+  const contentType = 'application/json';
+  const members = operation.body?.[contentType] === undefined ? [] : pathsIn(example);
+  return [
+    ...members.map(path => ({
+      name: `body ${path.map(token => `/${token}`).join('')}`,
+      length: inBody,
+      request: (text: string) => ({
+        contentType,
+        body: bytesOf(JSON.stringify(replaced(example, path, text))),
+      }),
+    })),
+    ...operation.parameters
+      .filter(parameter => parameter.in === 'query')
+      .map(({ name }) => ({
+        name: `query ${name}`,
+        length: inQuery,
+        request: (text: string) => ({ query: `${name}=${encodeURIComponent(text)}` }),
+      })),
+    ...(operation.method === 'GET' || operation.method === 'POST' ? headers : []).map(name => ({
+      name: `header ${name}`,
+      length: inHeader,
+      // Bytes that no header may have are refused before the service.
+      request: (text: string) => ({ headers: [[name, text.replaceAll('\u0301', '~')] as const] }),
+    })),
+  ];
+}
+
+type Path = readonly (string | number)[];
+
+/** Of every value in a JSON document that has no members, and of the document where that is such a value. */
+function pathsIn(value: unknown): Path[] {
+  if (typeof value !== 'object' || value === null) return [[]];
+  const entries: [string | number, unknown][] = Array.isArray(value)
+    ? value.slice(0, 1).map((item, index) => [index, item])
+    : Object.entries(value);
+  return entries.flatMap(([token, item]) => pathsIn(item).map(path => [token, ...path]));
+}
+
+function replaced(value: unknown, [token, ...rest]: Path, text: string): unknown {
+  if (token === undefined) return text;
+  if (Array.isArray(value)) {
+    return value.map((item, index) => (index === token ? replaced(item, rest, text) : item));
+  }
+  return Object.fromEntries(
+    Object.entries(value ?? {}).map(([name, item]) => [
+      name,
+      name === token ? replaced(item, rest, text) : item,
+    ]),
+  );
+}

@@ -1,0 +1,43 @@
+/** The command line as a function: finds the command, runs it, and tells the status to end with. */
+import { version } from '../../package.json';
+import { ConfigError } from '../config.ts';
+import { commands, overview } from './index.ts';
+import { UsageError } from './usage.ts';
+
+/**
+ * Runs one command line. What it says goes to standard output and standard error; it does not end the process.
+ * @param args those after the program's own name
+ * @returns the exit status: the command's own, 1 for a failure, 2 for a command line that cannot be understood
+ */
+export async function runProgram(args: readonly string[]): Promise<number> {
+  const [first, ...others] = args;
+  // `catalog help import` is what people type for `catalog import --help`.
+  const [name, ...rest] = first === 'help' && others.length > 0 ? [others[0], '--help'] : [first, ...others];
+  if (name === undefined || name === '--help' || name === '-h' || name === 'help') {
+    console.log(overview());
+    return name === undefined ? 2 : 0;
+  }
+  if (name === '--version' || name === '-v') {
+    console.log(version);
+    return 0;
+  }
+  const listed = commands.find(candidate => candidate.name === name);
+  if (listed === undefined) {
+    console.error(`catalog: there is no command "${name}"; catalog --help lists them`);
+    return 2;
+  }
+  const command = await listed.load();
+  if (rest.includes('--help') || rest.includes('-h')) {
+    console.log(command.help);
+    return 0;
+  }
+  try {
+    return await command.run(rest);
+  } catch (error) {
+    if (error instanceof ConfigError) console.error(`catalog: setting ${error.message}`);
+    else if (error instanceof UsageError)
+      console.error(`catalog ${name}: ${error.message}; see catalog ${name} --help`);
+    else console.error(`catalog ${name}: ${error instanceof Error ? error.message : error}`);
+    return error instanceof UsageError ? 2 : 1;
+  }
+}

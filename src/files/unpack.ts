@@ -1,0 +1,66 @@
+/** What a file is by its first bytes: gzip is unpacked on the way, and what is no text is refused by its name. */
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { createGunzip } from 'node:zlib';
+
+const gzip = [0x1f, 0x8b];
+const asCsv = 'save it as CSV (UTF-8) and import that';
+
+/** Beginnings of what people have instead of a text file, and what they can do. */
+const signatures: readonly (readonly [bytes: readonly number[], advice: string])[] = [
+  [[0x50, 0x4b, 0x03, 0x04], `is a spreadsheet (.xlsx, .ods) or a ZIP archive: ${asCsv}, or unzip it`],
+  [[0xd0, 0xcf, 0x11, 0xe0], `is an Excel file (.xls): ${asCsv}`],
+  [[0x25, 0x50, 0x44, 0x46], 'is a PDF file: export the data as CSV, NDJSON or JSON'],
+  [[0x50, 0x41, 0x52, 0x31], 'is a Parquet file: export the data as CSV, NDJSON or JSON'],
+  [[0x28, 0xb5, 0x2f, 0xfd], 'is compressed with zstd: unpack it, or compress it with gzip'],
+  [[0x42, 0x5a, 0x68], 'is compressed with bzip2: unpack it, or compress it with gzip'],
+  [[0xfd, 0x37, 0x7a, 0x58, 0x5a], 'is compressed with xz: unpack it, or compress it with gzip'],
+  [[0xff, 0xfe], 'is UTF-16 text: save it as UTF-8'],
+  [[0xfe, 0xff], 'is UTF-16 text: save it as UTF-8'],
+];
+
+const begins = (bytes: Uint8Array, beginning: readonly number[]): boolean =>
+  beginning.every((byte, index) => bytes[index] === byte);
+
+/** Whether the bytes are the beginning of a gzip file (RFC 1952 section 2.3.1). */
+export const isGzip = (firstBytes: Uint8Array): boolean => begins(firstBytes, gzip);
+
+/**
+ * Why a file with this beginning cannot be read, as a phrase for people; undefined when it may be.
+ * @param format what the user says it is, if anything
+ */
+export function unreadableKind(firstBytes: Uint8Array, format: string | undefined): string | undefined {
+  const known = signatures.find(([beginning]) => begins(firstBytes, beginning));
+  if (known !== undefined) return known[1];
+  const text = new TextDecoder().decode(firstBytes.subarray(0, 1024)).trimStart();
+  // A first column may be called anything, also <b>, if somebody says that it is CSV.
+  const markup = format === undefined ? text.startsWith('<') : text.startsWith('<?xml');
+  return markup ? 'is XML or HTML: export the data as CSV, NDJSON or JSON' : undefined;
+}
+
+/**
+ * Unpacks gzip as it is read, also of several parts.
+ * @param name of the file, for messages
+ * @throws Error when it is damaged or cut off
+ */
+export async function* gunzipped(
+  source: AsyncIterable<Uint8Array>,
+  name: string,
+): AsyncGenerator<Uint8Array> {
+  const gunzip = createGunzip();
+  let failure: unknown;
+  const fed = pipeline(Readable.from(source), gunzip).catch((error: unknown) => {
+    failure = error;
+  });
+  try {
+    yield* gunzip;
+  } catch (error) {
+    failure ??= error;
+  } finally {
+    gunzip.destroy();
+  }
+  await fed;
+  if (failure === undefined) return;
+  const reason = failure instanceof Error ? failure.message : String(failure);
+  throw new Error(`${name} is a gzip file that is damaged or cut off: ${reason}`);
+}

@@ -1,0 +1,73 @@
+/**
+ * The address that a client counts under: limits of those who have not signed in hang on it, so two spellings of
+ * one address must not be two callers.
+ */
+import { isIPv4, isIPv6 } from 'node:net';
+
+/** The longest spelling of an address with zone and port is shorter; anything longer is none. */
+const longest = 100;
+/** `[2001:db8::1]` with or without a port. */
+const bracketed = /^\[([^\]]*)\](?::\d{1,5})?$/;
+/** `203.0.113.7:1024`: an IPv4 address that a proxy has written with its port. */
+const withPort = /^([\d.]+):\d{1,5}$/;
+
+/**
+ * @param socketAddress of the connection; undefined for one without an address, such as a Unix socket
+ * @param trustProxy whether X-Forwarded-For is believed: its last address, which the nearest proxy has written
+ * @returns an IPv4 address, or the /64 of an IPv6 address, which is what one customer of a provider has
+ */
+export function addressOf(socketAddress: string | undefined, headers: Headers, trustProxy: boolean): string {
+  const forwarded = trustProxy ? headers.get('x-forwarded-for') : null;
+  const last = forwarded === null ? undefined : forwarded.slice(forwarded.lastIndexOf(',') + 1);
+  return countedAs(last) ?? countedAs(socketAddress) ?? 'unknown';
+}
+
+/**
+ * The one name of an address, whatever its spelling: with a port, in brackets, with a zone (RFC 4007 §11),
+ * abbreviated (RFC 5952), IPv4 in IPv6 (RFC 4291 §2.5.5.2). Undefined for text that is no address.
+ */
+export function countedAs(spelling: string | undefined): string | undefined {
+  if (spelling === undefined || spelling.length > longest) return undefined;
+  const text = spelling.trim();
+  const host = (bracketed.exec(text) ?? withPort.exec(text))?.[1] ?? text;
+  if (isIPv4(host)) return host;
+  const address = host.split('%', 1)[0] ?? '';
+  return isIPv6(address) ? subnetOf(address) : undefined;
+}
+
+/** @param address a valid IPv6 address without a zone */
+function subnetOf(address: string): string {
+  const groups = groupsOf(address);
+  const mapped = groups.slice(0, 5).every(group => group === 0) && groups[5] === 0xffff;
+  if (!mapped) return `${groups.slice(0, 4).map(hexadecimal).join(':')}::/64`;
+  return groups
+    .slice(6)
+    .flatMap(group => [group >> 8, group & 0xff])
+    .join('.');
+}
+
+const hexadecimal = (group: number) => group.toString(16);
+
+/** The eight groups, those that `::` stands for among them. */
+function groupsOf(address: string): number[] {
+  const [before = [], after] = address.split('::').map(half => half.split(':').flatMap(partOf));
+  if (after === undefined) return before;
+  return [...before, ...new Array<number>(8 - before.length - after.length).fill(0), ...after];
+}
+
+/** One group; two for the dotted IPv4 address that may stand at the end. */
+function partOf(part: string): number[] {
+  if (part === '') return [];
+  if (!part.includes('.')) return [Number.parseInt(part, 16)];
+  const [a = 0, b = 0, c = 0, d = 0] = part.split('.').map(Number);
+  return [(a << 8) | b, (c << 8) | d];
+}
+
+/** What proxies add: a request with one of these was made elsewhere, whoever has passed it on. */
+const addedByProxies = ['x-forwarded-for', 'forwarded', 'x-real-ip', 'x-forwarded-host', 'via'];
+
+/** Whether a request was made on this machine itself, as far as can be told; whatever TRUST_PROXY says. */
+export function isLocal(socketAddress: string | undefined, headers: Headers): boolean {
+  const isLoopback = socketAddress === '::1' || countedAs(socketAddress)?.startsWith('127.') === true;
+  return isLoopback && !addedByProxies.some(name => headers.has(name));
+}

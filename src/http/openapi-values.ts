@@ -1,0 +1,67 @@
+/** What the values of enumerations mean: `x-enum-descriptions`, in the order of `enum`, as generators of clients read it. */
+
+/** Each for enumerations all of whose values it has; the first that fits counts. */
+const vocabularies: readonly Readonly<Record<string, string>>[] = [
+  { active: 'For sale.', archived: 'No longer for sale; kept for orders that have it.' },
+  { PENDING: 'Placed, and not paid yet.', PAID: 'Paid.', CANCELLED: 'Cancelled; it can no longer be paid.' },
+  { issued: 'Issued with the payment.', sent: 'Sent by mail.' },
+  { pending: 'The provider has not said yet how it ends.', succeeded: 'The money has been received.' },
+  { manual: 'Recorded by hand.', stripe: 'Taken by Stripe.' },
+  {
+    admin: 'May do everything.',
+    editor: 'Writes products, articles and posts, and reads all orders.',
+    user: 'Orders, comments and reviews.',
+  },
+  {
+    product: 'A product.',
+    article: 'An article.',
+    post: 'A post.',
+    order: 'An order.',
+    user: 'A user.',
+  },
+  {
+    add: 'Adds the value at the path.',
+    replace: 'Puts the value in the place of what is at the path.',
+    test: 'Refuses the patch unless the value is at the path.',
+  },
+  { remove: 'Removes what is at the path.' },
+  { move: 'Moves what is at `from` to the path.', copy: 'Copies what is at `from` to the path.' },
+  {
+    POST: 'Creates something, or starts an action.',
+    PUT: 'Replaces the resource.',
+    PATCH: 'Changes parts of the resource.',
+    DELETE: 'Deletes the resource.',
+  },
+  { sqlite: 'A file of this service.', postgresql: 'A PostgreSQL server.' },
+  { celsius: 'Degrees Celsius.' },
+  {
+    id: 'By id, that is in the order they were created.',
+    number: 'By number.',
+    name: 'By name.',
+    title: 'By title.',
+    email: 'By e-mail address.',
+    price: 'By price.',
+    total: 'By total.',
+    rating: 'By rating.',
+    createdAt: 'By the moment of creation.',
+    created_at: 'The same as createdAt.',
+  },
+  { asc: 'The smallest or oldest first.', desc: 'The largest or newest first.' },
+  { exact: 'Counted exactly.' },
+  { true: 'Only those for which it holds.', false: 'Only those for which it does not hold.' },
+];
+
+/** One text for each value, or nothing where a value has none. */
+export function valueTexts(values: readonly unknown[]): readonly string[] | undefined {
+  const words = values.map(String);
+  if (words.every(word => /^\w+:(read|write)$/.test(word))) return words.map(scopeText);
+  const fitting = vocabularies.find(vocabulary =>
+    values.every(value => value === null || String(value) in vocabulary),
+  );
+  return fitting && words.map(word => fitting[word] ?? 'As if it were not given.');
+}
+
+function scopeText(scope: string): string {
+  const [resources = '', right] = scope.split(':');
+  return right === 'read' ? `Reads ${resources}.` : `Creates, changes and deletes ${resources}.`;
+}

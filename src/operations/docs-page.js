@@ -1,0 +1,46 @@
+// Runs in the browser, after Swagger UI: shows the document of this service, in the colours the reader prefers.
+(() => {
+  const dark = matchMedia('(prefers-color-scheme: dark)');
+  const paint = () => document.documentElement.classList.toggle('dark-mode', dark.matches);
+  dark.addEventListener('change', paint);
+  paint();
+  SwaggerUIBundle({
+    url: '/openapi.json',
+    dom_id: '#reader',
+    docExpansion: 'list',
+    defaultModelsExpandDepth: -1,
+    displayRequestDuration: true,
+    filter: true,
+    tryItOutEnabled: true,
+    validatorUrl: null,
+    plugins: [withoutNoise],
+  });
+
+  /** HEAD and OPTIONS come with every path, and say nothing of their own: the list does without them. */
+  function withoutNoise() {
+    const wrapped = update => text => {
+      const spec = JSON.parse(text);
+      for (const path of Object.values(spec.paths)) {
+        delete path.head;
+        delete path.options;
+      }
+      return update(JSON.stringify(spec));
+    };
+    // The one server is the one that serves this page: a list of one says nothing.
+    const wrapComponents = { ServersContainer: () => () => null };
+    return { wrapComponents, statePlugins: { spec: { wrapActions: { updateSpec: wrapped } } } };
+  }
+
+  /** Fields without a label get the name of their parameter, or of what they choose; what scrolls does so by keys too. */
+  function makeAccessible() {
+    for (const text of document.querySelectorAll('#reader pre:not([tabindex])')) text.tabIndex = 0;
+    for (const field of document.querySelectorAll('#reader :is(select, textarea, input):not([aria-label])')) {
+      const parameter = field.closest('[data-param-name]')?.dataset.paramName;
+      const usual = field.matches('textarea') ? 'Body' : 'Example';
+      if (field.labels.length === 0)
+        field.setAttribute('aria-label', parameter ?? (field.placeholder || usual));
+    }
+  }
+  const reader = document.getElementById('reader');
+  new MutationObserver(makeAccessible).observe(reader, { childList: true, subtree: true });
+})();

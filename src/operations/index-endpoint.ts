@@ -1,0 +1,73 @@
+/** The service's own address: a page for people, links for HAL clients, an index for programs. */
+import { z } from 'zod';
+import { allow } from '../http/access.ts';
+import { type Endpoint, endpoint } from '../http/endpoint.ts';
+import { entryLinksSchema } from '../http/hal.ts';
+import { halJson } from '../http/negotiate.ts';
+import { ok } from '../http/reply.ts';
+import type { OperationsOptions, VersionDocument } from './endpoints.ts';
+import { indexPage } from './index-page.ts';
+import { htmlReply } from './text-reply.ts';
+
+const address = z.url().describe('Where it is.');
+
+/** @param documentPath where a version is described */
+export function indexEndpoint(
+  { release, versions }: Pick<OperationsOptions, 'release' | 'versions'>,
+  documentPath: (version: VersionDocument) => string,
+): Endpoint {
+  const current = versions.at(-1);
+  if (current === undefined) throw new Error('no version is published');
+  const beside = ['docs', 'openapi', 'health', 'ready', 'metrics'] as const;
+  const names = versions.map(({ name }) => name);
+  const described = {
+    name: z.literal('Catalog').describe('The name of the service.'),
+    release: z
+      .string()
+      .max(64)
+      .describe('The release of the program; the contract has a number of its own.')
+      .meta({ pattern: '^\\d+\\.\\d+\\.\\d+', examples: ['1.0.0'] }),
+  };
+  const addresses = Object.fromEntries([...names, 'products', ...beside].map(name => [name, address]));
+  return endpoint({
+    method: 'GET',
+    path: '/',
+    operationId: 'getIndex',
+    summary: 'Where everything is',
+    tag: 'Operation',
+    access: allow.public,
+    free: true,
+    responses: {
+      200: {
+        description: 'The service and its addresses; for a browser, a page for people.',
+        alsoAs: ['text/html'],
+        schema: z
+          .object({ ...described, links: z.object(addresses).describe('Addresses by name.') })
+          .meta({ id: 'Index' }),
+        hal: z.object({ ...described, _links: entryLinksSchema }).meta({ id: 'IndexHal' }),
+      },
+    },
+    handle({ url: { base }, mediaType }) {
+      if (mediaType === 'text/html') return htmlReply(indexPage({ base, release, version: current.name }));
+      const paths = {
+        docs: '/docs',
+        openapi: '/openapi.json',
+        health: '/health',
+        ready: '/ready',
+        metrics: '/metrics',
+      };
+      if (mediaType === halJson) {
+        const others = [...names.map(name => [name, `/${name}`]), ...Object.entries(paths)];
+        const links = Object.fromEntries(others.map(([name = '', path]) => [name, { href: base + path }]));
+        const _links = { self: { href: `${base}/` }, ...current.links(`${base}/${current.name}`), ...links };
+        return ok({ name: 'Catalog', release, _links });
+      }
+      const links = {
+        ...Object.fromEntries(versions.map(version => [version.name, base + documentPath(version)])),
+        products: `${base}/${current.name}/products`,
+        ...Object.fromEntries(Object.entries(paths).map(([name, path]) => [name, base + path])),
+      };
+      return ok({ name: 'Catalog', release, links });
+    },
+  });
+}

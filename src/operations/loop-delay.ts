@@ -1,0 +1,37 @@
+/** How long what is due has to wait because something else is running: every request of this process shares one thread. */
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+
+/** In seconds, of the time since they were read last. */
+export interface LoopDelays {
+  readonly p99: number;
+  readonly longest: number;
+}
+
+export interface LoopDelay {
+  /** What was measured since the last reading, which begins the next measurement. */
+  read(): LoopDelays;
+  stop(): void;
+}
+
+/** Milliseconds between two looks at the clock. */
+const resolution = 20;
+const nanoseconds = 1e9;
+
+export function loopDelay(): LoopDelay {
+  const histogram = monitorEventLoopDelay({ resolution });
+  histogram.enable();
+  return {
+    read() {
+      const isMeasured = histogram.count > 0;
+      const delays = {
+        p99: isMeasured ? histogram.percentile(99) / nanoseconds : 0,
+        longest: isMeasured ? histogram.max / nanoseconds : 0,
+      };
+      histogram.reset();
+      return delays;
+    },
+    stop() {
+      histogram.disable();
+    },
+  };
+}

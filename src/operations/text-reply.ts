@@ -1,0 +1,14 @@
+/** Answers that are text, and pages. */
+import { noStore, type Reply } from '../http/reply.ts';
+import type { Page } from './page.ts';
+
+export const html = 'text/html; charset=utf-8';
+
+export function textReply(body: string, mediaType: string): Reply {
+  return { status: 200, body, mediaType, cacheControl: noStore, tagged: false };
+}
+
+export function htmlReply({ text: body, contentSecurityPolicy }: Page): Reply {
+  const headers = { 'Content-Security-Policy': contentSecurityPolicy, 'Referrer-Policy': 'no-referrer' };
+  return { ...textReply(body, html), headers };
+}

@@ -1,0 +1,33 @@
+/** Proving, with the current password, that a request is its user's and not that of whoever has an access token. */
+import type { Input } from '../../http/endpoint.ts';
+import { HttpError } from '../../http/errors.ts';
+import type { StoredUser } from '../users/store.ts';
+import type { Guard } from './guard.ts';
+import type { PasswordCheck } from './passwords.ts';
+
+/**
+ * Compares a password with the user's, before the transaction: it is slow on purpose. What follows from it must
+ * find the same `password_hash` in the transaction. Wrong ones have a limit of their own: nobody is kept from signing in.
+ * @throws HttpError 403 when it is wrong, 429 when there have been too many attempts
+ */
+export type PasswordProof = (
+  input: Pick<Input<unknown, unknown, unknown>, 'charge' | 'address'>,
+  user: Pick<StoredUser, 'email_key' | 'password_hash'>,
+  currentPassword: string,
+) => Promise<void>;
+
+export function passwordProof(guard: Guard, passwords: PasswordCheck): PasswordProof {
+  return async ({ charge, address }, user, currentPassword) => {
+    const attempt = await guard({ charge, address }, user.email_key);
+    if (!(await passwords.verify(currentPassword, user.password_hash))) throw wrongPassword();
+    attempt.succeeded();
+  };
+}
+
+export const wrongPassword = () => new HttpError('WRONG_PASSWORD', { details: [wrong] });
+const wrong = {
+  field: 'currentPassword',
+  pointer: '#/currentPassword',
+  code: 'password',
+  message: 'is not the current password',
+};

@@ -1,0 +1,48 @@
+/** From which addresses users have signed in, each kept as a hash of the account and the address together. */
+import type { Database, Session } from '../../storage/database.ts';
+
+/** How long an address stays known without a sign-in: 90 days, in milliseconds. */
+const lifetime = 90 * 24 * 60 * 60 * 1000;
+
+export interface KnownAddresses {
+  /** @param account the e-mail address as `emailKey` gives it, whether or not there is such a user */
+  isKnown(session: Session, account: string, address: string): Promise<boolean>;
+  remember(session: Session, userId: number, account: string, address: string, now: number): Promise<void>;
+  /** Those of a user whose password somebody else may have known. */
+  forget(session: Session, userId: number): Promise<void>;
+  /** Forgets those without a sign-in for long; gives how many there were. */
+  sweep(session: Session, now: number): Promise<number>;
+}
+
+const hashOf = (account: string, address: string) =>
+  new Bun.CryptoHasher('sha256').update(`${account} ${address}`).digest('hex');
+
+export function knownAddresses({ build }: Pick<Database, 'build'>): KnownAddresses {
+  return {
+    async isKnown(session, account, address) {
+      const query = build
+        .selectFrom('known_addresses')
+        .select('user_id')
+        .where('hash', '=', hashOf(account, address));
+      return (await session.first(query.compile())) !== undefined;
+    },
+    async remember(session, userId, account, address, now) {
+      const used = { user_id: userId, last_used_at: now };
+      const query = build
+        .insertInto('known_addresses')
+        .values({ hash: hashOf(account, address), ...used })
+        .onConflict(conflict => conflict.column('hash').doUpdateSet(used));
+      await session.run(query.compile());
+    },
+    async forget(session, userId) {
+      await session.run(build.deleteFrom('known_addresses').where('user_id', '=', userId).compile());
+    },
+    sweep: (session, now) =>
+      session.run(
+        build
+          .deleteFrom('known_addresses')
+          .where('last_used_at', '<=', now - lifetime)
+          .compile(),
+      ),
+  };
+}

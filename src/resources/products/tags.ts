@@ -1,0 +1,42 @@
+/** The rows that products are found by their tags with. */
+import { sql } from 'kysely';
+import { bulk } from '../../storage/bulk.ts';
+import type { Database, Session } from '../../storage/database.ts';
+
+/** A product's tags before and after a change; none before it is made and after it is deleted. */
+export interface TagChange {
+  readonly id: number;
+  readonly before: readonly string[];
+  readonly after: readonly string[];
+}
+
+/** Rows per statement: at 2 parameters a row far below what either database allows. */
+const sizes = [500, 50, 5, 1];
+
+/** @returns a function that writes what has changed, in one order for all transactions */
+export function productTags({ build }: Pick<Database, 'build'>) {
+  const rows = (size: number) => sql.join(Array.from({ length: size }, () => sql`(${null}, ${null})`));
+  const added = bulk('product_tags', sizes, size =>
+    sql`insert into product_tags (tag, product_id) values ${rows(size)}`.compile(build),
+  );
+  const removed = bulk('product_tags', sizes, size =>
+    sql`delete from product_tags where (tag, product_id) in (values ${rows(size)})`.compile(build),
+  );
+
+  return async (session: Session, changes: readonly TagChange[]): Promise<void> => {
+    const [gone, fresh]: [Row[], Row[]] = [[], []];
+    for (const { id, before, after } of changes) {
+      for (const tag of new Set(before)) if (!after.includes(tag)) gone.push([tag, id]);
+      for (const tag of new Set(after)) if (!before.includes(tag)) fresh.push([tag, id]);
+    }
+    for (const statement of removed.statements(gone.sort(byTag))) await session.run(statement);
+    for (const statement of added.statements(fresh.sort(byTag))) await session.run(statement);
+  };
+}
+
+type Row = [tag: string, id: number];
+
+/** Neighbours in the index are written one after another. */
+function byTag([tag, id]: Row, [other, otherId]: Row): number {
+  return tag < other ? -1 : tag > other ? 1 : id - otherId;
+}

@@ -1,0 +1,128 @@
+/**
+ * How a user comes to another e-mail address (docs/decisions/0022). Users ask for one with their password, and it
+ * counts once the token of a mail to it has confirmed it; nobody learns whether it is taken. Administrators and API
+ * keys set one at once. Either way the sessions end, and the address before is told; unless an administrator has
+ * decided, one that was confirmed gets a way back.
+ */
+import type { Cause } from '../../events/outbox.ts';
+import type { Caller } from '../../http/access.ts';
+import type { Transaction } from '../../storage/database.ts';
+import type { KnownAddresses } from '../auth/known-addresses.ts';
+import type { SessionStore } from '../auth/store.ts';
+import type { AddressTokens } from './address-tokens.ts';
+import type { Letters } from './letters.ts';
+import type { MailTokens } from './mail-tokens.ts';
+import { emailKey, type StoredUser, type UserStore } from './store.ts';
+
+export interface AddressParts {
+  readonly users: UserStore;
+  readonly sessions: SessionStore;
+  readonly mailTokens: MailTokens;
+  readonly addressTokens: AddressTokens;
+  readonly letters: Letters;
+  readonly knownAddresses: Pick<KnownAddresses, 'forget'>;
+}
+
+export interface Addresses {
+  /** Asks the address that a user waits for to confirm itself. @param user with `pending_email` */
+  ask(session: Transaction, user: StoredUser, cause: Cause): Promise<void>;
+  /** Does what follows from an address that somebody else than the user has set. @param by who has */
+  replaced(
+    session: Transaction,
+    before: StoredUser,
+    after: StoredUser,
+    by: Caller,
+    cause: Cause,
+  ): Promise<void>;
+  /**
+   * Moves a user, who is locked, to the address that a token confirms.
+   * @returns the user afterwards; undefined when the token confirms no address that this user waits for
+   * @throws StorageError `unique` for `email` when the address is another user's
+   */
+  confirm(
+    session: Transaction,
+    before: StoredUser,
+    token: string,
+    cause: Cause,
+  ): Promise<StoredUser | undefined>;
+  /**
+   * Moves a user, who is locked, back to the address that a token was sent to, with another password.
+   * @returns the user afterwards; undefined when the token restores no address of this user
+   * @throws StorageError `unique` for `email` when the address is another user's by now
+   */
+  restore(
+    session: Transaction,
+    before: StoredUser,
+    token: string,
+    passwordHash: string,
+    cause: Cause,
+  ): Promise<StoredUser | undefined>;
+}
+
+export function userAddresses(parts: AddressParts): Addresses {
+  const { users, sessions, mailTokens, addressTokens, letters, knownAddresses } = parts;
+
+  /** Ends what the address before has given: sessions, and the tokens of mails to it. */
+  async function leave(session: Transaction, { id }: StoredUser): Promise<void> {
+    await sessions.removeAllOf(session, id);
+    await mailTokens.withdraw(session, id);
+    await knownAddresses.forget(session, id);
+  }
+
+  /** Tells an address that it is not used any more; one that was never confirmed may be a stranger's. */
+  async function tell(
+    session: Transaction,
+    before: StoredUser,
+    after: StoredUser,
+    cause: Cause,
+  ): Promise<void> {
+    if (before.verified_at === null) await letters.addressChanged(session, before, cause);
+    else await letters.addressChangedWithWayBack(session, { ...before, version: after.version }, cause);
+  }
+
+  return {
+    async ask(session, user, cause) {
+      const taken = await users.findByEmail(session, user.pending_email ?? '');
+      await letters.confirmAddress(session, user, taken !== undefined, cause);
+    },
+
+    async replaced(session, before, after, by, cause) {
+      await leave(session, before);
+      if (by.kind === 'user') {
+        // An administrator may take an address away for good: no earlier mail leads back either.
+        await addressTokens.withdraw(session, before.id, 0);
+        await letters.addressChanged(session, before, cause);
+      } else {
+        await tell(session, before, after, cause);
+      }
+      await (after.password_hash === null ? letters.invite : letters.verify)(session, after, cause);
+    },
+
+    async confirm(session, before, token, cause) {
+      const found = await addressTokens.find(session, token, 'confirmation', cause.at);
+      // Another address that was asked for since, and another password, have made it void.
+      const isAwaited =
+        before.pending_email !== null &&
+        found?.user_id === before.id &&
+        emailKey(found.email) === emailKey(before.pending_email);
+      if (!isAwaited || !(await addressTokens.use(session, token))) return undefined;
+      const after = await users.moveTo(session, before, found.email, cause);
+      await leave(session, before);
+      await tell(session, before, after, cause);
+      return after;
+    },
+
+    async restore(session, before, token, passwordHash, cause) {
+      const found = await addressTokens.find(session, token, 'restoration', cause.at);
+      if (found?.user_id !== before.id || !(await addressTokens.use(session, token))) return undefined;
+      const moved = await users.moveTo(session, before, found.email, cause);
+      const after = await users.setPassword(session, moved, passwordHash, cause);
+      await leave(session, before);
+      // What was given up since then may have been a thief's; the ways back to earlier addresses stay.
+      await addressTokens.withdraw(session, before.id, found.user_version);
+      if (emailKey(before.email) !== emailKey(after.email))
+        await letters.addressChanged(session, before, cause);
+      return after;
+    },
+  };
+}

@@ -1,0 +1,106 @@
+/** The one way to change a user over HTTP, by PUT and by PATCH. */
+import { type Caller, outdated } from '../../http/access.ts';
+import type { Input } from '../../http/endpoint.ts';
+import { invalid } from '../../http/errors.ts';
+import { isHal } from '../../http/hal.ts';
+import type { Reply } from '../../http/reply.ts';
+import type { Database, Session } from '../../storage/database.ts';
+import { type PasswordProof, wrongPassword } from '../auth/current-password.ts';
+import type { SessionStore } from '../auth/store.ts';
+import type { Addresses } from './addresses.ts';
+import { showUser, userBody, type View } from './representation.ts';
+import { refusal, visible } from './rules.ts';
+import type * as schema from './schema.ts';
+import { emailKey, type UserStore, userOf } from './store.ts';
+
+export interface ChangeParts {
+  readonly users: UserStore;
+  readonly sessions: SessionStore;
+  readonly addresses: Addresses;
+  readonly proof: PasswordProof;
+}
+
+type Asked = Pick<Input<unknown, unknown, unknown>, 'caller' | 'url' | 'mediaType'>;
+type Changing = Asked &
+  Pick<Input<unknown, unknown, unknown>, 'precondition' | 'cause' | 'write' | 'charge' | 'address'>;
+
+/** Reads what the links of a representation depend on. */
+export async function viewFor(
+  session: Session,
+  users: UserStore,
+  { caller, url, mediaType }: Asked,
+): Promise<View> {
+  const administrators = isHal(mediaType) ? await users.administrators(session) : [];
+  return { caller, url, mediaType, administrators };
+}
+
+/** The administrators there are, kept as they are. @throws HttpError 401 when the one who calls is none any more */
+export async function lockedAdministrators(
+  session: Session,
+  users: UserStore,
+  caller: Caller,
+): Promise<number[]> {
+  if (caller.kind !== 'user' || caller.role !== 'admin') return [];
+  const administrators = await users.lockAdministrators(session);
+  // They were locked after the caller was confirmed: another administrator may have been faster.
+  if (!administrators.includes(caller.userId)) throw outdated();
+  return administrators;
+}
+
+/** @returns a function that changes the user of an id to what `fieldsOf` makes of the user as it is */
+export function userChange(database: Pick<Database, 'read'>, parts: ChangeParts) {
+  const { users, sessions, addresses, proof } = parts;
+  const moves = (email: string, fields: schema.ChangedFields) => emailKey(fields.email) !== emailKey(email);
+  const isOwner = (caller: Caller, id: number) => caller.kind === 'user' && caller.userId === id;
+
+  /**
+   * Asks for the password of users who change their own address: an access token alone, which may be stolen, is not
+   * enough to take an account over.
+   * @returns the hash that the password was compared with; undefined when none was needed
+   * @throws HttpError 400 without a password, 403 for a wrong one, and what the change itself would throw
+   */
+  async function proven(
+    id: number,
+    input: Changing,
+    fieldsOf: (current: schema.User) => schema.ChangedFields,
+  ): Promise<string | null | undefined> {
+    const user = isOwner(input.caller, id) ? await users.find(database.read, id) : undefined;
+    if (user === undefined) return undefined;
+    input.precondition(userBody(user, await viewFor(database.read, users, input)), user.updated_at);
+    const fields = fieldsOf(userOf(user));
+    if (!moves(user.email, fields)) return undefined;
+    if (fields.currentPassword === undefined) throw passwordRequired();
+    await proof(input, user, fields.currentPassword);
+    return user.password_hash;
+  }
+
+  return async (
+    id: number,
+    input: Changing,
+    fieldsOf: (current: schema.User) => schema.ChangedFields,
+  ): Promise<Reply> => {
+    const provenHash = await proven(id, input, fieldsOf);
+    return input.write(async session => {
+      const { caller } = input;
+      const administrators = await lockedAdministrators(session, users, caller);
+      const before = visible(await users.lock(session, id), id, caller);
+      input.precondition(userBody(before, await viewFor(session, users, input)), before.updated_at);
+      const fields = fieldsOf(userOf(before));
+      const refused = refusal(caller, before, fields.role, administrators);
+      if (refused !== undefined) throw refused;
+      const cause = input.cause();
+      const asks = isOwner(caller, id) && moves(before.email, fields);
+      // Another password meanwhile: what was compared is not the current one any more.
+      if (asks && provenHash !== before.password_hash) throw wrongPassword();
+      const set = asks ? { ...fields, email: before.email, pendingEmail: fields.email } : fields;
+      const after = await users.update(session, before, set, cause);
+      if (after.role !== before.role) await sessions.removeAllOf(session, id);
+      if (asks) await addresses.ask(session, after, cause);
+      else if (moves(before.email, fields)) await addresses.replaced(session, before, after, caller, cause);
+      return showUser(after, await viewFor(session, users, input));
+    });
+  };
+}
+
+const passwordRequired = () =>
+  invalid('currentPassword', 'required', 'is required to change one’s own e-mail address');

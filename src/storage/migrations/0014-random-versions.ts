@@ -1,0 +1,13 @@
+/** Versions of collections are random numbers from now on (storage/totals.ts): larger ones than an integer has room for. */
+import { sql } from 'kysely';
+import type { Migration } from '../migrate.ts';
+
+export const randomVersions: Migration = {
+  name: '0014-random-versions',
+  async up(session, { build, dialect }) {
+    // SQLite's integers have 64 bits.
+    if (dialect.name === 'sqlite') return;
+    const type = dialect.types.real;
+    await session.run(sql`alter table collection_versions alter column version type ${type}`.compile(build));
+  },
+};

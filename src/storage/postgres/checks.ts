@@ -1,0 +1,44 @@
+/** Checks of a PostgreSQL database: see ../checks.ts. Its indexes have a tool of the server's own, pg_amcheck. */
+import { sql } from 'kysely';
+import type { DialectChecks, Reference } from '../checks.ts';
+import type { Builder, Session } from '../database.ts';
+
+/** Every value of a table, those that are stored apart too: a page that cannot be read is an error (XX001). */
+async function unreadable(session: Session, build: Builder, table: string): Promise<string[]> {
+  await session.run(sql`savepoint reading`.compile(build));
+  try {
+    const name = sql.id(table);
+    await session.all(sql`select sum(length(${name}::text)) from ${name}`.compile(build));
+    return [];
+  } catch (error) {
+    await session.run(sql`rollback to savepoint reading`.compile(build));
+    return [`${table}: ${error instanceof Error ? error.message : error}`];
+  }
+}
+
+/** Those whose rows other rows are counted, indexed or tagged by. */
+const derivedFrom = 'products, reviews, articles, posts, orders, order_items, users, invoices, counters';
+
+export const postgresChecks: DialectChecks = {
+  patient: [sql`set local statement_timeout = 0`],
+  async damage(session, build, quick) {
+    if (quick) return [];
+    const tables = await session.all(
+      sql<{ name: string }>`select tablename as name from pg_tables where schemaname = current_schema()
+        order by 1`.compile(build),
+    );
+    const lines: string[] = [];
+    for (const { name } of tables) lines.push(...(await unreadable(session, build, name)));
+    return lines;
+  },
+  references: sql<Reference>`select child.relname as child, own.attname as "column", parent.relname as parent,
+      other.attname as target
+    from pg_constraint as keys
+    join pg_class as child on child.oid = keys.conrelid
+    join pg_class as parent on parent.oid = keys.confrelid
+    join pg_attribute as own on own.attrelid = keys.conrelid and own.attnum = keys.conkey[1]
+    join pg_attribute as other on other.attrelid = keys.confrelid and other.attnum = keys.confkey[1]
+    where keys.contype = 'f' and keys.connamespace = current_schema()::regnamespace order by 1, 2`,
+  beforeRepair: [sql.raw(`lock table ${derivedFrom} in share row exclusive mode`)],
+  rebuildIndexes: [],
+};

@@ -1,0 +1,118 @@
+/**
+ * One connection to PostgreSQL. It is never opened again by itself: a transaction could otherwise go on, statement by
+ * statement, on a connection that knows nothing of it. Statements that are sent without waiting are pipelined.
+ */
+import { SQL } from 'bun';
+import { StorageError } from '../database.ts';
+import { endsConnection } from './errors.ts';
+
+/** Milliseconds after its limit for which a statement may take to be cancelled by the server. */
+const cancelMarginMs = 2000;
+/** Seconds that a new connection may take. */
+const connectionTimeout = 5;
+
+export interface ConnectionOptions {
+  readonly url: string;
+  /** `host:port`. */
+  readonly server: string;
+  /** Milliseconds after which a statement is cancelled; Infinity for none. */
+  readonly statementLimit: number;
+  /** Whether statements are prepared and kept by the server. */
+  readonly prepare: boolean;
+  /** Settings of the session, sent with the start; a pooler may refuse them. */
+  readonly parameters: Readonly<Record<string, string | number>>;
+}
+
+/** Rows, with the command that gave them and how many it concerned. */
+export type Result = unknown[] & { readonly count?: number; readonly command?: string };
+
+export interface Connection {
+  readonly server: string;
+  /** Statements that have been sent and not been responded to. */
+  pending(): number;
+  /** False once the connection has been lost or closed, or is not to be used for anything new. */
+  isUsable(): boolean;
+  /** `performance.now()` of the last response. */
+  idleSince(): number;
+  run(text: string, parameters?: readonly unknown[]): Promise<Result>;
+  /** Cancels the first statement that is over its limit; closes the connection when that has not helped. */
+  checkLimits(now: number): void;
+  /** Fails what is pending. */
+  close(): void;
+}
+
+interface Statement extends Promise<unknown> {
+  cancel(): unknown;
+}
+
+/** @throws the driver's error when the server cannot be reached or refuses */
+export async function connect(options: ConnectionOptions): Promise<Connection> {
+  const { url, server, statementLimit, prepare, parameters } = options;
+  let open = true;
+  const client = new SQL(url, {
+    max: 1,
+    idleTimeout: 0,
+    connectionTimeout,
+    prepare,
+    connection: parameters,
+    onclose() {
+      open = false;
+    },
+  });
+  const reserved = await client.reserve().catch(error => {
+    void client.close({ timeout: 0 }).catch(() => undefined);
+    throw error;
+  });
+  const statements = new Set<Statement>();
+  let closed = false;
+  let late = false;
+  let cancelled: Statement | undefined;
+  /** Since when the first of the pending statements has been running, or nothing has. */
+  let since = performance.now();
+
+  function close(): void {
+    if (closed) return;
+    closed = true;
+    open = false;
+    void client.close({ timeout: 0 }).catch(() => undefined);
+  }
+
+  async function run(text: string, values: readonly unknown[] = []): Promise<Result> {
+    if (!open) throw new StorageError('unavailable', 'The connection to PostgreSQL has been lost.');
+    const statement = reserved.unsafe(text, [...values]);
+    if (statements.size === 0) since = performance.now();
+    statements.add(statement);
+    try {
+      return await statement;
+    } catch (error) {
+      if (endsConnection(error)) close();
+      if (!late) throw error;
+      throw new StorageError('unavailable', `PostgreSQL has not responded for ${statementLimit / 1000} s.`);
+    } finally {
+      statements.delete(statement);
+      since = performance.now();
+    }
+  }
+
+  return {
+    server,
+    pending: () => statements.size,
+    // The cancellation of a statement may arrive late, and must not hit the next one.
+    isUsable: () => open && cancelled === undefined,
+    idleSince: () => since,
+    run,
+    checkLimits(now) {
+      const [first] = statements;
+      if (first === undefined || now - since < statementLimit) return;
+      if (first !== cancelled) {
+        cancelled = first;
+        first.cancel();
+      }
+      if (now - since >= statementLimit + cancelMarginMs) {
+        late = true;
+        close();
+      }
+    },
+    close,
+  };
+}

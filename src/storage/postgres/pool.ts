@@ -1,0 +1,230 @@
+/**
+ * The connections of a process, in groups that never wait for each other: single reads share a few and are pipelined
+ * on them; transactions that write, and snapshots, have one each to themselves; one is kept for counting requests. So
+ * a row that is locked, or a replica that stands still, holds up writers only.
+ */
+import { StorageError } from '../database.ts';
+import type { Connection, Result } from './connection.ts';
+import type { Connector, SessionLimits } from './connector.ts';
+
+const checkEveryMs = 250;
+/** Connections unused for so long are closed: what lies between may have forgotten them. */
+const idleLimitMs = 60_000;
+/** Of all connections, for single reads and for snapshots; writers have the rest. */
+const readShare = 0.3;
+const snapshotShare = 0.2;
+export const leastConnections = 4;
+
+export interface PoolOptions {
+  /** Connections at most, `leastConnections` at least. */
+  readonly size: number;
+  readonly connector: Connector;
+  readonly limits: Readonly<Record<'reads' | Purpose, SessionLimits>>;
+  /** Milliseconds that a transaction waits for a connection. */
+  readonly patience: number;
+}
+
+export type Purpose = 'writes' | 'snapshots' | 'counts';
+
+export interface PostgresPool {
+  /** One statement by itself. */
+  query(text: string, parameters: readonly unknown[]): Promise<Result>;
+  /**
+   * Lends a connection that nothing else uses meanwhile.
+   * @throws StorageError `unavailable` when none has become free in time
+   */
+  use<T>(purpose: Purpose, work: (connection: Connection) => Promise<T>): Promise<T>;
+  /** Waits for what is pending, `seconds` at most. */
+  close(seconds: number): Promise<void>;
+}
+
+export function openPool({ size, connector, limits, patience }: PoolOptions): PostgresPool {
+  const shared = Math.max(1, Math.floor(size * readShare));
+  const snapshots = Math.max(1, Math.floor(size * snapshotShare));
+  const all = new Set<Connection>();
+  let closed = false;
+
+  async function open(of: SessionLimits): Promise<Connection> {
+    const connection = await connector.open(of);
+    if (closed) {
+      connection.close();
+      throw new StorageError('unavailable', 'The service is stopping.');
+    }
+    all.add(connection);
+    closeStrays();
+    return connection;
+  }
+
+  /** After a failover, what still leads to the former primary. */
+  function closeStrays(): void {
+    for (const connection of all) if (connection.server !== connector.server()) connection.close();
+  }
+
+  const timer = setInterval(() => {
+    const now = performance.now();
+    for (const connection of all) {
+      connection.checkLimits(now);
+      if (connection.pending() > 0 || lent.has(connection)) continue;
+      if (now - connection.idleSince() > idleLimitMs || !connection.isUsable()) {
+        connection.close();
+        all.delete(connection);
+      }
+    }
+  }, checkEveryMs);
+  timer.unref();
+
+  const lent = new Set<Connection>();
+  const reads = sharedGroup(shared, () => open(limits.reads));
+  const groups = {
+    writes: exclusiveGroup(size - shared - snapshots - 1, patience, () => open(limits.writes)),
+    counts: exclusiveGroup(1, patience, () => open(limits.counts)),
+    snapshots: exclusiveGroup(snapshots, patience, () => open(limits.snapshots)),
+  };
+
+  return {
+    query: reads.query,
+    async use(purpose, work) {
+      const connection = await groups[purpose].take();
+      lent.add(connection);
+      try {
+        return await work(connection);
+      } finally {
+        lent.delete(connection);
+        groups[purpose].giveBack(connection);
+      }
+    },
+    async close(seconds) {
+      closed = true;
+      clearInterval(timer);
+      const deadline = performance.now() + seconds * 1000;
+      const isBusy = () => lent.size > 0 || [...all].some(connection => connection.pending() > 0);
+      while (isBusy() && performance.now() < deadline) await Bun.sleep(10);
+      for (const connection of all) connection.close();
+    },
+  };
+}
+
+/** Connections that any number of statements share: the one with the least pending takes the next. */
+function sharedGroup(limit: number, open: () => Promise<Connection>) {
+  let connections: Connection[] = [];
+  let opening: Promise<Connection> | undefined;
+
+  function openAnother(): Promise<Connection> {
+    opening ??= open()
+      .then(connection => {
+        connections.push(connection);
+        return connection;
+      })
+      .finally(() => {
+        opening = undefined;
+      });
+    return opening;
+  }
+
+  function leastBusy(): Connection | undefined {
+    let best: Connection | undefined;
+    let lost = false;
+    for (const connection of connections) {
+      if (!connection.isUsable()) lost = true;
+      else if (best === undefined || connection.pending() < best.pending()) best = connection;
+    }
+    if (lost) connections = connections.filter(connection => connection.isUsable());
+    return best;
+  }
+
+  async function onceOpen(text: string, parameters: readonly unknown[]): Promise<Result> {
+    return (await openAnother()).run(text, parameters);
+  }
+
+  return {
+    query(text: string, parameters: readonly unknown[]): Promise<Result> {
+      const connection = leastBusy();
+      if (connection === undefined) return onceOpen(text, parameters);
+      // In the background: this statement need not wait for it.
+      if (connection.pending() > 0 && connections.length < limit) openAnother().catch(() => undefined);
+      return connection.run(text, parameters);
+    },
+  };
+}
+
+interface Waiting {
+  readonly resolve: (connection: Connection) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** Connections that one user at a time has; the one used last is used next. */
+function exclusiveGroup(limit: number, patience: number, open: () => Promise<Connection>) {
+  const free: Connection[] = [];
+  const queue = new Set<Waiting>();
+  /** Open, lent or being opened. */
+  let count = 0;
+
+  function takeFree(): Connection | undefined {
+    for (let connection = free.pop(); connection !== undefined; connection = free.pop()) {
+      if (connection.isUsable()) return connection;
+      count--;
+    }
+    return undefined;
+  }
+
+  async function openOne(): Promise<Connection> {
+    count++;
+    try {
+      return await open();
+    } catch (error) {
+      count--;
+      serveNext();
+      throw error;
+    }
+  }
+
+  /** A place has become free that has no connection: it is opened for whoever waits longest. */
+  function serveNext(): void {
+    const [next] = queue;
+    if (next === undefined) return;
+    queue.delete(next);
+    openOne().then(next.resolve, next.reject);
+  }
+
+  function wait(): Promise<Connection> {
+    const { promise, resolve, reject } = Promise.withResolvers<Connection>();
+    const waiting: Waiting = {
+      resolve(connection) {
+        clearTimeout(timer);
+        resolve(connection);
+      },
+      reject(error) {
+        clearTimeout(timer);
+        reject(error);
+      },
+    };
+    const timer = setTimeout(() => {
+      queue.delete(waiting);
+      reject(new StorageError('unavailable', `No connection has become free within ${patience / 1000} s.`));
+    }, patience);
+    queue.add(waiting);
+    return promise;
+  }
+
+  return {
+    take(): Promise<Connection> {
+      const connection = takeFree();
+      if (connection !== undefined) return Promise.resolve(connection);
+      return count < limit ? openOne() : wait();
+    },
+    giveBack(connection: Connection): void {
+      if (!connection.isUsable()) {
+        count--;
+        serveNext();
+        return;
+      }
+      const [next] = queue;
+      if (next === undefined) {
+        free.push(connection);
+        return;
+      }
+      queue.delete(next);
+      next.resolve(connection);
+    },
+  };
+}

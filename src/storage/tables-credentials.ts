@@ -1,0 +1,31 @@
+/** The columns of the tables of sessions and of the tokens that mails carry; the others are in tables.ts. */
+
+export interface SessionsTable {
+  id: string;
+  user_id: number;
+  token_hash: string;
+  created_at: number;
+  last_used_at: number;
+  expires_at: number;
+}
+
+/** Tokens sent by mail, each kept as a hash and used once. */
+export interface UserTokensTable {
+  token_hash: string;
+  user_id: number;
+  purpose: 'password' | 'verification';
+  created_at: number;
+  expires_at: number;
+}
+
+/** Tokens of mails that stand for one address of one user: see resources/users/addresses.ts. */
+export interface AddressTokensTable {
+  token_hash: string;
+  user_id: number;
+  purpose: 'confirmation' | 'restoration';
+  email: string;
+  /** The user's version when it was made. */
+  user_version: number;
+  created_at: number;
+  expires_at: number;
+}

@@ -1,0 +1,178 @@
+/** `catalog check` finds whatever is wrong with a database, and makes anew what is derived, beside a running service. */
+import { Database as Connection } from 'bun:sqlite';
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
+import { join } from 'node:path';
+import { sql } from 'kysely';
+import { describeOnDatabases } from '../support/databases.ts';
+import { call } from '../support/http.ts';
+import { createDatabase } from '../support/postgres.ts';
+import { startTestService, type TestService } from '../support/service.ts';
+import { createPlace, type Place } from './program.ts';
+
+// Each test starts several processes.
+setDefaultTimeout(60_000);
+
+/** What can be made anew, one statement for each way to be wrong, and what is said of it. */
+const derived: readonly (readonly [statement: string, line: RegExp])[] = [
+  [
+    'update product_totals set total = total + 3',
+    /^totals of products: active products of category "lighting": \d+ kept, 2 counted$/m,
+  ],
+  [
+    "delete from product_totals where category = 'garden'",
+    /^totals of products: active products of category "garden": 0 kept, 1 counted$/m,
+  ],
+  [
+    "update products set rating_sum = 50, rating_count = 10 where name = 'Lamp'",
+    /^ratings of products: product \d+: 10 reviews with the sum 50 kept, 1 with 4 counted$/m,
+  ],
+  [
+    "delete from product_tags where tag = 'bright'",
+    /^tags of products: product \d+ is not found by the tags that it has$/m,
+  ],
+  [
+    "insert into product_tags (tag, product_id) values ('nobody', 9999)",
+    /^tags of products: product 9999 is not found/m,
+  ],
+  ['delete from article_tags', /^tags of articles: article \d+ is not found/m],
+  [
+    'delete from search_index where SEARCH_LAMP',
+    /^search index: product \d+ is indexed by other words than it has$/m,
+  ],
+  [
+    "delete from search_spellings where word = 'shade'",
+    /^search index: the words for searches with typing errors are not/m,
+  ],
+  [
+    "update counters set value = 0 where name = 'invoices'",
+    /^numbers of invoices: the counter is at 0, the highest invoice has 1$/m,
+  ],
+];
+
+/** What cannot. */
+const originals: readonly (readonly [statement: string, line: RegExp])[] = [
+  [
+    "update products set price = 99 where name = 'Lamp'",
+    /^documents of products: product \d+: its document differs from the columns price$/m,
+  ],
+  [
+    "update products set document = '\"name\":' where name = 'Shade'",
+    /^documents of products: product \d+: its document is no JSON$/m,
+  ],
+  [
+    'update orders set total = total + 1',
+    /^totals of orders: order \d+: its total is \d+, that of its items \d+$/m,
+  ],
+  [
+    "insert into reviews (product_id, user_id, author_name, rating, created_at, updated_at) values (9999, 9998, 'X', 5, 0, 0)",
+    /^references: 1 rows of reviews refer by product_id to products that are not there$/m,
+  ],
+];
+
+describeOnDatabases('catalog check on %s', kind => {
+  let place: Place;
+  let service: TestService;
+  beforeAll(async () => {
+    place = await createPlace(kind);
+    const own =
+      kind === 'postgresql'
+        ? { DATABASE_URL: place.environment.DATABASE_URL ?? (await createDatabase()) }
+        : {};
+    service = await startTestService(kind, { DATA_DIR: place.environment.DATA_DIR ?? '', ...own });
+    const post = async (path: string, body: object, as: 'admin' | 'user' = 'admin') => {
+      const made = await call(service, { method: 'POST', path, as, body });
+      expect(made.status).toBeLessThan(300);
+      return made.body;
+    };
+    const lamp = await post('/v1/products', {
+      name: 'Lamp',
+      price: 2,
+      category: 'lighting',
+      tags: ['bright', 'new'],
+    });
+    await post('/v1/products', { name: 'Shade', price: 3, category: 'lighting' });
+    await post('/v1/products', { name: 'Rake', price: 4, category: 'garden', sku: 'G-1' });
+    await post(`/v1/products/${lamp.id}/reviews`, { rating: 4 }, 'user');
+    await post('/v1/articles', { title: 'Light', body: 'On lamps', tags: ['home'] });
+    await post('/v1/posts', { title: 'News', body: 'A new lamp' });
+    const user = (await call(service, { path: '/v1/me', as: 'user' })).body;
+    const order = await post(
+      `/v1/users/${user.id}/orders`,
+      { items: [{ productId: lamp.id, quantity: 2 }] },
+      'user',
+    );
+    await post(`/v1/orders/${order.id}/payment`, {}, 'user');
+    await service.settle();
+  });
+  afterAll(async () => {
+    await service.stop();
+    place.remove();
+  });
+
+  /** By a connection without foreign keys, as damage has none. */
+  async function run(statements: readonly (readonly [string, RegExp])[]): Promise<void> {
+    const at =
+      kind === 'sqlite'
+        ? `rowid = 4294967296 + (select id from products where name = 'Lamp')`
+        : `position = 4294967296 + (select id from products where name = 'Lamp')`;
+    const texts = statements.map(([statement]) => statement.replace('SEARCH_LAMP', at));
+    if (kind === 'sqlite') {
+      using connection = new Connection(join(place.environment.DATA_DIR ?? '', 'catalog.db'));
+      connection.run('PRAGMA foreign_keys = OFF');
+      for (const text of texts) connection.run(text);
+      return;
+    }
+    await service.database.write(async session => {
+      for (const text of ['set local session_replication_role = replica', ...texts]) {
+        await session.run(sql.raw(text).compile(service.database.build));
+      }
+    });
+  }
+
+  async function findNothing(): Promise<void> {
+    const { status, out, err } = await place.run(['check']);
+    expect([status, err]).toEqual([0, '']);
+    expect(out).toMatch(/^nothing is wrong; checked: integrity, references, .*search index\n$/);
+  }
+
+  async function repairDerived(): Promise<void> {
+    await run(derived);
+    const found = await place.run(['check']);
+    expect([found.status, found.err]).toEqual([1, '']);
+    for (const [, line] of derived) expect(found.out).toMatch(line);
+    expect(found.out).toMatch(/catalog check --repair mends what is derived\n$/);
+
+    const repaired = await place.run(['check', '--repair']);
+    expect([repaired.status, repaired.err]).toEqual([0, '']);
+    expect(repaired.out).not.toContain('still wrong');
+    expect(await place.run(['check'])).toMatchObject({ status: 0 });
+
+    const get = async (path: string) => (await call(service, { path, as: 'admin' })).body;
+    expect((await get('/v1/products?category=lighting')).meta.total).toBe(2);
+    const [lamp] = (await get('/v1/products?tag=bright')).data;
+    expect(lamp).toMatchObject({ name: 'Lamp', rating: { average: 4, count: 1 } });
+    expect((await get('/v1/search?q=lamp&type=product')).meta.total).toBe(1);
+    expect((await get('/v1/search?q=shadr&type=product')).data[0].title).toBe('Shade');
+  }
+
+  async function nameOriginals(): Promise<void> {
+    await run(originals);
+    const found = await place.run(['check']);
+    expect(found.status).toBe(1);
+    for (const [, line] of originals) expect(found.out).toMatch(line);
+    const repaired = await place.run(['check', '--repair']);
+    expect(repaired.status).toBe(1);
+    expect(repaired.out).toMatch(/\d+ still wrong: restore a backup, or mend the rows by hand\n$/);
+  }
+
+  // One after the other: what is damaged by hand stays damaged.
+  test('finds nothing wrong at first; makes anew what is derived; names, and does not mend, what is not', async () => {
+    await findNothing();
+    await repairDerived();
+    await nameOriginals();
+  });
+
+  test('takes no argument that it does not know', async () => {
+    expect(await place.run(['check', '--mend'])).toMatchObject({ status: 2 });
+  });
+});

@@ -1,0 +1,54 @@
+/**
+ * The program's command line in the process of the tests: the same function with the same settings, without what
+ * starting a process costs. For commands that read no standard input, write by console only, and end by themselves.
+ */
+import { runProgram } from '../../src/cli/program.ts';
+import type { Ended } from './program.ts';
+
+const signals = ['SIGINT', 'SIGTERM'] as const;
+
+let last: Promise<unknown> = Promise.resolve();
+
+/** @param environment all settings the command sees; one command runs at a time, since these are the process's */
+export function runHere(
+  args: readonly string[],
+  environment: Readonly<Record<string, string>>,
+): Promise<Ended> {
+  const ended = last.then(() => run(args, environment));
+  last = ended.catch(() => undefined);
+  return ended;
+}
+
+async function run(args: readonly string[], environment: Readonly<Record<string, string>>): Promise<Ended> {
+  let [out, err] = ['', ''];
+  const { log, error } = console;
+  const settings = { ...process.env };
+  const terminal = process.stderr.isTTY;
+  const umask = process.umask(0o077);
+  const listeners = signals.map(signal => process.listeners(signal));
+  console.log = (text: string) => {
+    out += `${text}\n`;
+  };
+  console.error = (text: string) => {
+    err += `${text}\n`;
+  };
+  process.stderr.isTTY = false;
+  replaceEnvironment({ PATH: settings.PATH, ...environment });
+  try {
+    return { status: await runProgram(args), out, err };
+  } finally {
+    Object.assign(console, { log, error });
+    process.stderr.isTTY = terminal;
+    process.umask(umask);
+    replaceEnvironment(settings);
+    // A process that ends has nothing to take back.
+    for (const [index, signal] of signals.entries())
+      for (const listener of process.listeners(signal))
+        if (!listeners[index]?.includes(listener)) process.off(signal, listener);
+  }
+}
+
+function replaceEnvironment(next: Readonly<Record<string, string | undefined>>): void {
+  for (const name of Object.keys(process.env)) delete process.env[name];
+  for (const [name, value] of Object.entries(next)) if (value !== undefined) process.env[name] = value;
+}

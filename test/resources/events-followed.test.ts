@@ -1,0 +1,153 @@
+/** Following the audit trail by cursor while transactions overlap: no event is passed by, in no order, in no total. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { SQL } from 'bun';
+import { addProduct, pathOf } from '../support/catalog.ts';
+import { call } from '../support/http.ts';
+import { userIdOf } from '../support/people.ts';
+import { createDatabase } from '../support/postgres.ts';
+import { startTestService, type TestService } from '../support/service.ts';
+
+interface Listed {
+  readonly data: readonly { readonly id: number; readonly type: string }[];
+  readonly meta: { readonly total?: number; readonly nextCursor: string | null };
+}
+
+describe('events followed on postgresql', () => {
+  let service: TestService;
+  let other: SQL;
+  beforeAll(async () => {
+    const url = await createDatabase();
+    service = await startTestService('postgresql', { DATABASE_URL: url });
+    other = new SQL(url, { max: 2 });
+  });
+  afterAll(async () => {
+    await other.close();
+    await service.stop();
+  });
+
+  const list = async (query: string): Promise<Listed> =>
+    (await call(service, { path: `/v1/events?${query}`, as: 'admin' })).body;
+
+  /** All ids from a cursor on, and the last cursor that leads somewhere. */
+  async function follow(cursor: string | undefined) {
+    const ids: number[] = [];
+    for (let at = cursor; ; ) {
+      const { data, meta } = await list(`limit=3${at === undefined ? '' : `&cursor=${at}`}`);
+      ids.push(...data.map(({ id }) => id));
+      if (meta.nextCursor === null) return { ids, cursor: at };
+      at = meta.nextCursor;
+    }
+  }
+
+  /** Holds what every change of a product adds to at its end, so that those begun meanwhile wait, their events written. */
+  async function whileProductsWait(work: (waiting: (number: number) => Promise<void>) => Promise<void>) {
+    const held = Promise.withResolvers<void>();
+    const release = Promise.withResolvers<void>();
+    const holding = other.begin(async tx => {
+      await tx.unsafe('lock table collection_versions in exclusive mode');
+      held.resolve();
+      await release.promise;
+    });
+    await held.promise;
+    const waiting = async (number: number) => {
+      for (;;) {
+        const [row] = await other.unsafe(
+          `select count(*)::int as n from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+        );
+        if (row.n >= number) return;
+      }
+    };
+    try {
+      await work(waiting);
+    } finally {
+      release.resolve();
+      await holding;
+    }
+  }
+
+  test('an event that is committed late is not passed by', async () => {
+    const product = await addProduct(service);
+    await addProduct(service);
+    const user = await userIdOf(service, 'user');
+    const before = await follow(undefined);
+    const total = (await list('perPage=1')).meta.total ?? 0;
+    expect(before.ids).toHaveLength(total);
+    let late: ReturnType<typeof call> | undefined;
+    await whileProductsWait(async waiting => {
+      late = call(service, { method: 'PATCH', path: pathOf(product), as: 'admin', body: { price: 2 } });
+      await waiting(1);
+      const body = { tags: ['changed'] };
+      const early = await call(service, { method: 'PATCH', path: `/v1/users/${user}`, as: 'admin', body });
+      expect(early.status).toBe(200);
+      // Its event has a higher id, is committed, and not listed: in no order, by no filter, in no total.
+      const meanwhile = await follow(before.cursor);
+      expect(meanwhile.ids.filter(id => !before.ids.includes(id))).toEqual([]);
+      for (const query of [
+        'perPage=100',
+        'perPage=100&order=desc',
+        'perPage=100&sort=createdAt',
+        'perPage=100&sort=createdAt&order=desc',
+        'limit=100&count=exact',
+        'perPage=100&since=2020-01-01T00:00:00Z',
+      ]) {
+        const { data, meta } = await list(query);
+        expect([query, data.length, meta.total]).toEqual([query, total, total]);
+      }
+      const filtered = await list(`resource=user&resourceId=${user}&perPage=100`);
+      expect(filtered.data.map(({ type }) => type)).toEqual(['user.created']);
+    });
+    expect((await late)?.status).toBe(200);
+    const after = await follow(before.cursor);
+    const seen = [...new Set([...before.ids, ...after.ids])];
+    expect(seen).toEqual((await list('perPage=100')).data.map(({ id }) => id));
+    expect(seen).toHaveLength(total + 2);
+  });
+
+  test('what other transactions of the database do holds no event back', async () => {
+    const last = async () => (await list('limit=1&order=desc')).data[0]?.id ?? 0;
+    const before = await last();
+    const done = Promise.withResolvers<void>();
+    const begun = Promise.withResolvers<void>();
+    const long = other.begin(async tx => {
+      await tx.unsafe('create table of_others (id integer)');
+      begun.resolve();
+      await done.promise;
+    });
+    await begun.promise;
+    await addProduct(service);
+    expect(await last()).toBeGreaterThan(before);
+    done.resolve();
+    await long;
+  });
+
+  test('a follower beside eight writers misses none of their events', async () => {
+    const products = await Promise.all(Array.from({ length: 8 }, () => addProduct(service)));
+    const seen: number[] = [];
+    let cursor: string | undefined;
+    let writing = true;
+    const look = async () => {
+      const found = await follow(cursor);
+      cursor = found.cursor;
+      for (const id of found.ids) if (!seen.includes(id)) seen.push(id);
+    };
+    const writers = Promise.all(
+      products.map(async (product, index) => {
+        for (let round = 0; round < 12; round++) {
+          const body = { price: round + index, name: `Lamp ${round}` };
+          const done = await call(service, { method: 'PATCH', path: pathOf(product), as: 'admin', body });
+          expect(done.status).toBe(200);
+        }
+      }),
+    ).finally(() => {
+      writing = false;
+    });
+    while (writing) await look();
+    await writers;
+    await look();
+    expect(seen).toEqual(seen.toSorted((a, b) => a - b));
+    const { total } = (await list('limit=1&count=exact')).meta;
+    expect(seen).toHaveLength(total ?? 0);
+    const updates = await list(`type=product.updated&limit=1&count=exact`);
+    expect(updates.meta.total ?? 0).toBeGreaterThanOrEqual(8 * 12);
+  });
+});

@@ -1,0 +1,111 @@
+/** Public HAL clients know the service's address and nothing else, and walk from there to the items of an order. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { createClient, type HalResource } from 'hal-rest-client';
+// halboy was compiled for a runtime that it leaves to others to load; it has to be there first.
+import 'regenerator-runtime/runtime';
+import { Navigator } from 'halboy';
+import halfred from 'halfred';
+import { bearerAuth, Client } from 'ketting';
+import { call } from '../support/http.ts';
+import { placeOrder } from '../support/orders.ts';
+import { startTestService, type TestService } from '../support/service.ts';
+
+const hal = 'application/hal+json';
+interface Item {
+  readonly productId: number;
+  readonly quantity: number;
+}
+
+/** Each gives the items of the first order of the list that the entry at `path` leads to. */
+type Walk = (service: TestService, path: string) => Promise<Item[]>;
+
+const headersFor = ({ tokens }: TestService) => ({ Accept: hal, Authorization: `Bearer ${tokens.admin}` });
+
+const walks: Readonly<Record<string, Walk>> = {
+  async ketting(service, path) {
+    const client = new Client(service.url);
+    client.use(bearerAuth(service.tokens.admin));
+    const orders = await client.go(path).follow('orders', { perPage: '5' });
+    const [first] = await orders.followAll('orders');
+    if (first === undefined) throw new Error('no order');
+    const items = await first.follow('items').followAll('items');
+    return Promise.all(items.map(async item => (await item.get()).data));
+  },
+
+  async 'hal-rest-client'(service, path) {
+    const client = createClient(service.url, { headers: headersFor(service) });
+    const entry = await client.fetchResource(path);
+    const orders: HalResource = await entry.link('orders').fetch({ perPage: 5 });
+    const items: HalResource = await orders.prop('orders')[0].link('items').fetch();
+    return items.prop('items').map((item: HalResource) => item.props);
+  },
+
+  async halboy(service, path) {
+    const http = { headers: headersFor(service) };
+    const entry = await Navigator.discover(`${service.url}${path}`, { http });
+    const orders = await entry.get('orders', { perPage: 5 }, http);
+    const [first] = orders.resource().getResource('orders');
+    const items = await Navigator.resume(service.url, first).get('items', {}, http);
+    return items
+      .resource()
+      .getResource('items')
+      .map((item: { toObject(): Item }) => item.toObject());
+  },
+
+  async halfred(service, path) {
+    const at = async (address: string) => {
+      const response = await fetch(address, { headers: headersFor(service) });
+      return halfred.parse(await response.json());
+    };
+    // It leaves templates to others: this one is expanded with no variable set (RFC 6570).
+    const to = (href: string) => at(href.replace(/\{\?[^}]*\}$/, ''));
+    const orders = await to((await at(`${service.url}${path}`)).link('orders').href);
+    const [first] = orders.embeddedArray('orders');
+    return (await to(first.link('items').href)).embeddedArray('items');
+  },
+};
+
+describe('HAL clients', () => {
+  let service: TestService;
+  beforeAll(async () => {
+    service = await startTestService('sqlite');
+    await placeOrder(service, { quantity: 3 });
+  });
+  afterAll(() => service.stop());
+
+  test.each(Object.keys(walks).flatMap(name => ['/', '/v1'].map(path => [name, path] as const)))(
+    '%s walks from %s to the items of an order',
+    async (name, path) => {
+      const items = await walks[name]?.(service, path);
+      expect(items).toMatchObject([{ quantity: 3 }]);
+    },
+  );
+
+  test('the entry leads to every collection, and names what each can be asked', async () => {
+    const { paths } = (await call(service, { path: '/openapi.json' })).body;
+    const collections = Object.keys(paths).filter(path => /^\/v1\/[^{]+$/.test(path) && paths[path].get);
+    expect(collections.length).toBeGreaterThan(12);
+    for (const path of ['/', '/v1']) {
+      const { body } = await call(service, { path, headers: { Accept: hal } });
+      const links = Object.values<{ href: string; templated?: true }>(body._links);
+      for (const { href, templated } of links)
+        expect([href, templated]).toEqual([href, href.includes('{') || undefined]);
+      const addresses = links.map(({ href }) => href.replace(/\{\?.*/, ''));
+      expect(addresses).toEqual(expect.arrayContaining(collections.map(own => `${service.url}${own}`)));
+      expect(body._links.products.href).toMatch(/\/v1\/products\{\?status,.*sku,tag.*\}$/);
+      expect(body._links.order).toEqual({ href: `${service.url}/v1/orders/{id}`, templated: true });
+    }
+    const { body } = await call(service, { path: '/v1' });
+    expect(body).toMatchObject({ version: 'v1', contract: '1.0.0' });
+    expect(Object.values(body.links).sort()).toEqual(collections.map(own => `${service.url}${own}`).sort());
+  });
+
+  test('on an order, items is the list of them, and each that is embedded is an item', async () => {
+    const { path } = await placeOrder(service);
+    const { body } = await call(service, { path, as: 'user', headers: { Accept: hal } });
+    expect(Object.keys(body._embedded)).toEqual(['customer', 'item']);
+    const list = new URL(body._links.items.href).pathname;
+    const listed = await call(service, { path: list, as: 'user', headers: { Accept: hal } });
+    expect(listed.body._embedded.items).toEqual(body._embedded.item);
+  });
+});

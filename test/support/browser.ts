@@ -1,0 +1,100 @@
+/** A headless Chromium, spoken to by its DevTools protocol: for what only a browser can show of the service's pages. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+/** Where a Chromium is, if anywhere. */
+export const browserPath = ['chromium', 'chromium-browser', 'google-chrome']
+  .map(name => Bun.which(name))
+  .find(path => path !== null);
+
+export interface Tab {
+  /** Opens an address, and resolves when the page has been loaded. */
+  open(url: string): Promise<void>;
+  reload(): Promise<void>;
+  /** What an expression comes to in the page; a promise is awaited. */
+  evaluate<T>(expression: string): Promise<T>;
+  /** @param scheme what the user prefers */
+  emulate(width: number, scheme: 'light' | 'dark'): Promise<void>;
+  close(): Promise<void>;
+}
+
+type Reply = { id?: number; method?: string; result?: unknown; error?: { message: string } };
+
+export async function openTab(executable: string): Promise<Tab> {
+  const profile = mkdtempSync(join(tmpdir(), 'catalog-browser-'));
+  const quiet = [
+    '--headless=new',
+    '--no-sandbox',
+    '--disable-gpu',
+    '--disable-dev-shm-usage',
+    '--no-first-run',
+  ];
+  const child = Bun.spawn(
+    [executable, ...quiet, `--user-data-dir=${profile}`, '--remote-debugging-port=0', 'about:blank'],
+    { stdout: 'ignore', stderr: 'pipe' },
+  );
+  let said = '';
+  for await (const chunk of child.stderr) {
+    said += new TextDecoder().decode(chunk);
+    if (said.includes('DevTools listening on')) break;
+  }
+  const port = /ws:\/\/127\.0\.0\.1:(\d+)\//.exec(said)?.[1];
+  if (port === undefined) throw new Error(`the browser did not start: ${said}`);
+  const targets = (await (await fetch(`http://127.0.0.1:${port}/json/list`)).json()) as {
+    type: string;
+    webSocketDebuggerUrl: string;
+  }[];
+  const socket = new WebSocket(targets.find(({ type }) => type === 'page')?.webSocketDebuggerUrl ?? '');
+  await new Promise(resolve => socket.addEventListener('open', resolve, { once: true }));
+
+  const waiting = new Map<number, { resolve(result: unknown): void; reject(error: Error): void }>();
+  const loads: (() => void)[] = [];
+  let last = 0;
+  socket.addEventListener('message', ({ data }) => {
+    const { id, method, result, error } = JSON.parse(String(data)) as Reply;
+    if (method === 'Page.loadEventFired') for (const loaded of loads.splice(0)) loaded();
+    const asked = id === undefined ? undefined : waiting.get(id);
+    if (error === undefined) asked?.resolve(result);
+    else asked?.reject(new Error(error.message));
+  });
+  const send = <T>(method: string, params: object = {}): Promise<T> => {
+    const id = ++last;
+    socket.send(JSON.stringify({ id, method, params }));
+    // Boundary to the protocol: the caller knows what the method answers.
+    return new Promise<T>((resolve, reject) =>
+      waiting.set(id, { resolve: result => resolve(result as T), reject }),
+    );
+  };
+  const loaded = async (method: string, params: object) => {
+    const done = new Promise<void>(resolve => loads.push(resolve));
+    await send(method, params);
+    await done;
+  };
+  await send('Page.enable');
+  return {
+    open: url => loaded('Page.navigate', { url }),
+    reload: () => loaded('Page.reload', {}),
+    async evaluate<T>(expression: string) {
+      const parameters = { expression, awaitPromise: true, returnByValue: true };
+      const { result, exceptionDetails } = await send<{ result: { value: T }; exceptionDetails?: object }>(
+        'Runtime.evaluate',
+        parameters,
+      );
+      if (exceptionDetails !== undefined) throw new Error(JSON.stringify(exceptionDetails));
+      return result.value;
+    },
+    async emulate(width, scheme) {
+      const screen = { width, height: 800, deviceScaleFactor: 1, mobile: true };
+      await send('Emulation.setDeviceMetricsOverride', screen);
+      const features = [{ name: 'prefers-color-scheme', value: scheme }];
+      await send('Emulation.setEmulatedMedia', { features });
+    },
+    async close() {
+      socket.close();
+      child.kill();
+      await child.exited;
+      rmSync(profile, { recursive: true, force: true });
+    },
+  };
+}

@@ -1,0 +1,41 @@
+/** Whether the time that a request takes grows as its length does, told on a machine that others use too. */
+
+/** Whatever takes less is not told apart from noise; the event loop may be blocked for so long. */
+const unnoticed = 50;
+/** Four times the length takes four times as long when it is linear, and sixteen times when it is quadratic. */
+const factor = 4;
+const tolerated = 8;
+/** The least of several counts: other processes only ever add time. */
+const tries = 5;
+
+/** Milliseconds, where the time grew more than linearly: of `length`, and of four times that. */
+export interface Growth {
+  readonly length: number;
+  readonly milliseconds: number;
+  readonly fourfold: number;
+}
+
+/**
+ * @param run does the work for a text of this length
+ * @returns undefined when four times the length takes at most eight times as long, or at most 50 ms
+ */
+export async function superlinearGrowth(
+  run: (length: number) => Promise<unknown>,
+  length: number,
+): Promise<Growth | undefined> {
+  let fourfold = Number.POSITIVE_INFINITY;
+  let milliseconds = Number.POSITIVE_INFINITY;
+  for (let attempt = 0; attempt < tries; attempt++) {
+    fourfold = Math.min(fourfold, await timeOf(() => run(length * factor)));
+    if (fourfold <= unnoticed) return undefined;
+    milliseconds = Math.min(milliseconds, await timeOf(() => run(length)));
+    if (fourfold <= milliseconds * tolerated) return undefined;
+  }
+  return { length, milliseconds, fourfold };
+}
+
+async function timeOf(work: () => Promise<unknown>): Promise<number> {
+  const started = performance.now();
+  await work();
+  return performance.now() - started;
+}
