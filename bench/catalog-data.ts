@@ -5,7 +5,7 @@ import type { ProductFields } from '../src/resources/products/schema.ts';
 import { searchTextOf } from '../src/resources/products/search-text.ts';
 import { productTags, type TagChange } from '../src/resources/products/tags.ts';
 import type { Database } from '../src/storage/database.ts';
-import { type SearchDocument, searchIndex } from '../src/storage/search-index.ts';
+import { type SearchDocument, searchIndex } from '../src/storage/search/index.ts';
 import { collectionVersions, productTotals, type TotalChange } from '../src/storage/totals.ts';
 import { random } from './random.ts';
 

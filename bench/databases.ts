@@ -43,9 +43,9 @@ export function schemaHash(): string {
       .sort()
       .map(name => join(migrations, name)),
     join(source, 'resources', 'products', 'store.ts'),
-    join(source, 'storage', 'sqlite-connection.ts'),
+    join(source, 'storage', 'sqlite', 'connection.ts'),
     ...['index', 'sqlite', 'postgres', 'words', 'spelling'].map(part =>
-      join(source, 'storage', `search-${part}.ts`),
+      join(source, 'storage', 'search', `${part}.ts`),
     ),
     join(import.meta.dir, 'catalog-data.ts'),
     join(import.meta.dir, 'random.ts'),

@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { causedBy, outboxOf } from '../src/events/outbox.ts';
 import { productStore } from '../src/resources/products/store.ts';
-import { openSqlite } from '../src/storage/sqlite.ts';
+import { openSqlite } from '../src/storage/sqlite/index.ts';
 import { productNumber } from './catalog-data.ts';
 import { sqliteCopy } from './databases.ts';
 import { markdownTable, spread, summary, thousands } from './statistics.ts';

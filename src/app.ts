@@ -7,23 +7,28 @@
 import type { BunRequest, Server } from 'bun';
 import type { Config } from './config.ts';
 import { type Authenticator, admit, type Caller, identify } from './http/access.ts';
-import { droppingRest, readBody } from './http/body.ts';
-import { addressOf, isLocal } from './http/client-address.ts';
-import { compressor } from './http/compress.ts';
-import { refuseConditions } from './http/conditional.ts';
+import { refuseConditions } from './http/cache/conditional.ts';
 import { cors as corsFor } from './http/cors.ts';
 import { type BodySpec, type Endpoint, hasBody } from './http/endpoint.ts';
 import { HttpError } from './http/errors.ts';
-import { Exchange, type Surroundings } from './http/exchange.ts';
+import { Exchange, type ServerContext } from './http/exchange.ts';
 import { type Idempotency, idempotencyKeyOf } from './http/idempotency.ts';
 import { bodyType, json, negotiation } from './http/negotiate.ts';
-import { type Quota, type QuotaState, usedUp } from './http/rate-limit.ts';
-import type { Reply } from './http/reply.ts';
-import * as requests from './http/request.ts';
-import { responder } from './http/respond.ts';
+import { addressOf, isLocal } from './http/quota/client-address.ts';
+import { type Quota, type QuotaState, usedUp } from './http/quota/index.ts';
+import { droppingRest, readBody } from './http/request/body.ts';
+import * as requests from './http/request/index.ts';
+import {
+  memberCheck,
+  prefersStrict,
+  refuseUnknownParameters,
+  refuseUnreadBody,
+} from './http/request/strict.ts';
+import { compressor } from './http/response/compress.ts';
+import { responder } from './http/response/index.ts';
+import type { Reply } from './http/response/reply.ts';
 import { bunPattern, pick, type Route, routesOf, unknownRoute } from './http/router.ts';
 import type { Stopping } from './http/stopping.ts';
-import { memberCheck, prefersStrict, refuseUnknownParameters, refuseUnreadBody } from './http/strict.ts';
 import type { Observer } from './operations/observe.ts';
 import type { Clock } from './ports/clock.ts';
 import type { Database, Transaction } from './storage/database.ts';
@@ -228,13 +233,13 @@ export function createApp(options: AppOptions): App {
     route: Route | undefined,
     params: Params,
     request: Request,
-    surroundings: Surroundings,
+    serverContext: ServerContext,
   ): Response | Promise<Response> {
     const gate = stopping.gate();
-    if (gate !== undefined) return gate.then(() => serve(route, params, request, surroundings));
+    if (gate !== undefined) return gate.then(() => serve(route, params, request, serverContext));
     const { BASE_URL, TRUST_PROXY } = config;
-    const url = requests.urlOf(request, BASE_URL, TRUST_PROXY, surroundings.localBase);
-    const exchange = new Exchange(request, route, requests.requestIdOf(request.headers), url, surroundings);
+    const url = requests.urlOf(request, BASE_URL, TRUST_PROXY, serverContext.localBase);
+    const exchange = new Exchange(request, route, requests.requestIdOf(request.headers), url, serverContext);
     let sent: Response | Promise<Response>;
     try {
       const answered = answer(exchange, params);
@@ -267,9 +272,9 @@ export function createApp(options: AppOptions): App {
   }
 
   /** The same for all requests of one server. */
-  let surroundings: Surroundings | undefined;
-  const surroundingsOf = (server: Server<undefined>): Surroundings => {
-    surroundings ??= {
+  let serverContext: ServerContext | undefined;
+  const surroundingsOf = (server: Server<undefined>): ServerContext => {
+    serverContext ??= {
       addressOf: request =>
         addressOf(server.requestIP(request)?.address, request.headers, config.TRUST_PROXY),
       isLocal: request => isLocal(server.requestIP(request)?.address, request.headers),
@@ -277,7 +282,7 @@ export function createApp(options: AppOptions): App {
       now: options.clock.now,
       write,
     };
-    return surroundings;
+    return serverContext;
   };
 
   const routes: Record<string, Handler> = {};

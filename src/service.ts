@@ -9,20 +9,20 @@ import { createOutbox } from './events/outbox.ts';
 import { createQueue } from './events/queue.ts';
 import { retention } from './events/retention.ts';
 import type { Endpoint } from './http/endpoint.ts';
-import { entryLinks } from './http/entry.ts';
+import { entryLinks } from './http/hal/entry.ts';
 import { idempotency as createIdempotency } from './http/idempotency.ts';
-import { openApiDocument } from './http/openapi.ts';
+import { openApiDocument } from './http/openapi/index.ts';
 import { paginator as createPaginator } from './http/paginate.ts';
-import { memoryQuota, type QuotaFactory } from './http/rate-limit.ts';
-import { sharedQuota } from './http/rate-limit-shared.ts';
+import { memoryQuota, type QuotaFactory } from './http/quota/index.ts';
+import { sharedQuota } from './http/quota/shared.ts';
 import { createStopControl } from './http/stopping.ts';
 import { mailLimits } from './mail/limits.ts';
 import { createMails, mailConsumer } from './mail/mails.ts';
-import { createDocs } from './operations/docs.ts';
 import { operationEndpoints } from './operations/endpoints.ts';
 import { createLog, describeError, type Log } from './operations/log.ts';
 import { loopDelay } from './operations/loop-delay.ts';
 import { observer as createObserver, type Observer } from './operations/observe.ts';
+import { createDocs } from './operations/pages/docs.ts';
 import type { Clock } from './ports/clock.ts';
 import { fileMailer, type Mailer, smtpMailer } from './ports/mail.ts';
 import { knownAddresses } from './resources/auth/known-addresses.ts';
@@ -34,7 +34,7 @@ import { mailTokens } from './resources/users/mail-tokens.ts';
 import { createSeal } from './seal.ts';
 import { loadSecrets } from './secrets.ts';
 import type { Database } from './storage/database.ts';
-import { openSqlite } from './storage/sqlite.ts';
+import { openSqlite } from './storage/sqlite/index.ts';
 import {
   type PublishedVersion,
   publishedVersions,
@@ -287,7 +287,7 @@ function bind(app: App, config: Config) {
     port: config.PORT,
     hostname: config.HOST,
     idleTimeout,
-    // Bun's own 413 has no body; request.ts applies BODY_LIMIT and says so.
+    // Bun's own 413 has no body; request/body.ts applies BODY_LIMIT and says so.
     maxRequestBodySize: Number.MAX_SAFE_INTEGER,
     routes: app.routes,
     fetch: app.fallback,

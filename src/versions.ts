@@ -1,8 +1,8 @@
 /** The versions of the contract that are published: the one place that says which there are, and how each lives. */
 import type { Config } from './config.ts';
 import type { Endpoint } from './http/endpoint.ts';
-import { entryEndpoint } from './http/entry.ts';
-import type { Version } from './http/lifecycle.ts';
+import { entryEndpoint } from './http/hal/entry.ts';
+import type { Version } from './http/versions/lifecycle.ts';
 
 export interface PublishedVersion extends Version {
   /** Below the version's prefix. */

@@ -11,7 +11,7 @@ import type { Database } from '../src/storage/database.ts';
 import { migrate } from '../src/storage/migrate.ts';
 import { migrations } from '../src/storage/migrations/index.ts';
 import { openDatabase } from '../src/storage/open.ts';
-import { searchIndex, searchTypes } from '../src/storage/search-index.ts';
+import { searchIndex, searchTypes } from '../src/storage/search/index.ts';
 import { describeOnDatabases } from './support/databases.ts';
 import { createDatabase } from './support/postgres.ts';
 

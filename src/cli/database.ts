@@ -3,11 +3,11 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { type Config, loadConfig } from '../config.ts';
 import type { Database } from '../storage/database.ts';
-import { restoreIndexes } from '../storage/deferred-indexes.ts';
 import { migrate } from '../storage/migrate.ts';
 import { awaitDatabase, checkDataFolder, embeddedFile, openDatabase } from '../storage/open.ts';
-import type { SqliteOptions } from '../storage/sqlite.ts';
-import { translate } from '../storage/sqlite-connection.ts';
+import { translate } from '../storage/sqlite/connection.ts';
+import { restoreIndexes } from '../storage/sqlite/deferred-indexes.ts';
+import type { SqliteOptions } from '../storage/sqlite/index.ts';
 
 export interface CommandOptions extends SqliteOptions {
   /** Makes the embedded database when there is none; without it that is an error. */

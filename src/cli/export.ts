@@ -8,7 +8,7 @@ import { statuses } from '../resources/products/schema.ts';
 import type { Database } from '../storage/database.ts';
 import { prepared } from '../storage/prepared.ts';
 import { withDatabase } from './database.ts';
-import { grouped } from './import-report.ts';
+import { grouped } from './import/report.ts';
 import { type Command, choiceOption, parse, safeOption } from './usage.ts';
 
 const help = `Usage: catalog export [OPTIONS]

@@ -26,7 +26,7 @@ export const commands: readonly Listed[] = [
   {
     name: 'import',
     summary: 'add products from a CSV, NDJSON or JSON file',
-    load: async () => (await import('./import.ts')).importCommand,
+    load: async () => (await import('./import/index.ts')).importCommand,
   },
   {
     name: 'export',
@@ -46,17 +46,17 @@ export const commands: readonly Listed[] = [
   {
     name: 'backup',
     summary: 'copy the embedded database while the service runs',
-    load: async () => (await import('./backup.ts')).backupCommand,
+    load: async () => (await import('./backup/index.ts')).backupCommand,
   },
   {
     name: 'check',
     summary: 'say whether the database is whole, and repair what is derived',
-    load: async () => (await import('./check.ts')).checkCommand,
+    load: async () => (await import('./check/index.ts')).checkCommand,
   },
   {
     name: 'restore',
     summary: 'put a backup in the place of the embedded database',
-    load: async () => (await import('./restore.ts')).restoreCommand,
+    load: async () => (await import('./backup/restore.ts')).restoreCommand,
   },
 ];
 

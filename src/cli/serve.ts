@@ -14,8 +14,8 @@ import type { Database } from '../storage/database.ts';
 import { migrate } from '../storage/migrate.ts';
 import { checkDataFolder, embeddedFile, openDatabase } from '../storage/open.ts';
 import { productTotals } from '../storage/totals.ts';
+import { checkAfterUncleanEnd, endedUncleanly } from './check/unclean-end.ts';
 import { awaitAtStart, restoreIndexesOf } from './database.ts';
-import { checkAfterUncleanEnd, endedUncleanly } from './unclean-end.ts';
 import { type Command, parse } from './usage.ts';
 
 export const serveCommand: Command = {

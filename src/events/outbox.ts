@@ -111,7 +111,7 @@ export function createOutbox({ build }: Pick<Database, 'build'>, queue: Queue): 
     // one resource get their ids in the order they are recorded in.
     for (const event of events) if (toldAbout.has(event.resource)) await tell(session, event);
     const untold = events.filter(({ resource }) => !toldAbout.has(resource));
-    if (untold.length > 0) await session.runLate(many, ...untold.map(valuesOf));
+    if (untold.length > 0) await session.insertDeferred(many, ...untold.map(valuesOf));
   }
 
   return { recordAll, record: (session, change, cause) => recordAll(session, [change], cause) };

@@ -8,8 +8,8 @@ import type { Transaction } from '../storage/database.ts';
 import type { Access, Caller } from './access.ts';
 import type { ErrorCode } from './errors.ts';
 import { halJson } from './negotiate.ts';
-import type { Quota } from './rate-limit.ts';
-import type { Reply } from './reply.ts';
+import type { Quota } from './quota/index.ts';
+import type { Reply } from './response/reply.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 type ObjectSchema = z.ZodObject | undefined;
@@ -58,7 +58,7 @@ export interface ResponseSpec {
   /** Headers beyond those that every answer has: name → description. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly mediaType?: string;
-  /** The same as application/hal+json, which the endpoint then offers: see hal.ts. */
+  /** The same as application/hal+json, which the endpoint then offers: see hal/index.ts. */
   readonly hal?: z.ZodType;
   /** Further media types it can be had in, as files without a schema: `application/pdf`. */
   readonly alsoAs?: readonly string[];

@@ -2,16 +2,16 @@
 import type { Cause } from '../events/outbox.ts';
 import type { Transaction } from '../storage/database.ts';
 import type { Anonymous, Caller } from './access.ts';
-import type { Unread } from './body.ts';
-import { entityTag, evaluate } from './conditional.ts';
+import { entityTag, evaluate } from './cache/conditional.ts';
 import type { Endpoint, Input, RequestUrl } from './endpoint.ts';
 import { json } from './negotiate.ts';
-import { type Quota, type QuotaState, usedUp } from './rate-limit.ts';
-import type { Reply } from './reply.ts';
+import { type Quota, type QuotaState, usedUp } from './quota/index.ts';
+import type { Unread } from './request/body.ts';
+import type { Reply } from './response/reply.ts';
 import type { Route } from './router.ts';
 
 /** What an exchange needs of the application around it. */
-export interface Surroundings {
+export interface ServerContext {
   /** The address of the service for those who name none: `http://localhost:3000`. */
   readonly localBase: string;
   /** The client's address. */
@@ -42,7 +42,7 @@ export class Exchange implements Input<unknown, unknown, unknown> {
   mediaType = json;
   /** Whether the handler has compared the conditions of the request with the resource. */
   conditionsChecked = false;
-  /** Whether what the operation does not know is refused instead of ignored: see strict.ts. */
+  /** Whether what the operation does not know is refused instead of ignored: see request/strict.ts. */
   strict = false;
   params: unknown = undefined;
   query: unknown = undefined;
@@ -61,18 +61,18 @@ export class Exchange implements Input<unknown, unknown, unknown> {
     readonly route: Route | undefined,
     readonly requestId: string,
     readonly url: RequestUrl,
-    private readonly surroundings: Surroundings,
+    private readonly serverContext: ServerContext,
   ) {
     this.method = request.method;
     this.origin = request.headers.get('origin');
   }
 
   get address(): string {
-    return this.surroundings.addressOf(this.request);
+    return this.serverContext.addressOf(this.request);
   }
 
   get isLocal(): boolean {
-    return this.surroundings.isLocal(this.request);
+    return this.serverContext.isLocal(this.request);
   }
 
   get authorization(): string | null {
@@ -95,7 +95,7 @@ export class Exchange implements Input<unknown, unknown, unknown> {
     return async (quota, subject, message) => {
       const state = await quota.charge(subject);
       this.showQuota(quota, state);
-      if (!state.allowed) throw usedUp(message, state, this.surroundings.now());
+      if (!state.allowed) throw usedUp(message, state, this.serverContext.now());
       return () => this.showQuota(quota, quota.refund(subject));
     };
   }
@@ -111,12 +111,12 @@ export class Exchange implements Input<unknown, unknown, unknown> {
     return () => ({
       actor: this.caller.subject,
       requestId: this.requestId,
-      at: this.surroundings.now(),
+      at: this.serverContext.now(),
     });
   }
 
   get write(): (work: (session: Transaction) => Promise<Reply>) => Promise<Reply> {
-    return work => this.surroundings.write(this, work);
+    return work => this.serverContext.write(this, work);
   }
 
   /** Whose quota counts: the caller's, or the address's as long as nobody has been identified. */

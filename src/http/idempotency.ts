@@ -9,7 +9,7 @@ import type { Secrets } from '../secrets.ts';
 import { type Database, type Session, StorageError, type Transaction } from '../storage/database.ts';
 import { prepared } from '../storage/prepared.ts';
 import { HttpError } from './errors.ts';
-import type { Reply } from './reply.ts';
+import type { Reply } from './response/reply.ts';
 
 const day = 24 * 60 * 60 * 1000;
 

@@ -1,8 +1,8 @@
 /** Endpoints by path and method, in the form that Bun's own router takes. */
 import { type Endpoint, type Method, offeredBy } from './endpoint.ts';
 import { HttpError } from './errors.ts';
-import type { Version } from './lifecycle.ts';
 import { json, vendorType } from './negotiate.ts';
+import type { Version } from './versions/lifecycle.ts';
 
 /** An endpoint at one address: several versions may share it. */
 export interface Operation {

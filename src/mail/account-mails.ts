@@ -1,14 +1,14 @@
 /** What the mails about an account say. */
-import { letter, type MailText } from './letter.ts';
+import { letter, type MailText } from './template.ts';
 
-export interface Letter {
+export interface MailTemplate {
   /** Who sends it, as the reader knows it: the shop's host. */
   readonly shop: string;
   /** Whom it greets; undefined for an address that nobody has confirmed. */
   readonly name: string | undefined;
 }
 
-export interface LetterWithLink extends Letter {
+export interface LetterWithLink extends MailTemplate {
   readonly link: string;
 }
 
@@ -43,7 +43,7 @@ export const addressConfirmationMail = ({ shop, link }: Omit<LetterWithLink, 'na
   ]);
 
 /** To the same address, where it is another user's already: only its owner learns of that. */
-export const addressTakenMail = ({ shop }: Omit<Letter, 'name'>): MailText =>
+export const addressTakenMail = ({ shop }: Omit<MailTemplate, 'name'>): MailText =>
   letter(`Your e-mail address for ${shop}`, undefined, [
     `Somebody, most likely you, wants to use this address for another account at ${shop}. It belongs to an account already, so nothing was changed.`,
     'If that was you, sign in with this address, and ask for a new password if you have forgotten it. If not, do nothing.',
@@ -59,7 +59,7 @@ export const addressChangedWithWayBackMail = ({ shop, name, link }: LetterWithLi
   ]);
 
 /** To the old address, so that nobody loses an account without hearing of it. */
-export const addressChangedMail = ({ shop, name }: Letter): MailText =>
+export const addressChangedMail = ({ shop, name }: MailTemplate): MailText =>
   letter(`Your e-mail address for ${shop} was changed`, name, [
     `Your account at ${shop} has another e-mail address now, and this one is not used any more.`,
     'If that was not you, tell the people who run it at once.',

@@ -4,7 +4,7 @@
  */
 import type { Config } from '../config.ts';
 import type { HttpError } from '../http/errors.ts';
-import { quotaHeaders, usedUp } from '../http/rate-limit.ts';
+import { quotaHeaders, usedUp } from '../http/quota/index.ts';
 import type { Database, Session } from '../storage/database.ts';
 
 const hour = 3600;

@@ -2,18 +2,18 @@
 import { timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
 import { allow, unauthorized } from '../http/access.ts';
-import { entityTag } from '../http/conditional.ts';
+import { entityTag } from '../http/cache/conditional.ts';
 import { type Endpoint, endpoint } from '../http/endpoint.ts';
 import { HttpError } from '../http/errors.ts';
-import type { Links } from '../http/hal.ts';
+import type { Links } from '../http/hal/index.ts';
 import { json } from '../http/negotiate.ts';
-import { noStore, ok } from '../http/reply.ts';
+import { noStore, ok } from '../http/response/reply.ts';
 import type { Database } from '../storage/database.ts';
 import { pendingMigrations } from '../storage/migrate.ts';
-import { accountPages } from './account-pages.ts';
-import type { Docs } from './docs.ts';
 import { indexEndpoint } from './index-endpoint.ts';
 import { type MetricsSources, metricsText } from './metrics.ts';
+import { accountPages } from './pages/account-pages.ts';
+import type { Docs } from './pages/docs.ts';
 import { html, htmlReply, textReply as text } from './text-reply.ts';
 
 export interface OperationsOptions {

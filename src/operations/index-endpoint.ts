@@ -2,11 +2,11 @@
 import { z } from 'zod';
 import { allow } from '../http/access.ts';
 import { type Endpoint, endpoint } from '../http/endpoint.ts';
-import { entryLinksSchema } from '../http/hal.ts';
+import { entryLinksSchema } from '../http/hal/index.ts';
 import { halJson } from '../http/negotiate.ts';
-import { ok } from '../http/reply.ts';
+import { ok } from '../http/response/reply.ts';
 import type { OperationsOptions, VersionDocument } from './endpoints.ts';
-import { indexPage } from './index-page.ts';
+import { indexPage } from './pages/index-page.ts';
 import { htmlReply } from './text-reply.ts';
 
 const address = z.url().describe('Where it is.');

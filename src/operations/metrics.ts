@@ -1,7 +1,7 @@
 /** The Prometheus text format: requests, latency, database, quota, queues and process. */
 import type { Backlog } from '../events/deliveries.ts';
 import type { QueueNumbers } from '../events/dispatcher.ts';
-import type { Quota } from '../http/rate-limit.ts';
+import type { Quota } from '../http/quota/index.ts';
 import type { Database } from '../storage/database.ts';
 import type { LoopDelay } from './loop-delay.ts';
 import { latencyBounds, type Observer, type RouteNumbers } from './observe.ts';

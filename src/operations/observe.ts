@@ -1,6 +1,7 @@
 /** What is kept of every request: a log line and the numbers behind /metrics. */
-import { redacted } from '../http/addresses.ts';
+
 import type { Exchange } from '../http/exchange.ts';
+import { redacted } from '../http/hal/addresses.ts';
 import { unknownPath } from '../http/router.ts';
 import type { Clock } from '../ports/clock.ts';
 import { StorageError } from '../storage/database.ts';

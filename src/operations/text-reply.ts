@@ -1,6 +1,6 @@
 /** Answers that are text, and pages. */
-import { noStore, type Reply } from '../http/reply.ts';
-import type { Page } from './page.ts';
+import { noStore, type Reply } from '../http/response/reply.ts';
+import type { Page } from './pages/page.ts';
 
 export const html = 'text/html; charset=utf-8';
 

@@ -3,7 +3,7 @@ import type { Consumer } from '../events/dispatcher.ts';
 import { causedBy } from '../events/outbox.ts';
 import type { Authenticator } from '../http/access.ts';
 import type { Endpoint } from '../http/endpoint.ts';
-import type { QuotaFactory } from '../http/rate-limit.ts';
+import type { QuotaFactory } from '../http/quota/index.ts';
 import type { Subject } from '../mail/mails.ts';
 import type { Transaction } from '../storage/database.ts';
 import { articleEndpoints } from './articles/endpoints.ts';
@@ -12,6 +12,7 @@ import { authEndpoints } from './auth/endpoints.ts';
 import { forgottenPasswords, passwordEndpoints } from './auth/password-endpoints.ts';
 import type { Tokens } from './auth/tokens.ts';
 import { commentEndpoints } from './comments/endpoints.ts';
+import type { Dependencies } from './dependencies.ts';
 import { eventEndpoints } from './events/endpoints.ts';
 import { invoiceEndpoints } from './invoices/endpoints.ts';
 import { keyEndpoints } from './keys/endpoints.ts';
@@ -21,12 +22,11 @@ import { orderActions } from './orders/actions.ts';
 import { orderEndpoints } from './orders/endpoints.ts';
 import { paymentConsumer } from './orders/payments.ts';
 import { stripeWebhook } from './orders/webhook.ts';
-import { createParts } from './parts.ts';
 import { postEndpoints } from './posts/endpoints.ts';
 import { productEndpoints } from './products/endpoints.ts';
 import { reviewEndpoints } from './reviews/endpoints.ts';
 import { searchEndpoints } from './search/endpoints.ts';
-import type { Services } from './services.ts';
+import { createStores } from './stores.ts';
 import { todoEndpoints } from './todos/endpoints.ts';
 import { userEndpoints } from './users/endpoints.ts';
 import { verificationEndpoints } from './users/verification-endpoints.ts';
@@ -41,36 +41,40 @@ export interface Resources {
   mailSent(session: Transaction, about: Subject): Promise<void>;
 }
 
-export function createResources(services: Services, tokens: Tokens, createQuota: QuotaFactory): Resources {
-  const parts = createParts(services, tokens, createQuota);
+export function createResources(
+  services: Dependencies,
+  tokens: Tokens,
+  createQuota: QuotaFactory,
+): Resources {
+  const stores = createStores(services, tokens, createQuota);
   const { database, clock } = services;
-  const { keys, invoices } = parts;
+  const { keys, invoices } = stores;
   return {
     endpoints: [
-      ...authEndpoints(services, parts),
-      ...passwordEndpoints(services, parts),
-      ...userEndpoints(services, parts),
-      ...verificationEndpoints(services, parts),
-      ...keyEndpoints(services, parts),
-      ...productEndpoints(services, parts),
-      ...orderEndpoints(services, parts),
-      ...orderActions(services, parts),
-      ...stripeWebhook(parts),
-      ...invoiceEndpoints(services, parts),
-      ...reviewEndpoints(services, parts),
-      ...articleEndpoints(services, parts.articles),
-      ...postEndpoints(services, parts),
-      ...commentEndpoints(services, parts),
-      ...searchEndpoints(services, parts.search),
-      ...todoEndpoints(services, parts),
-      ...weatherEndpoints(parts.weather),
-      ...eventEndpoints(services, parts.events),
-      ...notificationEndpoints(services, parts.notifications),
+      ...authEndpoints(services, stores),
+      ...passwordEndpoints(services, stores),
+      ...userEndpoints(services, stores),
+      ...verificationEndpoints(services, stores),
+      ...keyEndpoints(services, stores),
+      ...productEndpoints(services, stores),
+      ...orderEndpoints(services, stores),
+      ...orderActions(services, stores),
+      ...stripeWebhook(stores),
+      ...invoiceEndpoints(services, stores),
+      ...reviewEndpoints(services, stores),
+      ...articleEndpoints(services, stores.articles),
+      ...postEndpoints(services, stores),
+      ...commentEndpoints(services, stores),
+      ...searchEndpoints(services, stores.search),
+      ...todoEndpoints(services, stores),
+      ...weatherEndpoints(stores.weather),
+      ...eventEndpoints(services, stores.events),
+      ...notificationEndpoints(services, stores.notifications),
     ],
     consumers: [
-      paymentConsumer(database, parts.provider, clock.now),
-      forgottenPasswords(services, parts),
-      notificationConsumer(parts),
+      paymentConsumer(database, stores.provider, clock.now),
+      forgottenPasswords(services, stores),
+      notificationConsumer(stores),
     ],
     async mailSent(session, { resource, resourceId }) {
       if (resource === 'invoice') await invoices.markSent(session, resourceId, causedBy('mail', clock.now()));

@@ -96,7 +96,7 @@ export const leisure: CategoryRows = {
       'Eight botanical prints on cotton board, with grey envelopes.'],
     ['ST-PAPER-L', 'Laid Writing Paper, 50 Sheets', 17.5, 'paper letters',
       'Fine ribs under the nib, for letters that will be kept.'],
-    ['ST-WAX-R', 'Sealing Wax, Red (3)', 12.4, 'letters',
+    ['ST-WAX-R', 'Sealing Wax, Red (3)', 12.4, 'mailTemplates',
       'Flexible enough to survive the post.'],
     ['ST-CLIP-B', 'Brass Binder Clips (10)', 8.9, 'brass desk',
       'They hold forty sheets and look good doing it.'],

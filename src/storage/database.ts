@@ -1,6 +1,6 @@
 /**
  * What the rest of the service knows of a database: queries are built with Kysely, compiled to text,
- * and run here. The two implementations are sqlite.ts and postgres.ts; nothing else knows which one runs.
+ * and run here. The two implementations are sqlite/index.ts and postgres/index.ts; nothing else knows which one runs.
  */
 import type { CompiledQuery, Kysely, RawBuilder } from 'kysely';
 import type { Bulk } from './bulk.ts';
@@ -55,7 +55,7 @@ export interface Transaction extends Session {
    * transactions that are committed together write theirs at the end, table by table, as many as go into one
    * statement. If that fails, they fail.
    */
-  runLate(statement: Bulk, ...rows: readonly (readonly unknown[])[]): Promise<void>;
+  insertDeferred(statement: Bulk, ...rows: readonly (readonly unknown[])[]): Promise<void>;
   /**
    * Has `ending` run before the commit, after the rows of `runLate` and before the counters of `add`: once for all
    * items that the transaction leaves for it; on SQLite once for all transactions that are committed together. If it
@@ -105,7 +105,7 @@ export interface Database {
    * Whether other processes wait for their turn to write by asking again and again: a long series of transactions
    * then has to rest between them.
    */
-  othersAsk(): boolean;
+  hasWriteContention(): boolean;
   /**
    * Rejects with StorageError `unavailable` when the database does not respond, `read-only` when it takes no writes,
    * `moved` when its file is no longer in its place.

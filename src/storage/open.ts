@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 import { type Config, ConfigError } from '../config.ts';
 import { type Database, StorageError } from './database.ts';
 import { openPostgres } from './postgres/index.ts';
-import { openSqlite, type SqliteOptions } from './sqlite.ts';
+import { openSqlite, type SqliteOptions } from './sqlite/index.ts';
 
 /**
  * PostgreSQL at DATABASE_URL, else the embedded one in DATA_DIR, for which the options are; it is made when it is

@@ -4,7 +4,7 @@ import { Database } from 'bun:sqlite';
 import { describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { join } from 'node:path';
 import { sql } from 'kysely';
-import { deferIndexes } from '../../src/storage/deferred-indexes.ts';
+import { deferIndexes } from '../../src/storage/sqlite/deferred-indexes.ts';
 import { describeOnDatabases } from '../support/databases.ts';
 import { signIn } from '../support/service.ts';
 import {

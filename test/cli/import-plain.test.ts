@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { plainRecord } from '../../src/resources/products/import-plain.ts';
+import { plainRecord } from '../../src/resources/products/import/plain.ts';
 import { createProduct } from '../../src/resources/products/schema.ts';
 
 const odd = fc.constantFrom(

@@ -17,7 +17,7 @@ import { createQueue } from '../../src/events/queue.ts';
 import { createLog } from '../../src/operations/log.ts';
 import type { Session } from '../../src/storage/database.ts';
 import { migrate } from '../../src/storage/migrate.ts';
-import { openSqlite } from '../../src/storage/sqlite.ts';
+import { openSqlite } from '../../src/storage/sqlite/index.ts';
 import { describeOnDatabases } from '../support/databases.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
@@ -485,7 +485,7 @@ test('looking for work does not keep a process alive', async () => {
   const from = (path: string) => JSON.stringify(fileURLToPath(new URL(`../../src/${path}`, import.meta.url)));
   const code = `
     import { createDispatcher } from ${from('events/dispatcher.ts')};
-    import { openSqlite } from ${from('storage/sqlite.ts')};
+    import { openSqlite } from ${from('storage/sqlite/index.ts')};
     import { migrate } from ${from('storage/migrate.ts')};
     import { createLog } from ${from('operations/log.ts')};
     const database = openSqlite(':memory:');

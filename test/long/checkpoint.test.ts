@@ -9,7 +9,7 @@ import type { ProductFields } from '../../src/resources/products/schema.ts';
 import { productStore } from '../../src/resources/products/store.ts';
 import type { Database } from '../../src/storage/database.ts';
 import { migrate } from '../../src/storage/migrate.ts';
-import { openSqlite } from '../../src/storage/sqlite.ts';
+import { openSqlite } from '../../src/storage/sqlite/index.ts';
 
 const mebibyte = 1024 * 1024;
 const logBound = 64 * mebibyte;

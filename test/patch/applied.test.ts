@@ -1,6 +1,6 @@
 /** Patches that apply, and names that are no names of the language. */
 import { describe, expect, test } from 'bun:test';
-import { applyJsonPatch, applyMergePatch, type Json } from '../../src/http/patch.ts';
+import { applyJsonPatch, applyMergePatch, type Json } from '../../src/http/patch/documents.ts';
 import { refusal } from '../support/patches.ts';
 
 describe('a JSON Patch that applies', () => {

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { createPatch } from 'rfc6902';
-import { applyJsonPatch, applyMergePatch, type Json } from '../../src/http/patch.ts';
+import { applyJsonPatch, applyMergePatch, type Json } from '../../src/http/patch/documents.ts';
 import { outcome, refusal } from '../support/patches.ts';
 
 describe('laws', () => {

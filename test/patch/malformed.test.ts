@@ -1,6 +1,6 @@
 /** Patches that are refused for what they are, whatever they are applied to. */
 import { describe, expect, test } from 'bun:test';
-import { applyJsonPatch, applyMergePatch, type Json } from '../../src/http/patch.ts';
+import { applyJsonPatch, applyMergePatch, type Json } from '../../src/http/patch/documents.ts';
 import { nested, refusal } from '../support/patches.ts';
 
 describe('a malformed JSON Patch names every problem', () => {

@@ -1,6 +1,6 @@
 /** Published cases of RFC 6902, RFC 7396 and RFC 6901. */
 import { describe, expect, test } from 'bun:test';
-import { applyJsonPatch, applyMergePatch, type Json } from '../../src/http/patch.ts';
+import { applyJsonPatch, applyMergePatch, type Json } from '../../src/http/patch/documents.ts';
 import { conformance } from '../support/conformance.ts';
 import { refusal } from '../support/patches.ts';
 

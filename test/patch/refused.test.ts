@@ -1,7 +1,7 @@
 /** JSON Patches that are well-formed and cannot be applied. */
 import { describe, expect, test } from 'bun:test';
 import type { ErrorCode } from '../../src/http/errors.ts';
-import { applyJsonPatch, type Json } from '../../src/http/patch.ts';
+import { applyJsonPatch, type Json } from '../../src/http/patch/documents.ts';
 import { refusal } from '../support/patches.ts';
 
 describe('a JSON Patch that cannot be applied names the operation and the path', () => {

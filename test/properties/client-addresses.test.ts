@@ -1,7 +1,7 @@
 /** The address a client counts under: one name for every spelling of an address, and none for what is no address. */
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { addressOf, countedAs } from '../../src/http/client-address.ts';
+import { addressOf, countedAs } from '../../src/http/quota/client-address.ts';
 
 const forwarded = (value: string) => addressOf('192.0.2.1', new Headers({ 'X-Forwarded-For': value }), true);
 const port = fc.option(fc.integer({ min: 0, max: 65_535 }), { nil: undefined });

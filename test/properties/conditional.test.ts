@@ -1,7 +1,7 @@
 /** Conditional requests against a small model of RFC 9110 §13.2.2, written from its text. */
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { evaluate, matches } from '../../src/http/conditional.ts';
+import { evaluate, matches } from '../../src/http/cache/conditional.ts';
 import { HttpError } from '../../src/http/errors.ts';
 
 const current = 'abc';

@@ -1,9 +1,9 @@
 /** Records of an import go from thread to thread as columns of text: they arrive as they were sent. */
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { fromColumns, toColumns } from '../../src/cli/import-columns.ts';
-import type { ImportRecord } from '../../src/resources/products/import-plain.ts';
-import { checkRecord, isGiven, recordPreparer } from '../../src/resources/products/import-prepared.ts';
+import { fromColumns, toColumns } from '../../src/cli/import/columns.ts';
+import type { ImportRecord } from '../../src/resources/products/import/plain.ts';
+import { checkRecord, isGiven, recordPreparer } from '../../src/resources/products/import/prepared.ts';
 
 const at = Date.UTC(2026, 0, 15);
 const text = fc.oneof(

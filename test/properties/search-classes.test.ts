@@ -7,11 +7,11 @@ import fc from 'fast-check';
 import { queryWords, rankClasses } from '../../src/resources/search/ranking.ts';
 import type { Database } from '../../src/storage/database.ts';
 import { migrate } from '../../src/storage/migrate.ts';
-import { isMet } from '../../src/storage/search-expression.ts';
-import { idAt, searchIndex } from '../../src/storage/search-index.ts';
-import { searchReader } from '../../src/storage/search-read.ts';
-import { documentWords } from '../../src/storage/search-words.ts';
-import { openSqlite } from '../../src/storage/sqlite.ts';
+import { isMet } from '../../src/storage/search/expression.ts';
+import { idAt, searchIndex } from '../../src/storage/search/index.ts';
+import { searchReader } from '../../src/storage/search/read.ts';
+import { documentWords } from '../../src/storage/search/words.ts';
+import { openSqlite } from '../../src/storage/sqlite/index.ts';
 
 const vocabulary = [
   'lamp',

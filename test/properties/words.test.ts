@@ -1,7 +1,7 @@
 /** The two ways to split a document give the same words: one for each write, one for imports. */
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { documentWords, splitDocument, titleMark } from '../../src/storage/search-words.ts';
+import { documentWords, splitDocument, titleMark } from '../../src/storage/search/words.ts';
 
 const word = fc.oneof(
   fc.string({ unit: 'grapheme', maxLength: 12 }),

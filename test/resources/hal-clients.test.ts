@@ -1,14 +1,16 @@
 /** Public HAL clients know the service's address and nothing else, and walk from there to the items of an order. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { createClient, type HalResource } from 'hal-rest-client';
-// halboy was compiled for a runtime that it leaves to others to load; it has to be there first.
-import 'regenerator-runtime/runtime';
-import { Navigator } from 'halboy';
 import halfred from 'halfred';
 import { bearerAuth, Client } from 'ketting';
 import { call } from '../support/http.ts';
 import { placeOrder } from '../support/orders.ts';
 import { startTestService, type TestService } from '../support/service.ts';
+
+// halboy was compiled for a runtime that it leaves to others to load. Imported one after the other: static imports are
+// not evaluated in their order when another test file has loaded one of them.
+await import('regenerator-runtime/runtime');
+const { Navigator } = await import('halboy');
 
 const hal = 'application/hal+json';
 interface Item {

@@ -1,8 +1,8 @@
 /** Products by tag: whatever writes a product, the list of its tags is right, also for a tag that very many have. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { causedBy, outboxOf } from '../../src/events/outbox.ts';
-import { productImporter } from '../../src/resources/products/import.ts';
-import { checkRecord, recordPreparer } from '../../src/resources/products/import-prepared.ts';
+import { productImporter } from '../../src/resources/products/import/index.ts';
+import { checkRecord, recordPreparer } from '../../src/resources/products/import/prepared.ts';
 import { addProduct, type Product, pathOf } from '../support/catalog.ts';
 import { describeOnDatabases } from '../support/databases.ts';
 import { call } from '../support/http.ts';

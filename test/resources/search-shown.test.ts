@@ -1,7 +1,7 @@
 /** What hits show: nothing that their own address does not show, always as it is now, and no word of what is gone. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { sql } from 'kysely';
-import { searchTypes } from '../../src/storage/search-index.ts';
+import { searchTypes } from '../../src/storage/search/index.ts';
 import { describeOnDatabases } from '../support/databases.ts';
 import { call } from '../support/http.ts';
 import { placeOrder } from '../support/orders.ts';

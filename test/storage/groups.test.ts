@@ -7,7 +7,7 @@ import fc from 'fast-check';
 import { sql } from 'kysely';
 import { bulk } from '../../src/storage/bulk.ts';
 import type { Database, Transaction } from '../../src/storage/database.ts';
-import { openSqlite } from '../../src/storage/sqlite.ts';
+import { openSqlite } from '../../src/storage/sqlite/index.ts';
 
 let folder: string;
 let database: Database;
@@ -44,7 +44,7 @@ async function run(session: Transaction, name: string, job: readonly Action[]): 
     if (action === 'write and return') {
       await session.all(compiled(`insert into written (name) values ('${own}') returning id`));
     }
-    if (action === 'late') await session.runLate(late, [own]);
+    if (action === 'late') await session.insertDeferred(late, [own]);
     if (action === 'count') {
       const key = 'all';
       session.add({ key, plus: amount => compiled(`update counters set total = total + ${amount}`) }, 1);

@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Transaction } from '../../src/storage/database.ts';
 import { migrate } from '../../src/storage/migrate.ts';
-import { searchIndex, spellingOf } from '../../src/storage/search-index.ts';
-import { openSqlite } from '../../src/storage/sqlite.ts';
+import { searchIndex, spellingOf } from '../../src/storage/search/index.ts';
+import { openSqlite } from '../../src/storage/sqlite/index.ts';
 
 test('a word is kept also when the transactions around it are undone and run again', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'catalog-spelling-'));

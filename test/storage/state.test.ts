@@ -8,9 +8,9 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { sql } from 'kysely';
 import type { Database } from '../../src/storage/database.ts';
-import { openSqlite } from '../../src/storage/sqlite.ts';
-import { connectReader } from '../../src/storage/sqlite-connection.ts';
-import { askedState } from '../../src/storage/sqlite-state.ts';
+import { askedState } from '../../src/storage/sqlite/change-counter.ts';
+import { connectReader } from '../../src/storage/sqlite/connection.ts';
+import { openSqlite } from '../../src/storage/sqlite/index.ts';
 
 let folder: string;
 let file: string;

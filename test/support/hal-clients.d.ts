@@ -20,3 +20,5 @@ declare module 'halboy' {
     resource(): { getResource(relation: string): any };
   }
 }
+
+declare module 'regenerator-runtime/runtime';

@@ -1,6 +1,6 @@
 /** What comes of a patch: its result or its refusal. */
 import { type ErrorCode, HttpError } from '../../src/http/errors.ts';
-import type { Json } from '../../src/http/patch.ts';
+import type { Json } from '../../src/http/patch/documents.ts';
 
 /** Runs `patch` and returns its HttpError; fails on any other outcome. */
 export function refusal(patch: () => unknown): HttpError {

@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import type { Config } from '../../src/config.ts';
 import type { Endpoint } from '../../src/http/endpoint.ts';
 import { collectionOf } from '../../src/http/paginate.ts';
-import { type Translation, translated } from '../../src/http/translated.ts';
+import { type Translation, translated } from '../../src/http/versions/translation.ts';
 import * as v1 from '../../src/resources/products/schema.ts';
 import { publishedVersions, type Versions } from '../../src/versions.ts';
 

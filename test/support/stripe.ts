@@ -20,7 +20,7 @@ export interface Intent {
   readonly metadata: { readonly orderId: string };
 }
 
-export interface Asked {
+export interface RequestContext {
   readonly method: string;
   readonly path: string;
   readonly form: Readonly<Record<string, string>>;
@@ -31,7 +31,7 @@ export interface FakeStripe {
   readonly url: string;
   /** The settings of a service that takes its payments here. */
   readonly settings: Readonly<Record<string, string>>;
-  readonly asked: Asked[];
+  readonly asked: RequestContext[];
   readonly intents: Map<string, Intent>;
   readonly refunds: string[];
   /** How it answers from now on. */
@@ -49,7 +49,7 @@ const failures: Readonly<Record<string, [status: number, error: object]>> = {
 };
 
 export function fakeStripe(): FakeStripe {
-  const asked: Asked[] = [];
+  const asked: RequestContext[] = [];
   const intents = new Map<string, Intent>();
   const refunds: string[] = [];
   const answers = new Map<string, { form: string; status: number; body: object }>();

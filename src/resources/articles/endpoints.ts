@@ -1,10 +1,10 @@
 /** Articles over HTTP. */
 import { allow } from '../../http/access.ts';
 import { type Endpoint, endpoint } from '../../http/endpoint.ts';
-import type { Condition } from '../../storage/list.ts';
-import { authorship, pages, presenter, staffRights } from '../authored.ts';
-import { authoredEndpoints } from '../authored-endpoints.ts';
-import type { Services } from '../services.ts';
+import type { Condition } from '../../storage/list/index.ts';
+import { authoredEndpoints } from '../authored/handlers.ts';
+import { authorship, pages, presenter, staffRights } from '../authored/index.ts';
+import type { Dependencies } from '../dependencies.ts';
 import * as schema from './schema.ts';
 import { type ArticleStore, articleOf, type StoredArticle } from './store.ts';
 
@@ -16,7 +16,7 @@ const example = {
   tags: ['wood', 'workshop'],
 };
 
-export function articleEndpoints({ database, paginator }: Services, store: ArticleStore): Endpoint[] {
+export function articleEndpoints({ database, paginator }: Dependencies, store: ArticleStore): Endpoint[] {
   const authorOf = authorship(database);
   const present = presenter<StoredArticle>({
     collection: 'articles',
@@ -48,15 +48,15 @@ export function articleEndpoints({ database, paginator }: Services, store: Artic
         200: { description: 'One page of articles.', schema: schema.articleList, hal: schema.articleListHal },
       },
       errors: ['INVALID_CURSOR'],
-      handle(asked) {
-        const { author, tag } = asked.query;
+      handle(context) {
+        const { author, tag } = context.query;
         const conditions: Condition[] = [];
         if (author !== undefined) conditions.push({ column: 'author_id', operator: '=', value: author });
         if (tag !== undefined) {
           const through = { table: 'article_tags', key: 'article_id' } as const;
           conditions.push({ column: 'tag', operator: '=', value: tag, through });
         }
-        return page(asked, asked.query, conditions);
+        return page(context, context.query, conditions);
       },
     }),
     endpoint({
@@ -71,11 +71,11 @@ export function articleEndpoints({ database, paginator }: Services, store: Artic
       responses: {
         201: { description: 'The article was created.', schema: schema.article, hal: schema.articleHal },
       },
-      handle(asked) {
-        return asked.write(async session => {
-          const author = await authorOf(session, asked.caller);
-          const fields = schema.replaceArticle.parse(asked.body);
-          return present.created(asked, await store.insert(session, author, fields, asked.cause()));
+      handle(context) {
+        return context.write(async session => {
+          const author = await authorOf(session, context.caller);
+          const fields = schema.replaceArticle.parse(context.body);
+          return present.created(context, await store.insert(session, author, fields, context.cause()));
         });
       },
     }),

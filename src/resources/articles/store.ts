@@ -2,7 +2,7 @@
 
 import type { Cause, Outbox } from '../../events/outbox.ts';
 import type { Database, Transaction } from '../../storage/database.ts';
-import { type Author, type AuthoredStore, authoredStore, type Stored } from '../authored-store.ts';
+import { type Author, type AuthoredStore, authoredStore, type Stored } from '../authored/store.ts';
 import { articleText } from '../search/texts.ts';
 import type { ArticleFields } from './schema.ts';
 

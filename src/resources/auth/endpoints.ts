@@ -2,8 +2,8 @@
 import { allow, unauthorized } from '../../http/access.ts';
 import { type Endpoint, endpoint } from '../../http/endpoint.ts';
 import { HttpError } from '../../http/errors.ts';
-import { noContent, secret } from '../../http/reply.ts';
-import type { Services } from '../services.ts';
+import { noContent, secret } from '../../http/response/reply.ts';
+import type { Dependencies } from '../dependencies.ts';
 import { emailKey, type StoredUser, type UserStore } from '../users/store.ts';
 import type { Guard } from './guard.ts';
 import type { KnownAddresses } from './known-addresses.ts';
@@ -27,7 +27,7 @@ export interface AuthOptions {
 
 const tag = 'Authentication';
 
-export function authEndpoints({ database, clock }: Services, options: AuthOptions): Endpoint[] {
+export function authEndpoints({ database, clock }: Dependencies, options: AuthOptions): Endpoint[] {
   const { users, sessions, tokens, passwords, guard, signInGuard, knownAddresses } = options;
 
   return [

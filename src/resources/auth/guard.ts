@@ -1,6 +1,6 @@
 /** What stands before an attempt to guess a secret, or to make the service send mail. */
 import type { Input } from '../../http/endpoint.ts';
-import type { Quota } from '../../http/rate-limit.ts';
+import type { Quota } from '../../http/quota/index.ts';
 
 /** Attempts in one window: those against one account, and those from one address. */
 export interface Attempts {

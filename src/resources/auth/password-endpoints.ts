@@ -4,12 +4,12 @@ import type { Consumer } from '../../events/dispatcher.ts';
 import { causedBy } from '../../events/outbox.ts';
 import { allow, unauthorized } from '../../http/access.ts';
 import { type Endpoint, endpoint } from '../../http/endpoint.ts';
-import { noContent, secret } from '../../http/reply.ts';
+import { noContent, secret } from '../../http/response/reply.ts';
 import { identifier } from '../../http/schema.ts';
 import { tooMuchMail } from '../../mail/limits.ts';
 import type { Session } from '../../storage/database.ts';
-import type { Services } from '../services.ts';
-import type { Letters } from '../users/letters.ts';
+import type { Dependencies } from '../dependencies.ts';
+import type { MailTemplates } from '../users/mail-templates.ts';
 import type { MailTokens } from '../users/mail-tokens.ts';
 import { invalidToken } from '../users/rules.ts';
 import { mailTokenExample } from '../users/schema.ts';
@@ -25,7 +25,7 @@ export interface PasswordOptions {
   readonly users: UserStore;
   readonly sessions: SessionStore;
   readonly mailTokens: MailTokens;
-  readonly letters: Letters;
+  readonly mailTemplates: MailTemplates;
   readonly proof: PasswordProof;
   /** Against guessing tokens. */
   readonly guard: Guard;
@@ -46,8 +46,8 @@ const isQueued = { description: 'If there is such a user, a mail is on its way.'
  * somebody who tries addresses takes one and the same time.
  */
 export function forgottenPasswords(
-  { clock }: Pick<Services, 'clock'>,
-  { users, letters }: Pick<PasswordOptions, 'users' | 'letters'>,
+  { clock }: Pick<Dependencies, 'clock'>,
+  { users, mailTemplates }: Pick<PasswordOptions, 'users' | 'mailTemplates'>,
 ): Consumer {
   return {
     queue: forgotten,
@@ -57,14 +57,14 @@ export function forgottenPasswords(
       const user = known === undefined ? undefined : await users.lock(session, known.id);
       // Of another address meanwhile: the mail would go to whoever has not asked for it.
       if (user?.email_key === email)
-        await letters.resetPassword(session, user, causedBy('service', clock.now()));
+        await mailTemplates.resetPassword(session, user, causedBy('service', clock.now()));
     },
   };
 }
 
-export function passwordEndpoints(services: Services, options: PasswordOptions): Endpoint[] {
+export function passwordEndpoints(services: Dependencies, options: PasswordOptions): Endpoint[] {
   const { database, clock, queue } = services;
-  const { users, sessions, mailTokens, letters, proof, guard, mailGuard, knownAddresses } = options;
+  const { users, sessions, mailTokens, mailTemplates, proof, guard, mailGuard, knownAddresses } = options;
 
   /** What no longer counts once there is another password. */
   async function endSessions(
@@ -132,7 +132,7 @@ export function passwordEndpoints(services: Services, options: PasswordOptions):
         return write(async session => {
           const user = isAllowed ? await users.lock(session, id) : undefined;
           if (user === undefined) return queued();
-          const refused = await letters.resetPassword(session, user, cause());
+          const refused = await mailTemplates.resetPassword(session, user, cause());
           // A key may not be allowed to know who there is; the others see this user anyway.
           if (refused !== undefined && caller.kind === 'user') throw tooMuchMail(refused, clock.now());
           return queued();

@@ -5,7 +5,7 @@
  * account, and of one address at many accounts, are limited as well.
  */
 import type { Input } from '../../http/endpoint.ts';
-import type { QuotaFactory } from '../../http/rate-limit.ts';
+import type { QuotaFactory } from '../../http/quota/index.ts';
 import type { Database } from '../../storage/database.ts';
 import type { KnownAddresses } from './known-addresses.ts';
 

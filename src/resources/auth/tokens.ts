@@ -4,7 +4,7 @@
  */
 import { errors, jwtVerify, SignJWT } from 'jose';
 import { type Caller, type Role, roles } from '../../http/access.ts';
-import { boundedMap } from '../../http/bounded-map.ts';
+import { boundedMap } from '../../http/cache/bounded-map.ts';
 import type { ErrorCode } from '../../http/errors.ts';
 import type { Clock } from '../../ports/clock.ts';
 

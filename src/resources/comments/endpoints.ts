@@ -1,10 +1,10 @@
 /** Comments on posts over HTTP. */
 import { allow } from '../../http/access.ts';
 import { type Endpoint, endpoint } from '../../http/endpoint.ts';
-import { authorship, commentRights, pages, presenter } from '../authored.ts';
-import { authoredEndpoints, missing, params } from '../authored-endpoints.ts';
+import { authoredEndpoints, missing, params } from '../authored/handlers.ts';
+import { authorship, commentRights, pages, presenter } from '../authored/index.ts';
+import type { Dependencies } from '../dependencies.ts';
 import type { PostStore } from '../posts/store.ts';
-import type { Services } from '../services.ts';
 import * as schema from './schema.ts';
 import { type CommentStore, commentOf, type StoredComment } from './store.ts';
 
@@ -13,7 +13,7 @@ const path = '/posts/{id}/comments';
 const example = { body: 'See you there.' };
 
 export function commentEndpoints(
-  { database, paginator }: Services,
+  { database, paginator }: Dependencies,
   { comments, posts }: { comments: CommentStore; posts: PostStore },
 ): Endpoint[] {
   const authorOf = authorship(database);
@@ -48,10 +48,10 @@ export function commentEndpoints(
         200: { description: 'One page of comments.', schema: schema.commentList, hal: schema.commentListHal },
       },
       errors: ['NOT_FOUND', 'INVALID_CURSOR'],
-      async handle(asked) {
-        const { id } = asked.params;
+      async handle(context) {
+        const { id } = context.params;
         if ((await posts.find(database.read, id)) === undefined) throw missing('post', id);
-        return page(asked, asked.query, [{ column: 'post_id', operator: '=', value: id }]);
+        return page(context, context.query, [{ column: 'post_id', operator: '=', value: id }]);
       },
     }),
     endpoint({
@@ -68,14 +68,14 @@ export function commentEndpoints(
         201: { description: 'The comment was created.', schema: schema.comment, hal: schema.commentHal },
       },
       errors: ['NOT_FOUND'],
-      handle(asked) {
-        const { id } = asked.params;
-        return asked.write(async session => {
-          const author = await authorOf(session, asked.caller);
+      handle(context) {
+        const { id } = context.params;
+        return context.write(async session => {
+          const author = await authorOf(session, context.caller);
           if (!(await posts.keep(session, id))) throw missing('post', id);
           return present.created(
-            asked,
-            await comments.insert(session, id, author, asked.body, asked.cause()),
+            context,
+            await comments.insert(session, id, author, context.body, context.cause()),
           );
         });
       },

@@ -1,9 +1,9 @@
 /** THE schema of comments. */
 import { z } from 'zod';
-import { halCollectionOf, halOf, linksOf } from '../../http/hal.ts';
+import { halCollectionOf, halOf, linksOf } from '../../http/hal/index.ts';
 import { collectionOf, pageParameters, sortParameters } from '../../http/paginate.ts';
 import { identifier, text, timestamp } from '../../http/schema.ts';
-import { author } from '../authored.ts';
+import { author } from '../authored/index.ts';
 
 const body = text(5000).meta({ examples: ['See you there.'] });
 

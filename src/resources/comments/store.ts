@@ -1,7 +1,7 @@
 /** The queries of comments. They go with their post and with their author's account. */
 import type { Cause, Outbox } from '../../events/outbox.ts';
 import type { Database, Transaction } from '../../storage/database.ts';
-import { type Author, type AuthoredStore, authoredStore, type Stored } from '../authored-store.ts';
+import { type Author, type AuthoredStore, authoredStore, type Stored } from '../authored/store.ts';
 import type { CommentFields } from './schema.ts';
 
 export type CommentValues = {

@@ -3,10 +3,10 @@ import { z } from 'zod';
 import { allow } from '../../http/access.ts';
 import { type Endpoint, endpoint } from '../../http/endpoint.ts';
 import { HttpError, invalid } from '../../http/errors.ts';
-import { ok } from '../../http/reply.ts';
+import { ok } from '../../http/response/reply.ts';
 import { identifier } from '../../http/schema.ts';
-import type { Condition } from '../../storage/list.ts';
-import type { Services } from '../services.ts';
+import type { Condition } from '../../storage/list/index.ts';
+import type { Dependencies } from '../dependencies.ts';
 import * as schema from './schema.ts';
 import { type EventStore, eventJson } from './store.ts';
 
@@ -15,7 +15,7 @@ const path = '/events';
 const access = allow.admin('events:read');
 const params = z.object({ id: identifier() });
 
-export function eventEndpoints({ database, paginator }: Services, store: EventStore): Endpoint[] {
+export function eventEndpoints({ database, paginator }: Dependencies, store: EventStore): Endpoint[] {
   return [
     endpoint({
       method: 'GET',

@@ -1,7 +1,7 @@
 /** The queries of events, for those who read them; events/outbox.ts writes them. */
 import { eventColumns as columns, type StoredEvent } from '../../events/outbox.ts';
 import type { Database, Session } from '../../storage/database.ts';
-import { type Listed, type ListRequest, lister } from '../../storage/list.ts';
+import { type Listed, type ListRequest, lister } from '../../storage/list/index.ts';
 import { prepared } from '../../storage/prepared.ts';
 
 export interface EventStore {

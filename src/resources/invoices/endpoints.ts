@@ -1,16 +1,16 @@
 /** Invoices over HTTP: they are issued by paying an order, read here as JSON, HAL or PDF, and sent by mail. */
 import { z } from 'zod';
 import { allow, type Caller } from '../../http/access.ts';
-import { selfAddress } from '../../http/addresses.ts';
 import { type Endpoint, endpoint } from '../../http/endpoint.ts';
-import { datedUnlessHal, halCollection, isHal } from '../../http/hal.ts';
+import { selfAddress } from '../../http/hal/addresses.ts';
+import { datedUnlessHal, halCollection, isHal } from '../../http/hal/index.ts';
 import { pdf } from '../../http/negotiate.ts';
-import { document, ok, secret } from '../../http/reply.ts';
+import { document, ok, secret } from '../../http/response/reply.ts';
 import { identifier } from '../../http/schema.ts';
 import { tooMuchMail } from '../../mail/limits.ts';
 import type { Session } from '../../storage/database.ts';
-import type { Condition } from '../../storage/list.ts';
-import type { Services } from '../services.ts';
+import type { Condition } from '../../storage/list/index.ts';
+import type { Dependencies } from '../dependencies.ts';
 import { emailKey, type UserStore } from '../users/store.ts';
 import { invoiceMail, unconfirmedInvoiceMail } from './mail.ts';
 import { createPdfs } from './pdf.ts';
@@ -28,7 +28,7 @@ export interface InvoiceStores {
 }
 
 export function invoiceEndpoints(
-  { database, paginator, mails, clock }: Services,
+  { database, paginator, mails, clock }: Dependencies,
   { invoices, users }: InvoiceStores,
 ): Endpoint[] {
   /** Whether the address on the invoice is one that its customer has confirmed. */

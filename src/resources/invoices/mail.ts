@@ -1,6 +1,7 @@
 /** What the mail says that carries an invoice. */
-import { letter } from '../../mail/letter.ts';
+
 import type { NewMail } from '../../mail/mails.ts';
+import { letter } from '../../mail/template.ts';
 import { formatMoney } from '../../money.ts';
 import { numberText, type StoredInvoice, snapshotOf } from './store.ts';
 

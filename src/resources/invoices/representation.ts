@@ -1,9 +1,9 @@
 /** Invoices as they are shown: in JSON or HAL, with the links that hold for whoever asks. */
 import { type Caller, maySee } from '../../http/access.ts';
-import { versionRoot } from '../../http/addresses.ts';
 import type { RequestUrl } from '../../http/endpoint.ts';
 import { HttpError } from '../../http/errors.ts';
-import { hal, isHal, type Links } from '../../http/hal.ts';
+import { versionRoot } from '../../http/hal/addresses.ts';
+import { hal, isHal, type Links } from '../../http/hal/index.ts';
 import { invoiceOf, type StoredInvoice } from './store.ts';
 
 /** Who asks, where, and in which media type. */

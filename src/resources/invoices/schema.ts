@@ -1,6 +1,6 @@
 /** THE schema of invoices: representation in JSON and HAL, lists, and what sending one answers. */
 import { z } from 'zod';
-import { halCollectionOf, halOf, linksOf } from '../../http/hal.ts';
+import { halCollectionOf, halOf, linksOf } from '../../http/hal/index.ts';
 import { collectionOf, pageParameters, sortParameters } from '../../http/paginate.ts';
 import { identifier, integerParameter, text, timestamp } from '../../http/schema.ts';
 import { largestId } from '../../storage/database.ts';

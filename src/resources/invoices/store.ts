@@ -4,7 +4,7 @@ import type { Seller } from '../../config.ts';
 import type { Cause, Outbox } from '../../events/outbox.ts';
 import { fromMinor } from '../../money.ts';
 import type { Database, Session, Transaction } from '../../storage/database.ts';
-import { type Lister, lister } from '../../storage/list.ts';
+import { type Lister, lister } from '../../storage/list/index.ts';
 import { momentOfChange } from '../../storage/moments.ts';
 import { prepared } from '../../storage/prepared.ts';
 import { itemOf, type StoredItem, type StoredOrder } from '../orders/store.ts';

@@ -3,9 +3,9 @@ import { z } from 'zod';
 import { allow, outdated } from '../../http/access.ts';
 import { type Endpoint, endpoint } from '../../http/endpoint.ts';
 import { HttpError, invalid } from '../../http/errors.ts';
-import { noContent, ok, secret } from '../../http/reply.ts';
+import { noContent, ok, secret } from '../../http/response/reply.ts';
 import { identifier } from '../../http/schema.ts';
-import type { Services } from '../services.ts';
+import type { Dependencies } from '../dependencies.ts';
 import type { UserStore } from '../users/store.ts';
 import * as schema from './schema.ts';
 import { apiKeyOf, type KeyStore } from './store.ts';
@@ -26,7 +26,7 @@ export interface KeyParts {
 }
 
 export function keyEndpoints(
-  { database, clock, paginator }: Services,
+  { database, clock, paginator }: Dependencies,
   { keys: store, users }: KeyParts,
 ): Endpoint[] {
   const missing = (id: number) =>

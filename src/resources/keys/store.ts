@@ -8,7 +8,7 @@ import type { Caller } from '../../http/access.ts';
 import type { ErrorCode } from '../../http/errors.ts';
 import type { Clock } from '../../ports/clock.ts';
 import { type Database, type Session, StorageError, type Transaction } from '../../storage/database.ts';
-import { type Listed, type ListRequest, lister } from '../../storage/list.ts';
+import { type Listed, type ListRequest, lister } from '../../storage/list/index.ts';
 import { prepared } from '../../storage/prepared.ts';
 import type { ApiKey, NewApiKey } from './schema.ts';
 

@@ -1,15 +1,15 @@
 /** Notifications over HTTP: everyone has their own, and nobody another's. */
 import { z } from 'zod';
 import { allow, type Caller, unauthorized } from '../../http/access.ts';
-import { selfAddress } from '../../http/addresses.ts';
 import { type Endpoint, endpoint, type RequestUrl } from '../../http/endpoint.ts';
 import { HttpError } from '../../http/errors.ts';
-import { hal, halCollection, isHal, type Links } from '../../http/hal.ts';
-import { patched } from '../../http/patched.ts';
-import { noContent, ok } from '../../http/reply.ts';
+import { selfAddress } from '../../http/hal/addresses.ts';
+import { hal, halCollection, isHal, type Links } from '../../http/hal/index.ts';
+import { patched } from '../../http/patch/index.ts';
+import { noContent, ok } from '../../http/response/reply.ts';
 import { identifier } from '../../http/schema.ts';
-import type { Condition } from '../../storage/list.ts';
-import type { Services } from '../services.ts';
+import type { Condition } from '../../storage/list/index.ts';
+import type { Dependencies } from '../dependencies.ts';
 import * as schema from './schema.ts';
 import { type NotificationStore, notificationOf, type StoredNotification } from './store.ts';
 
@@ -22,7 +22,7 @@ const one = {
 };
 
 export function notificationEndpoints(
-  { database, paginator }: Services,
+  { database, paginator }: Dependencies,
   store: NotificationStore,
 ): Endpoint[] {
   const found = (row: StoredNotification | undefined, id: number): StoredNotification => {

@@ -1,7 +1,7 @@
 /** The queries of notifications. Each belongs to one user: no query here reaches another's. */
 import type { RawBuilder } from 'kysely';
 import type { Database, Session } from '../../storage/database.ts';
-import { type Lister, lister } from '../../storage/list.ts';
+import { type Lister, lister } from '../../storage/list/index.ts';
 import { prepared } from '../../storage/prepared.ts';
 import type { Notification } from './schema.ts';
 

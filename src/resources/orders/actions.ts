@@ -3,11 +3,11 @@ import { z } from 'zod';
 import { type Access, allow, type Caller } from '../../http/access.ts';
 import { type Endpoint, endpoint } from '../../http/endpoint.ts';
 import { HttpError } from '../../http/errors.ts';
-import { ok, secret } from '../../http/reply.ts';
+import { ok, secret } from '../../http/response/reply.ts';
 import { identifier } from '../../http/schema.ts';
 import { type OpenPayment, PaymentError, type PaymentProvider } from '../../ports/payment.ts';
 import type { Session } from '../../storage/database.ts';
-import type { Services } from '../services.ts';
+import type { Dependencies } from '../dependencies.ts';
 import type { UserStore } from '../users/store.ts';
 import type { PaymentStore, StoredPayment } from './payments.ts';
 import {
@@ -39,7 +39,7 @@ export interface ActionParts {
 }
 
 export function orderActions(
-  { database }: Services,
+  { database }: Dependencies,
   { orders, payments, provider, settle, payers, users }: ActionParts,
 ): Endpoint[] {
   const orderView = orderViewFor(payers);

@@ -1,16 +1,16 @@
 /** Orders over HTTP: placing and reading them. What is done to one is in actions.ts. */
 import { z } from 'zod';
 import { allow, maySee } from '../../http/access.ts';
-import { selfAddress, versionRoot } from '../../http/addresses.ts';
 import { type Endpoint, endpoint, type RequestUrl } from '../../http/endpoint.ts';
 import { HttpError } from '../../http/errors.ts';
-import { halCollection, isHal } from '../../http/hal.ts';
-import { created, ok, type Reply } from '../../http/reply.ts';
+import { selfAddress, versionRoot } from '../../http/hal/addresses.ts';
+import { halCollection, isHal } from '../../http/hal/index.ts';
+import { created, ok, type Reply } from '../../http/response/reply.ts';
 import { identifier } from '../../http/schema.ts';
-import type { Condition } from '../../storage/list.ts';
+import type { Condition } from '../../storage/list/index.ts';
+import type { Dependencies } from '../dependencies.ts';
 import { productOf } from '../products/row.ts';
 import type { ProductStore } from '../products/store.ts';
-import type { Services } from '../services.ts';
 import type { UserStore } from '../users/store.ts';
 import { priced } from './pricing.ts';
 import {
@@ -42,7 +42,7 @@ export interface OrderStores {
 }
 
 export function orderEndpoints(
-  { database, config, paginator }: Services,
+  { database, config, paginator }: Dependencies,
   { orders, products, users, payers }: OrderStores,
 ): Endpoint[] {
   const orderView = orderViewFor(payers);

@@ -1,10 +1,10 @@
 /** Orders as they are shown: in JSON or HAL, with the links that hold for whoever asks. */
 
 import { type Caller, maySee } from '../../http/access.ts';
-import { versionRoot } from '../../http/addresses.ts';
 import type { RequestUrl } from '../../http/endpoint.ts';
 import { HttpError } from '../../http/errors.ts';
-import { hal, isHal, type Links } from '../../http/hal.ts';
+import { versionRoot } from '../../http/hal/addresses.ts';
+import { hal, isHal, type Links } from '../../http/hal/index.ts';
 import type { Session } from '../../storage/database.ts';
 import { isOpen } from './rules.ts';
 import type { OrderItem } from './schema.ts';

@@ -1,6 +1,6 @@
 /** THE schema of orders: representation in JSON and HAL, creation, items, payment and lists. */
 import { z } from 'zod';
-import { halCollectionOf, halOf, link, linksOf } from '../../http/hal.ts';
+import { halCollectionOf, halOf, link, linksOf } from '../../http/hal/index.ts';
 import { collectionOf, pageParameters, sortParameters } from '../../http/paginate.ts';
 import { identifier, integerParameter, prose, text, timestamp } from '../../http/schema.ts';
 import { largestId } from '../../storage/database.ts';

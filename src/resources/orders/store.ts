@@ -2,10 +2,10 @@
 import type { Cause, Outbox } from '../../events/outbox.ts';
 import { fromMinor } from '../../money.ts';
 import type { Database, Session, Transaction } from '../../storage/database.ts';
-import { type Lister, lister } from '../../storage/list.ts';
+import { type Lister, lister } from '../../storage/list/index.ts';
 import { momentOfChange } from '../../storage/moments.ts';
 import { prepared } from '../../storage/prepared.ts';
-import { searchIndex } from '../../storage/search-index.ts';
+import { searchIndex } from '../../storage/search/index.ts';
 import { orderText } from '../search/texts.ts';
 import type { Order, OrderItem, Status } from './schema.ts';
 

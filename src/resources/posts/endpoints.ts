@@ -1,10 +1,10 @@
 /** Posts over HTTP. */
 import { allow } from '../../http/access.ts';
 import { type Endpoint, endpoint } from '../../http/endpoint.ts';
-import { authorship, pages, presenter, staffRights } from '../authored.ts';
-import { authoredEndpoints } from '../authored-endpoints.ts';
+import { authoredEndpoints } from '../authored/handlers.ts';
+import { authorship, pages, presenter, staffRights } from '../authored/index.ts';
 import type { CommentStore } from '../comments/store.ts';
-import type { Services } from '../services.ts';
+import type { Dependencies } from '../dependencies.ts';
 import * as schema from './schema.ts';
 import { type PostStore, postOf, type StoredPost } from './store.ts';
 
@@ -13,7 +13,7 @@ const path = '/posts';
 const example = { title: 'Open on Sunday', body: 'From noon to five, with coffee.' };
 
 export function postEndpoints(
-  { database, paginator }: Services,
+  { database, paginator }: Dependencies,
   { posts: store, comments }: { posts: PostStore; comments: Pick<CommentStore, 'removeAll'> },
 ): Endpoint[] {
   const authorOf = authorship(database);
@@ -47,10 +47,10 @@ export function postEndpoints(
         200: { description: 'One page of posts.', schema: schema.postList, hal: schema.postListHal },
       },
       errors: ['INVALID_CURSOR'],
-      handle(asked) {
-        const { author } = asked.query;
+      handle(context) {
+        const { author } = context.query;
         const by = { column: 'author_id', operator: '=', value: author ?? 0 } as const;
-        return page(asked, asked.query, author === undefined ? [] : [by]);
+        return page(context, context.query, author === undefined ? [] : [by]);
       },
     }),
     endpoint({
@@ -65,10 +65,10 @@ export function postEndpoints(
       responses: {
         201: { description: 'The post was created.', schema: schema.post, hal: schema.postHal },
       },
-      handle(asked) {
-        return asked.write(async session => {
-          const author = await authorOf(session, asked.caller);
-          return present.created(asked, await store.insert(session, author, asked.body, asked.cause()));
+      handle(context) {
+        return context.write(async session => {
+          const author = await authorOf(session, context.caller);
+          return present.created(context, await store.insert(session, author, context.body, context.cause()));
         });
       },
     }),

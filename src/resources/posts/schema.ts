@@ -1,10 +1,10 @@
 /** THE schema of posts. */
 import { z } from 'zod';
-import { halCollectionOf, halOf, linksOf } from '../../http/hal.ts';
+import { halCollectionOf, halOf, linksOf } from '../../http/hal/index.ts';
 import { collectionOf, pageParameters, sortParameters } from '../../http/paginate.ts';
 import { identifier, integerParameter, prose, text, timestamp } from '../../http/schema.ts';
 import { largestId } from '../../storage/database.ts';
-import { author } from '../authored.ts';
+import { author } from '../authored/index.ts';
 
 const title = text(200).meta({ examples: ['Open on Sunday'] });
 const body = prose(100_000).meta({ examples: ['From noon to five, with coffee.'] });

@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import type { Cause, Outbox } from '../../events/outbox.ts';
 import type { Database, Session, Transaction } from '../../storage/database.ts';
 import { prepared } from '../../storage/prepared.ts';
-import { type Author, type AuthoredStore, authoredStore, type Stored } from '../authored-store.ts';
+import { type Author, type AuthoredStore, authoredStore, type Stored } from '../authored/store.ts';
 import type { PostFields } from './schema.ts';
 
 export type PostValues = {

@@ -2,18 +2,18 @@
 
 import { z } from 'zod';
 import { allow } from '../../http/access.ts';
-import { selfAddress, versionRoot } from '../../http/addresses.ts';
+import { rememberedLists, rememberedResources } from '../../http/cache/index.ts';
 import { type Endpoint, endpoint } from '../../http/endpoint.ts';
 import { HttpError } from '../../http/errors.ts';
-import { datedUnlessHal, hal, halCollection, isHal } from '../../http/hal.ts';
-import { patched } from '../../http/patched.ts';
-import { rememberedLists, rememberedResources } from '../../http/remembered.ts';
-import { created, noContent, ok } from '../../http/reply.ts';
+import { selfAddress, versionRoot } from '../../http/hal/addresses.ts';
+import { datedUnlessHal, hal, halCollection, isHal } from '../../http/hal/index.ts';
+import { patched } from '../../http/patch/index.ts';
+import { created, noContent, ok } from '../../http/response/reply.ts';
 import { identifier } from '../../http/schema.ts';
-import type { Condition } from '../../storage/list.ts';
-import { type Asked, may } from '../asked.ts';
+import type { Condition } from '../../storage/list/index.ts';
+import { may, type RequestContext } from '../context.ts';
+import type { Dependencies } from '../dependencies.ts';
 import type { ReviewStore } from '../reviews/store.ts';
-import type { Services } from '../services.ts';
 import { productJson, productOf, type StoredProduct } from './row.ts';
 import * as schema from './schema.ts';
 import type { ProductStore } from './store.ts';
@@ -24,7 +24,7 @@ const params = z.object({ id: identifier() });
 const readOnly = ['id', 'createdAt', 'updatedAt', 'rating'];
 
 export function productEndpoints(
-  { database, config, paginator }: Services,
+  { database, config, paginator }: Dependencies,
   { products: store, reviews }: { products: ProductStore; reviews: Pick<ReviewStore, 'removeAllOn'> },
 ): Endpoint[] {
   const found = (row: StoredProduct | undefined, id: number): StoredProduct => {
@@ -38,10 +38,10 @@ export function productEndpoints(
     return { body: productJson(row), lastModified: row.updated_at };
   });
   /** What a GET of the product's address answers to this caller and Accept. */
-  const bodyOf = (asked: Asked, row: StoredProduct) =>
-    isHal(asked.mediaType) ? JSON.stringify(productHal(asked, row)) : productJson(row);
-  const show = (asked: Asked, row: StoredProduct) =>
-    ok(bodyOf(asked, row), datedUnlessHal(asked.mediaType, row.updated_at));
+  const bodyOf = (context: RequestContext, row: StoredProduct) =>
+    isHal(context.mediaType) ? JSON.stringify(productHal(context, row)) : productJson(row);
+  const show = (context: RequestContext, row: StoredProduct) =>
+    ok(bodyOf(context, row), datedUnlessHal(context.mediaType, row.updated_at));
   const one = { description: 'The product as it is now.', schema: schema.product, hal: schema.productHal };
 
   return [
@@ -57,10 +57,10 @@ export function productEndpoints(
         200: { description: 'One page of products.', schema: schema.productList, hal: schema.productListHal },
       },
       errors: ['INVALID_CURSOR'],
-      handle(asked) {
-        const { query, url } = asked;
+      handle(context) {
+        const { query, url } = context;
         // Made anew each time: what is remembered is the same for all callers.
-        if (isHal(asked.mediaType)) return halPage(asked, query);
+        if (isHal(context.mediaType)) return halPage(context, query);
         return lists.answer(`${url.base}${url.path}?${url.search}`, async () => {
           const request = paginator.request(query, conditionsOf(query), schema.sortColumns, 'products');
           return paginator.envelope(await store.list(request), request, 'products', url, productJson);
@@ -77,13 +77,13 @@ export function productEndpoints(
       body: { kind: 'json', schema: schema.createProduct, example: schema.productBodyExample },
       responses: { 201: { ...one, description: 'The product was created.' } },
       errors: ['DUPLICATE'],
-      handle(asked) {
-        const { body, url, cause } = asked;
+      handle(context) {
+        const { body, url, cause } = context;
         const fields = schema.completeFields(body, config.DEFAULT_CURRENCY);
-        return asked.write(async session => {
+        return context.write(async session => {
           const row = await store.insert(session, fields, cause());
           const location = `${url.base}${url.path}/${row.id}`;
-          return created(location, bodyOf(asked, row), datedUnlessHal(asked.mediaType, row.updated_at));
+          return created(location, bodyOf(context, row), datedUnlessHal(context.mediaType, row.updated_at));
         });
       },
     }),
@@ -135,9 +135,9 @@ export function productEndpoints(
       params,
       responses: { 200: { ...one, description: 'The product.' } },
       errors: ['NOT_FOUND'],
-      handle(asked) {
-        const { id } = asked.params;
-        return isHal(asked.mediaType) ? halOne(asked, id) : singles.answer(id);
+      handle(context) {
+        const { id } = context.params;
+        return isHal(context.mediaType) ? halOne(context, id) : singles.answer(id);
       },
     }),
     endpoint({
@@ -152,13 +152,13 @@ export function productEndpoints(
       body: { kind: 'json', schema: schema.replaceProduct, example: schema.productBodyExample },
       responses: { 200: one },
       errors: ['NOT_FOUND', 'DUPLICATE', 'PRECONDITION_FAILED'],
-      handle(asked) {
-        const { params, body, precondition, cause } = asked;
+      handle(context) {
+        const { params, body, precondition, cause } = context;
         const { id } = params;
-        return asked.write(async session => {
+        return context.write(async session => {
           const before = found(await store.lock(session, id), id);
-          precondition(bodyOf(asked, before), before.updated_at);
-          return showOnly(asked, await store.update(session, [{ before, fields: body }], cause()));
+          precondition(bodyOf(context, before), before.updated_at);
+          return showOnly(context, await store.update(session, [{ before, fields: body }], cause()));
         });
       },
     }),
@@ -173,14 +173,14 @@ export function productEndpoints(
       body: { kind: 'patch', schema: schema.patchProduct, example: { price: 69.9 } },
       responses: { 200: one },
       errors: ['NOT_FOUND', 'DUPLICATE', 'PRECONDITION_FAILED'],
-      handle(asked) {
-        const { params, body, precondition, cause } = asked;
+      handle(context) {
+        const { params, body, precondition, cause } = context;
         const { id } = params;
-        return asked.write(async session => {
+        return context.write(async session => {
           const before = found(await store.lock(session, id), id);
-          precondition(bodyOf(asked, before), before.updated_at);
+          precondition(bodyOf(context, before), before.updated_at);
           const fields = patched(productOf(before), body, schema.replaceProduct, readOnly);
-          return showOnly(asked, await store.update(session, [{ before, fields }], cause()));
+          return showOnly(context, await store.update(session, [{ before, fields }], cause()));
         });
       },
     }),
@@ -195,12 +195,12 @@ export function productEndpoints(
       // HAL is offered though nothing is answered: If-Match may name the tag of what a GET has shown as HAL.
       responses: { 204: { description: 'The product is gone.', hal: schema.productHal } },
       errors: ['NOT_FOUND', 'PRECONDITION_FAILED'],
-      handle(asked) {
-        const { params, precondition, cause } = asked;
+      handle(context) {
+        const { params, precondition, cause } = context;
         const { id } = params;
-        return asked.write(async session => {
+        return context.write(async session => {
           const before = found(await store.lock(session, id), id);
-          precondition(bodyOf(asked, before), before.updated_at);
+          precondition(bodyOf(context, before), before.updated_at);
           await reviews.removeAllOn(session, before.id, cause());
           await store.remove(session, before, cause());
           return noContent();
@@ -209,24 +209,26 @@ export function productEndpoints(
     }),
   ];
 
-  async function halPage(asked: Asked, query: z.output<typeof schema.listProducts>) {
+  async function halPage(context: RequestContext, query: z.output<typeof schema.listProducts>) {
     const request = paginator.request(query, conditionsOf(query), schema.sortColumns, 'products');
     const listed = await store.list(request);
-    const envelope = paginator.envelope(listed, request, 'products', asked.url, row => bodyOf(asked, row));
-    return ok(halCollection(envelope, 'products', selfAddress(asked.url)));
+    const envelope = paginator.envelope(listed, request, 'products', context.url, row =>
+      bodyOf(context, row),
+    );
+    return ok(halCollection(envelope, 'products', selfAddress(context.url)));
   }
 
-  async function halOne(asked: Asked, id: number) {
-    return show(asked, found(await store.find(database.read, id), id));
+  async function halOne(context: RequestContext, id: number) {
+    return show(context, found(await store.find(database.read, id), id));
   }
 
-  function showOnly(asked: Asked, [row]: readonly StoredProduct[]) {
+  function showOnly(context: RequestContext, [row]: readonly StoredProduct[]) {
     if (row === undefined) throw new Error('an update of one product gave none');
-    return show(asked, row);
+    return show(context, row);
   }
 }
 
-function productHal({ url, caller }: Asked, row: StoredProduct): object {
+function productHal({ url, caller }: RequestContext, row: StoredProduct): object {
   const href = `${versionRoot(url)}${path}/${row.id}`;
   const mayWrite = may(caller, ['admin', 'editor'], 'products:write');
   return hal(productOf(row), {

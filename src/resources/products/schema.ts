@@ -1,6 +1,6 @@
 /** THE schema of products: representation, create, replace, patch, bulk and list. */
 import { z } from 'zod';
-import { halCollectionOf, halOf, linksOf } from '../../http/hal.ts';
+import { halCollectionOf, halOf, linksOf } from '../../http/hal/index.ts';
 import { collectionOf, pageParameters, sortParameters } from '../../http/paginate.ts';
 import { identifier, numberParameter, prose, text, timestamp } from '../../http/schema.ts';
 

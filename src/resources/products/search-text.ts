@@ -1,5 +1,5 @@
 /** What is searched of a product. */
-import type { SearchText } from '../../storage/search-words.ts';
+import type { SearchText } from '../../storage/search/words.ts';
 import type { ProductFields } from './schema.ts';
 
 export function searchTextOf({

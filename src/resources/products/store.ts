@@ -1,10 +1,10 @@
 /** The queries of products. */
 import type { Cause, Outbox } from '../../events/outbox.ts';
 import { type Database, largestId, type Session, type Transaction } from '../../storage/database.ts';
-import { type Condition, type Lister, lister } from '../../storage/list.ts';
+import { type Condition, type Lister, lister } from '../../storage/list/index.ts';
 import { momentOfChange } from '../../storage/moments.ts';
 import { prepared } from '../../storage/prepared.ts';
-import { searchIndex } from '../../storage/search-index.ts';
+import { searchIndex } from '../../storage/search/index.ts';
 import { collectionVersions, productTotals } from '../../storage/totals.ts';
 import { type ProductRow, productJson, productOf, rowOf, type StoredProduct } from './row.ts';
 import type { ProductFields } from './schema.ts';

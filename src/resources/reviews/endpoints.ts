@@ -3,11 +3,11 @@ import type { z } from 'zod';
 import { allow } from '../../http/access.ts';
 import { type Endpoint, endpoint } from '../../http/endpoint.ts';
 import { HttpError } from '../../http/errors.ts';
-import type { Condition } from '../../storage/list.ts';
-import { authorship, pages, presenter, reviewRights } from '../authored.ts';
-import { authoredEndpoints, missing, params } from '../authored-endpoints.ts';
+import type { Condition } from '../../storage/list/index.ts';
+import { authoredEndpoints, missing, params } from '../authored/handlers.ts';
+import { authorship, pages, presenter, reviewRights } from '../authored/index.ts';
+import type { Dependencies } from '../dependencies.ts';
 import type { ProductStore } from '../products/store.ts';
-import type { Services } from '../services.ts';
 import * as schema from './schema.ts';
 import { type ReviewStore, reviewOf, type StoredReview } from './store.ts';
 
@@ -28,7 +28,7 @@ const alreadyReviewed = () =>
   });
 
 export function reviewEndpoints(
-  { database, paginator }: Services,
+  { database, paginator }: Dependencies,
   { reviews, products }: { reviews: ReviewStore; products: ProductStore },
 ): Endpoint[] {
   const authorOf = authorship(database);
@@ -66,10 +66,10 @@ export function reviewEndpoints(
       query: schema.listReviews,
       responses: { 200: listed },
       errors: ['NOT_FOUND', 'INVALID_CURSOR'],
-      async handle(asked) {
-        const { id } = asked.params;
+      async handle(context) {
+        const { id } = context.params;
         if ((await products.find(database.read, id)) === undefined) throw missing('product', id);
-        return page(asked, asked.query, [{ column: 'product_id', operator: '=', value: id }]);
+        return page(context, context.query, [{ column: 'product_id', operator: '=', value: id }]);
       },
     }),
     endpoint({
@@ -86,16 +86,16 @@ export function reviewEndpoints(
         201: { description: 'The review was created.', schema: schema.review, hal: schema.reviewHal },
       },
       errors: ['NOT_FOUND', 'DUPLICATE'],
-      handle(asked) {
-        const { id } = asked.params;
-        return asked.write(async session => {
-          const author = await authorOf(session, asked.caller);
+      handle(context) {
+        const { id } = context.params;
+        return context.write(async session => {
+          const author = await authorOf(session, context.caller);
           const product = await reviews.lockProduct(session, id);
           if (product === undefined) throw missing('product', id);
           if (await reviews.exists(session, id, author.id)) throw alreadyReviewed();
-          const fields = schema.replaceReview.parse(asked.body);
-          const row = await reviews.insert(session, product, author, fields, asked.cause());
-          return present.created(asked, row);
+          const fields = schema.replaceReview.parse(context.body);
+          const row = await reviews.insert(session, product, author, fields, context.cause());
+          return present.created(context, row);
         });
       },
     }),
@@ -109,7 +109,7 @@ export function reviewEndpoints(
       query: schema.listAllReviews,
       responses: { 200: listed },
       errors: ['INVALID_CURSOR'],
-      handle: asked => page(asked, asked.query, conditionsOf(asked.query)),
+      handle: context => page(context, context.query, conditionsOf(context.query)),
     }),
     ...authoredEndpoints(database, {
       name: 'review',

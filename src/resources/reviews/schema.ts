@@ -1,10 +1,10 @@
 /** THE schema of reviews. */
 import { z } from 'zod';
-import { halCollectionOf, halOf, linksOf } from '../../http/hal.ts';
+import { halCollectionOf, halOf, linksOf } from '../../http/hal/index.ts';
 import { collectionOf, pageParameters, sortParameters } from '../../http/paginate.ts';
 import { identifier, integerParameter, prose, timestamp } from '../../http/schema.ts';
 import { largestId } from '../../storage/database.ts';
-import { author } from '../authored.ts';
+import { author } from '../authored/index.ts';
 
 const rating = z
   .int()

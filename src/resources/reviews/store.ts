@@ -12,7 +12,7 @@ import {
   authoredStore,
   removedAtOnce,
   type Stored,
-} from '../authored-store.ts';
+} from '../authored/store.ts';
 import { productRatings, type RatedProduct, type RatingChange } from '../products/ratings.ts';
 import type { ReviewFields } from './schema.ts';
 

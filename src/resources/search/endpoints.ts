@@ -1,11 +1,11 @@
 /** Search over HTTP: one address for all that the caller may read. */
 import { allow, type Caller } from '../../http/access.ts';
+import { rememberedLists } from '../../http/cache/index.ts';
 import { type Endpoint, endpoint, type RequestUrl } from '../../http/endpoint.ts';
 import { HttpError } from '../../http/errors.ts';
-import { rememberedLists } from '../../http/remembered.ts';
-import type { Condition } from '../../storage/list.ts';
-import { type SearchType, searchTypes } from '../../storage/search-index.ts';
-import type { Services } from '../services.ts';
+import type { Condition } from '../../storage/list/index.ts';
+import { type SearchType, searchTypes } from '../../storage/search/index.ts';
+import type { Dependencies } from '../dependencies.ts';
 import * as schema from './schema.ts';
 import type { Hit, SearchStore } from './store.ts';
 
@@ -18,7 +18,7 @@ const places: Readonly<Record<SearchType, { path: string; scope: string; roles?:
   user: { path: 'users', scope: 'users:read', roles: ['admin'] },
 };
 
-export function searchEndpoints({ database, paginator }: Services, store: SearchStore): Endpoint[] {
+export function searchEndpoints({ database, paginator }: Dependencies, store: SearchStore): Endpoint[] {
   const answers = rememberedLists(database, store.version);
   return [
     endpoint({

@@ -3,8 +3,8 @@
  * before beginnings of words. Within a class all hits are alike, and the index gives them in its own order: so a
  * page costs what its hits cost, however many there are (docs/decisions/0016).
  */
-import type { Expression, Term } from '../../storage/search-expression.ts';
-import { wordsOf } from '../../storage/search-words.ts';
+import type { Expression, Term } from '../../storage/search/expression.ts';
+import { wordsOf } from '../../storage/search/words.ts';
 
 /** Words of a query that count; more are left out. */
 const mostWords = 20;

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { collectionOf, pageParameters } from '../../http/paginate.ts';
 import { identifier, prose, text } from '../../http/schema.ts';
-import { searchTypes } from '../../storage/search-index.ts';
+import { searchTypes } from '../../storage/search/index.ts';
 
 const type = z.enum(searchTypes);
 const hits = z.int().min(0);

@@ -1,5 +1,5 @@
 /** The piece of a text that shows why it was found: HTML in which nothing is markup but `<mark>`. */
-import { runsOf } from '../../storage/search-words.ts';
+import { runsOf } from '../../storage/search/words.ts';
 
 /** Characters before the first word found, and in all; words are not cut unless they are longer themselves. */
 const before = 60;

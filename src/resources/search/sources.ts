@@ -7,7 +7,7 @@ import {
   type SearchDocument,
   type SearchType,
   typeAt,
-} from '../../storage/search-index.ts';
+} from '../../storage/search/index.ts';
 import type { ProductFields } from '../products/schema.ts';
 import { searchTextOf } from '../products/search-text.ts';
 import { type Article, articleText, type Item, orderText, type User, userText } from './texts.ts';

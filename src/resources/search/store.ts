@@ -1,10 +1,10 @@
 /** Searches: which documents a query finds, best first, with the texts they are shown by. */
 import type { Database } from '../../storage/database.ts';
-import type { Key, Listed, PageRequest } from '../../storage/list.ts';
-import { isMet } from '../../storage/search-expression.ts';
-import { type SearchDocument, type SearchType, spellingOf, typeAt } from '../../storage/search-index.ts';
-import { LongRead, type SearchSession, searchReader } from '../../storage/search-read.ts';
-import { documentWords } from '../../storage/search-words.ts';
+import type { Key, Listed, PageRequest } from '../../storage/list/index.ts';
+import { isMet } from '../../storage/search/expression.ts';
+import { type SearchDocument, type SearchType, spellingOf, typeAt } from '../../storage/search/index.ts';
+import { LongRead, type SearchSession, searchReader } from '../../storage/search/read.ts';
+import { documentWords } from '../../storage/search/words.ts';
 import { allHits, type QueryWord, queryWords, type RankClass, rankClasses } from './ranking.ts';
 import { snippetOf, type WordTest } from './snippet.ts';
 import { type Documents, documentReader } from './sources.ts';

@@ -1,5 +1,5 @@
 /** What is searched of articles, orders and users: their stores tell the index, and hits show it. */
-import type { SearchText } from '../../storage/search-words.ts';
+import type { SearchText } from '../../storage/search/words.ts';
 
 export interface Article {
   readonly id: number;

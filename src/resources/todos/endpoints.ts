@@ -3,10 +3,10 @@ import { z } from 'zod';
 import { allow, type Caller, unauthorized } from '../../http/access.ts';
 import { type Endpoint, endpoint } from '../../http/endpoint.ts';
 import { HttpError } from '../../http/errors.ts';
-import { patched } from '../../http/patched.ts';
-import { created, noContent, ok } from '../../http/reply.ts';
+import { patched } from '../../http/patch/index.ts';
+import { created, noContent, ok } from '../../http/response/reply.ts';
 import { identifier } from '../../http/schema.ts';
-import type { Services } from '../services.ts';
+import type { Dependencies } from '../dependencies.ts';
 import type { UserStore } from '../users/store.ts';
 import * as schema from './schema.ts';
 import { type StoredTodo, type TodoStore, todoOf } from './store.ts';
@@ -18,7 +18,7 @@ const readOnly = ['id', 'createdAt'];
 const common = { tag: 'Todos', access: allow.everyone(), plainErrors: true } as const;
 
 export function todoEndpoints(
-  { database }: Services,
+  { database }: Dependencies,
   { todos, users }: { todos: TodoStore; users: UserStore },
 ): Endpoint[] {
   /** No API key gets here: todos belong to people. */

@@ -10,16 +10,16 @@ import type { Transaction } from '../../storage/database.ts';
 import type { KnownAddresses } from '../auth/known-addresses.ts';
 import type { SessionStore } from '../auth/store.ts';
 import type { AddressTokens } from './address-tokens.ts';
-import type { Letters } from './letters.ts';
+import type { MailTemplates } from './mail-templates.ts';
 import type { MailTokens } from './mail-tokens.ts';
 import { emailKey, type StoredUser, type UserStore } from './store.ts';
 
-export interface AddressParts {
+export interface AddressStores {
   readonly users: UserStore;
   readonly sessions: SessionStore;
   readonly mailTokens: MailTokens;
   readonly addressTokens: AddressTokens;
-  readonly letters: Letters;
+  readonly mailTemplates: MailTemplates;
   readonly knownAddresses: Pick<KnownAddresses, 'forget'>;
 }
 
@@ -59,8 +59,8 @@ export interface Addresses {
   ): Promise<StoredUser | undefined>;
 }
 
-export function userAddresses(parts: AddressParts): Addresses {
-  const { users, sessions, mailTokens, addressTokens, letters, knownAddresses } = parts;
+export function userAddresses(stores: AddressStores): Addresses {
+  const { users, sessions, mailTokens, addressTokens, mailTemplates, knownAddresses } = stores;
 
   /** Ends what the address before has given: sessions, and the tokens of mails to it. */
   async function leave(session: Transaction, { id }: StoredUser): Promise<void> {
@@ -76,14 +76,14 @@ export function userAddresses(parts: AddressParts): Addresses {
     after: StoredUser,
     cause: Cause,
   ): Promise<void> {
-    if (before.verified_at === null) await letters.addressChanged(session, before, cause);
-    else await letters.addressChangedWithWayBack(session, { ...before, version: after.version }, cause);
+    if (before.verified_at === null) await mailTemplates.addressChanged(session, before, cause);
+    else await mailTemplates.addressChangedWithWayBack(session, { ...before, version: after.version }, cause);
   }
 
   return {
     async ask(session, user, cause) {
       const taken = await users.findByEmail(session, user.pending_email ?? '');
-      await letters.confirmAddress(session, user, taken !== undefined, cause);
+      await mailTemplates.confirmAddress(session, user, taken !== undefined, cause);
     },
 
     async replaced(session, before, after, by, cause) {
@@ -91,11 +91,15 @@ export function userAddresses(parts: AddressParts): Addresses {
       if (by.kind === 'user') {
         // An administrator may take an address away for good: no earlier mail leads back either.
         await addressTokens.withdraw(session, before.id, 0);
-        await letters.addressChanged(session, before, cause);
+        await mailTemplates.addressChanged(session, before, cause);
       } else {
         await tell(session, before, after, cause);
       }
-      await (after.password_hash === null ? letters.invite : letters.verify)(session, after, cause);
+      await (after.password_hash === null ? mailTemplates.invite : mailTemplates.verify)(
+        session,
+        after,
+        cause,
+      );
     },
 
     async confirm(session, before, token, cause) {
@@ -121,7 +125,7 @@ export function userAddresses(parts: AddressParts): Addresses {
       // What was given up since then may have been a thief's; the ways back to earlier addresses stay.
       await addressTokens.withdraw(session, before.id, found.user_version);
       if (emailKey(before.email) !== emailKey(after.email))
-        await letters.addressChanged(session, before, cause);
+        await mailTemplates.addressChanged(session, before, cause);
       return after;
     },
   };

@@ -2,8 +2,8 @@
 import { type Caller, outdated } from '../../http/access.ts';
 import type { Input } from '../../http/endpoint.ts';
 import { invalid } from '../../http/errors.ts';
-import { isHal } from '../../http/hal.ts';
-import type { Reply } from '../../http/reply.ts';
+import { isHal } from '../../http/hal/index.ts';
+import type { Reply } from '../../http/response/reply.ts';
 import type { Database, Session } from '../../storage/database.ts';
 import { type PasswordProof, wrongPassword } from '../auth/current-password.ts';
 import type { SessionStore } from '../auth/store.ts';
@@ -13,22 +13,22 @@ import { refusal, visible } from './rules.ts';
 import type * as schema from './schema.ts';
 import { emailKey, type UserStore, userOf } from './store.ts';
 
-export interface ChangeParts {
+export interface ChangeStores {
   readonly users: UserStore;
   readonly sessions: SessionStore;
   readonly addresses: Addresses;
   readonly proof: PasswordProof;
 }
 
-type Asked = Pick<Input<unknown, unknown, unknown>, 'caller' | 'url' | 'mediaType'>;
-type Changing = Asked &
+type RequestContext = Pick<Input<unknown, unknown, unknown>, 'caller' | 'url' | 'mediaType'>;
+type Changing = RequestContext &
   Pick<Input<unknown, unknown, unknown>, 'precondition' | 'cause' | 'write' | 'charge' | 'address'>;
 
 /** Reads what the links of a representation depend on. */
 export async function viewFor(
   session: Session,
   users: UserStore,
-  { caller, url, mediaType }: Asked,
+  { caller, url, mediaType }: RequestContext,
 ): Promise<View> {
   const administrators = isHal(mediaType) ? await users.administrators(session) : [];
   return { caller, url, mediaType, administrators };
@@ -48,8 +48,8 @@ export async function lockedAdministrators(
 }
 
 /** @returns a function that changes the user of an id to what `fieldsOf` makes of the user as it is */
-export function userChange(database: Pick<Database, 'read'>, parts: ChangeParts) {
-  const { users, sessions, addresses, proof } = parts;
+export function userChange(database: Pick<Database, 'read'>, stores: ChangeStores) {
+  const { users, sessions, addresses, proof } = stores;
   const moves = (email: string, fields: schema.ChangedFields) => emailKey(fields.email) !== emailKey(email);
   const isOwner = (caller: Caller, id: number) => caller.kind === 'user' && caller.userId === id;
 

@@ -1,26 +1,26 @@
 /** Users over HTTP. */
 import { z } from 'zod';
 import { allow, unauthorized } from '../../http/access.ts';
-import { selfAddress } from '../../http/addresses.ts';
 import { type Endpoint, endpoint } from '../../http/endpoint.ts';
-import { halCollection, isHal } from '../../http/hal.ts';
-import { patched } from '../../http/patched.ts';
-import { created, noContent, ok } from '../../http/reply.ts';
+import { selfAddress } from '../../http/hal/addresses.ts';
+import { halCollection, isHal } from '../../http/hal/index.ts';
+import { patched } from '../../http/patch/index.ts';
+import { created, noContent, ok } from '../../http/response/reply.ts';
 import { identifier } from '../../http/schema.ts';
-import type { Condition } from '../../storage/list.ts';
+import type { Condition } from '../../storage/list/index.ts';
 import { hashPassword } from '../auth/passwords.ts';
 import type { CommentStore } from '../comments/store.ts';
+import type { Dependencies } from '../dependencies.ts';
 import type { ReviewStore } from '../reviews/store.ts';
-import type { Services } from '../services.ts';
-import { type ChangeParts, lockedAdministrators, userChange, viewFor } from './change.ts';
-import type { Letters } from './letters.ts';
+import { type ChangeStores, lockedAdministrators, userChange, viewFor } from './change.ts';
+import type { MailTemplates } from './mail-templates.ts';
 import { addressOf, optionsFor, showUser, userBody } from './representation.ts';
 import { refusal, requireCreation, visible } from './rules.ts';
 import * as schema from './schema.ts';
 import { emailKey } from './store.ts';
 
-export interface UserOptions extends ChangeParts {
-  readonly letters: Letters;
+export interface UserOptions extends ChangeStores {
+  readonly mailTemplates: MailTemplates;
   readonly reviews: Pick<ReviewStore, 'removeAllOf'>;
   readonly comments: Pick<CommentStore, 'removeAll'>;
 }
@@ -32,8 +32,8 @@ const readOnly = ['id', 'version', 'pendingEmail', 'verifiedAt', 'createdAt', 'u
 const replacement = { name: 'Ada Winter', email: 'ada@shop.example', role: 'user', tags: [] };
 const oneUser = (description: string) => ({ description, schema: schema.user, hal: schema.userHal });
 
-export function userEndpoints({ database, paginator }: Services, options: UserOptions): Endpoint[] {
-  const { users, letters, reviews, comments } = options;
+export function userEndpoints({ database, paginator }: Dependencies, options: UserOptions): Endpoint[] {
+  const { users, mailTemplates, reviews, comments } = options;
   const change = userChange(database, options);
 
   return [
@@ -81,7 +81,7 @@ export function userEndpoints({ database, paginator }: Services, options: UserOp
           const now = cause();
           const row = await users.insert(session, { ...fields, passwordHash, verifiedAt: null }, now);
           // Asked for what is still missing: the password, or proof that the address is the user's.
-          await (row.password_hash === null ? letters.invite : letters.verify)(session, row, now);
+          await (row.password_hash === null ? mailTemplates.invite : mailTemplates.verify)(session, row, now);
           const view = await viewFor(session, users, input);
           return created(addressOf(url, row), userBody(row, view), optionsFor(row, view));
         });
@@ -99,8 +99,8 @@ export function userEndpoints({ database, paginator }: Services, options: UserOp
       responses: { 200: oneUser('The user.') },
       errors: ['NOT_FOUND'],
       async handle(input) {
-        const { params: asked, caller } = input;
-        const row = visible(await users.find(database.read, asked.id), asked.id, caller);
+        const { params: context, caller } = input;
+        const row = visible(await users.find(database.read, context.id), context.id, caller);
         return showUser(row, await viewFor(database.read, users, input));
       },
     }),
@@ -147,10 +147,10 @@ export function userEndpoints({ database, paginator }: Services, options: UserOp
       responses: { 204: { description: 'The user is gone.' } },
       errors: ['NOT_FOUND', 'LAST_ADMINISTRATOR', 'PRECONDITION_FAILED'],
       handle(input) {
-        const { params: asked, caller, precondition, write, cause } = input;
+        const { params: context, caller, precondition, write, cause } = input;
         return write(async session => {
           const administrators = await lockedAdministrators(session, users, caller);
-          const before = visible(await users.lock(session, asked.id), asked.id, caller);
+          const before = visible(await users.lock(session, context.id), context.id, caller);
           precondition(userBody(before, await viewFor(session, users, input)), before.updated_at);
           const refused = refusal(caller, before, null, administrators);
           if (refused !== undefined) throw refused;

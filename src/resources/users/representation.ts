@@ -1,9 +1,9 @@
 /** What a user looks like to the one who asks: plain JSON, or HAL with the links that lead somewhere for them. */
 import { type Caller, maySee } from '../../http/access.ts';
-import { versionRoot } from '../../http/addresses.ts';
 import type { RequestUrl } from '../../http/endpoint.ts';
-import { datedUnlessHal, hal, isHal, type Links } from '../../http/hal.ts';
-import { ok, type ReplyOptions } from '../../http/reply.ts';
+import { versionRoot } from '../../http/hal/addresses.ts';
+import { datedUnlessHal, hal, isHal, type Links } from '../../http/hal/index.ts';
+import { ok, type ReplyOptions } from '../../http/response/reply.ts';
 import { refusal } from './rules.ts';
 import { type UserRow, userOf } from './store.ts';
 

@@ -1,7 +1,7 @@
 /** THE schema of users. */
 import { z } from 'zod';
 import { roles } from '../../http/access.ts';
-import { halCollectionOf, halOf, linksOf } from '../../http/hal.ts';
+import { halCollectionOf, halOf, linksOf } from '../../http/hal/index.ts';
 import { collectionOf, pageParameters, sortParameters } from '../../http/paginate.ts';
 import { identifier, oneOf, prose, text, timestamp } from '../../http/schema.ts';
 

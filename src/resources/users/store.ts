@@ -3,10 +3,10 @@ import { sql } from 'kysely';
 import type { Cause, Outbox } from '../../events/outbox.ts';
 import type { Role } from '../../http/access.ts';
 import { type Database, type Session, StorageError, type Transaction } from '../../storage/database.ts';
-import { type Lister, lister } from '../../storage/list.ts';
+import { type Lister, lister } from '../../storage/list/index.ts';
 import { momentOfChange } from '../../storage/moments.ts';
 import { prepared } from '../../storage/prepared.ts';
-import { searchIndex } from '../../storage/search-index.ts';
+import { searchIndex } from '../../storage/search/index.ts';
 import { userText } from '../search/texts.ts';
 import type { User, UserFields } from './schema.ts';
 

@@ -3,12 +3,12 @@ import { z } from 'zod';
 import { allow, type Caller } from '../../http/access.ts';
 import { type Endpoint, endpoint } from '../../http/endpoint.ts';
 import { invalid } from '../../http/errors.ts';
-import { noContent, secret } from '../../http/reply.ts';
+import { noContent, secret } from '../../http/response/reply.ts';
 import { identifier } from '../../http/schema.ts';
 import type { Session } from '../../storage/database.ts';
 import type { Guard } from '../auth/guard.ts';
 import { hashPassword } from '../auth/passwords.ts';
-import type { Services } from '../services.ts';
+import type { Dependencies } from '../dependencies.ts';
 import type { AddressTokens } from './address-tokens.ts';
 import type { Addresses } from './addresses.ts';
 import type { MailTokens } from './mail-tokens.ts';
@@ -35,7 +35,7 @@ const vouches = (caller: Caller) =>
   caller.kind === 'key' || (caller.kind === 'user' && caller.role === 'admin');
 
 export function verificationEndpoints(
-  { clock, database }: Pick<Services, 'clock' | 'database'>,
+  { clock, database }: Pick<Dependencies, 'clock' | 'database'>,
   { users, mailTokens, addressTokens, addresses, guard }: VerificationOptions,
 ): Endpoint[] {
   return [
@@ -93,11 +93,11 @@ export function verificationEndpoints(
       async handle({ body: { token }, address, charge, write, cause }) {
         const attempt = await guard({ charge, address }, undefined);
         const reply = await write(async session => {
-          const asked = await addressTokens.find(session, token, 'confirmation', clock.now());
-          const owner = asked?.user_id ?? (await mailTokens.ownerOf(session, token, purpose, clock.now()));
+          const context = await addressTokens.find(session, token, 'confirmation', clock.now());
+          const owner = context?.user_id ?? (await mailTokens.ownerOf(session, token, purpose, clock.now()));
           const before = owner === undefined ? undefined : await users.lock(session, owner);
           if (before === undefined) throw invalidToken();
-          if (asked !== undefined) {
+          if (context !== undefined) {
             const moved = await addresses.confirm(session, before, token, cause());
             if (moved === undefined) throw invalidToken();
             return secret(200, { verifiedAt: userOf(moved).verifiedAt });

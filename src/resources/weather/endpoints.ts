@@ -2,7 +2,7 @@
 import { allow } from '../../http/access.ts';
 import { type Endpoint, endpoint } from '../../http/endpoint.ts';
 import { HttpError } from '../../http/errors.ts';
-import { ok } from '../../http/reply.ts';
+import { ok } from '../../http/response/reply.ts';
 import type { Observations } from './observations.ts';
 import * as schema from './schema.ts';
 

@@ -7,7 +7,7 @@ import { describeError } from '../../operations/log.ts';
 import { type Circuit, createCircuit } from '../../ports/circuit.ts';
 import type { Clock } from '../../ports/clock.ts';
 import { type Observation, openMeteo, type Place, type WeatherProvider } from '../../ports/weather.ts';
-import type { Services } from '../services.ts';
+import type { Dependencies } from '../dependencies.ts';
 import { type KnownCity, knownCities } from './cities.ts';
 import type { Weather } from './schema.ts';
 
@@ -50,7 +50,7 @@ function keyOf(city: string): string {
 }
 
 /** From the provider that the settings name. */
-export function createWeather({ config, clock, log }: Services): Observations {
+export function createWeather({ config, clock, log }: Dependencies): Observations {
   const circuit = createCircuit({
     clock,
     failures,

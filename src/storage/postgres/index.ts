@@ -5,6 +5,7 @@
  */
 import { type CompiledQuery, sql } from 'kysely';
 import { postgresBuilder } from '../builder.ts';
+import { type Addition, type Left, runEndings, writeAdditions } from '../counters.ts';
 import {
   type Database,
   type Dialect,
@@ -13,7 +14,6 @@ import {
   type Transaction,
   type WriteOptions,
 } from '../database.ts';
-import { type Addition, type Left, runEndings, writeAdditions } from '../tally.ts';
 import { parseAddress } from './address.ts';
 import { postgresChecks } from './checks.ts';
 import type { Connection, Result } from './connection.ts';
@@ -172,7 +172,7 @@ export function openPostgres(options: PostgresOptions): Database {
         throw new StorageError('read-only', `${server} is a standby: it takes no writes.`);
     },
     state: () => undefined,
-    othersAsk: () => false,
+    hasWriteContention: () => false,
     size: () => undefined,
     close: () => pool.close(5),
   };
@@ -226,7 +226,7 @@ async function complete<T>(
       return rows.map(({ id }) => id).sort((a, b) => a - b);
     },
     add: (counter, amount) => void additions.push({ counter, amount }),
-    async runLate(statement, ...rows) {
+    async insertDeferred(statement, ...rows) {
       for (const query of statement.statements(rows)) await inner.run(query);
     },
     atEnd: (ending, item) => void left.push({ ending, item }),

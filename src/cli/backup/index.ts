@@ -1,0 +1,29 @@
+/** `catalog backup`: a consistent copy of the embedded database while the service runs. */
+import { loadConfig } from '../../config.ts';
+import { embeddedFile } from '../../storage/open.ts';
+import { copySqlite } from '../../storage/sqlite/files/copy.ts';
+import { grouped } from '../import/report.ts';
+import { type Command, onePositional, parse } from '../usage.ts';
+
+export const backupCommand: Command = {
+  help: `Usage: catalog backup FILE
+
+Writes a consistent, compacted and verified copy of the embedded database to FILE, which must not exist yet.
+The service may be running; its writes go on meanwhile. catalog restore FILE puts the copy back.
+Keep jwt-secret of DATA_DIR as well, or everyone has to sign in again.
+
+With DATABASE_URL the database is PostgreSQL's: use pg_dump.
+
+Exit status: 0 the copy is whole; 1 it could not be made, and there is no FILE.`,
+
+  async run(args) {
+    const file = onePositional(parse(args, {}, true).positionals, 'FILE');
+    const config = loadConfig(process.env);
+    if (config.DATABASE_URL !== undefined) {
+      throw new Error('the database is PostgreSQL (DATABASE_URL): back it up with pg_dump');
+    }
+    const bytes = copySqlite(embeddedFile(config), file);
+    console.log(`${grouped(bytes)} bytes written to ${file}, integrity checked`);
+    return 0;
+  },
+};

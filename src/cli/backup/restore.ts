@@ -1,0 +1,44 @@
+/** `catalog restore`: a backup in the place of the embedded database. */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { loadConfig } from '../../config.ts';
+import { refuseNewer } from '../../storage/migrate.ts';
+import { checkDataFolder, embeddedFile } from '../../storage/open.ts';
+import { restoreSqlite } from '../../storage/sqlite/files/restore.ts';
+import { grouped } from '../import/report.ts';
+import { type Command, onePositional, parse } from '../usage.ts';
+
+export const restoreCommand: Command = {
+  help: `Usage: catalog restore FILE
+
+Puts FILE, a copy that catalog backup has made, in the place of the embedded database in DATA_DIR. Stop the service
+first: while anybody has the database open, nothing is done. FILE is copied and verified before anything
+is changed, and stays as it is. The former database stays in DATA_DIR as catalog.db.before-restore-TIME,
+with its log, until you remove it. A backup of an earlier release is migrated by the next start.
+
+The file jwt-secret in DATA_DIR is not in a backup: put back the one that belongs to it, or everyone signs in again.
+
+With DATABASE_URL the database is PostgreSQL's: use pg_restore or psql.
+
+Exit status: 0 FILE is the database now; 1 it is not, and everything is as it was.`,
+
+  async run(args) {
+    const file = onePositional(parse(args, {}, true).positionals, 'FILE');
+    const config = loadConfig(process.env);
+    if (config.DATABASE_URL !== undefined) {
+      throw new Error('the database is PostgreSQL (DATABASE_URL): restore it with pg_restore or psql');
+    }
+    checkDataFolder(config);
+    const database = embeddedFile(config);
+    const stamp = new Date().toISOString().replaceAll(/[-:]|\.\d+/g, '');
+    const { products, former } = restoreSqlite(file, database, refuseNewer, stamp);
+    console.log(`${database} is ${file} now: ${grouped(products)} products, integrity checked`);
+    if (former !== undefined) console.log(`the former database is ${former}; remove it when all is well`);
+    if (config.JWT_SECRET === undefined && !existsSync(join(config.DATA_DIR, 'jwt-secret'))) {
+      console.log(
+        'there is no jwt-secret in DATA_DIR: put back the one of this backup, or everyone signs in again',
+      );
+    }
+    return 0;
+  },
+};

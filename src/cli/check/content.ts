@@ -1,0 +1,125 @@
+/** Checks of stored documents against the columns beside them, and of the tags that rows are found by. */
+import { sql } from 'kysely';
+import type { Product } from '../../resources/products/schema.ts';
+import type { Session } from '../../storage/database.ts';
+import { collectionVersions } from '../../storage/totals.ts';
+import { createLedger } from './ledger.ts';
+import type { Check, Storage } from './parts.ts';
+import { pagesOf, pairsOf } from './rows.ts';
+
+export function contentChecks(database: Storage): Check[] {
+  return [
+    documentsCheck(database),
+    amountsCheck(database),
+    tagsCheck(database, 'product_tags'),
+    tagsCheck(database, 'article_tags'),
+  ];
+}
+
+interface Row {
+  readonly id: number;
+  readonly document: string;
+  readonly name: string;
+  readonly price: number;
+  readonly status: string;
+  readonly category: string | null;
+  readonly sku: string | null;
+}
+
+const columns = ['name', 'price', 'status', 'category', 'sku'] as const;
+
+/** The representation of a product, or undefined when its text is none. */
+export function readDocument({ document }: { readonly document: string }): Omit<Product, 'id'> | undefined {
+  try {
+    // Boundary: what is not as the schema has it is found by comparing.
+    return JSON.parse(`{${document}`) as Omit<Product, 'id'>;
+  } catch {
+    return undefined;
+  }
+}
+
+function documentsCheck({ build }: Storage): Check {
+  const select = sql<Row>`select id, document, name, price, status, category, sku from products`;
+  return {
+    name: 'documents of products',
+    async find(session) {
+      const lines: string[] = [];
+      for await (const rows of pagesOf(session, build, select)) {
+        for (const row of rows) {
+          const document = readDocument(row);
+          const other = columns.filter(column => document?.[column] !== row[column]);
+          if (document === undefined) lines.push(`product ${row.id}: its document is no JSON`);
+          else if (other.length > 0) {
+            lines.push(`product ${row.id}: its document differs from the columns ${other.join(', ')}`);
+          }
+        }
+      }
+      return lines;
+    },
+  };
+}
+
+function amountsCheck({ build }: Storage): Check {
+  const wrong = sql<{ id: number; total: number; sum: number }>`select orders.id, orders.total,
+      coalesce(sum(order_items.total), 0) as sum
+    from orders left join order_items on order_items.order_id = orders.id
+    group by orders.id, orders.total having orders.total <> coalesce(sum(order_items.total), 0) order by orders.id`;
+  return {
+    name: 'totals of orders',
+    async find(session) {
+      return (await session.all(wrong.compile(build))).map(
+        ({ id, total, sum }) => `order ${id}: its total is ${total}, that of its items ${sum}`,
+      );
+    },
+  };
+}
+
+/** The tags of a row, as it shows them. */
+function sourceOf(table: 'product_tags' | 'article_tags') {
+  return table === 'product_tags'
+    ? {
+        select: sql<{ id: number; text: string }>`select id, document as text from products`,
+        what: 'product',
+      }
+    : { select: sql<{ id: number; text: string }>`select id, tags as text from articles`, what: 'article' };
+}
+
+function tagsOf(table: 'product_tags' | 'article_tags', text: string): readonly string[] {
+  if (table === 'product_tags') return readDocument({ document: text })?.tags ?? [];
+  // Boundary: the store of articles writes a list of strings.
+  return JSON.parse(text) as string[];
+}
+
+function tagsCheck(database: Storage, table: 'product_tags' | 'article_tags'): Check {
+  const { build } = database;
+  const { select, what } = sourceOf(table);
+  const differing = async (session: Session) => {
+    const ledger = createLedger();
+    for await (const rows of pagesOf(session, build, select)) {
+      for (const { id, text } of rows) for (const tag of new Set(tagsOf(table, text))) ledger.add(id, tag);
+    }
+    for await (const rows of pairsOf(session, build, table)) {
+      for (const { tag, owner } of rows) ledger.takeOff(owner, tag);
+    }
+    return ledger.differing();
+  };
+  return {
+    name: `tags of ${what}s`,
+    async find(session) {
+      return (await differing(session)).map(id => `${what} ${id} is not found by the tags that it has`);
+    },
+    async repair(session) {
+      const owner = sql.id(`${what}_id`);
+      for (const id of await differing(session)) {
+        await session.run(sql`delete from ${sql.id(table)} where ${owner} = ${id}`.compile(build));
+        const row = await session.first(sql<{ text: string }>`${select} where id = ${id}`.compile(build));
+        for (const tag of new Set(row === undefined ? [] : tagsOf(table, row.text))) {
+          await session.run(
+            sql`insert into ${sql.id(table)} (tag, ${owner}) values (${tag}, ${id})`.compile(build),
+          );
+        }
+      }
+      collectionVersions(database).advance(session, `${what}s`);
+    },
+  };
+}

@@ -1,0 +1,111 @@
+/** Checks of what is counted: the kept totals of products, their ratings, and the numbers of invoices. */
+import { sql } from 'kysely';
+import { averageOf } from '../../resources/products/ratings.ts';
+import { productOf, type StoredProduct } from '../../resources/products/row.ts';
+import type { Session } from '../../storage/database.ts';
+import { collectionVersions } from '../../storage/totals.ts';
+import type { Check, Storage } from './parts.ts';
+
+export function counterChecks(database: Storage): Check[] {
+  return [totalsCheck(database), ratingsCheck(database), invoicesCheck(database)];
+}
+
+function totalsCheck(database: Storage): Check {
+  const { build } = database;
+  interface Total {
+    readonly status: string;
+    readonly category: string;
+    readonly kept: number;
+    readonly counted: number;
+  }
+  const wrong = sql<Total>`select status, category, cast(sum(kept) as integer) as kept,
+      cast(sum(counted) as integer) as counted
+    from (
+      select status, category, total as kept, 0 as counted from product_totals
+      union all select status, coalesce(category, ''), 0, 1 from products
+    ) as both_sides group by status, category having sum(kept) <> sum(counted) order by status, category`;
+  return {
+    name: 'totals of products',
+    async find(session) {
+      const rows = await session.all(wrong.compile(build));
+      return rows.map(
+        ({ status, category, kept, counted }) =>
+          `${status} products of category "${category}": ${kept} kept, ${counted} counted`,
+      );
+    },
+    async repair(session) {
+      await session.run(sql`delete from product_totals`.compile(build));
+      await session.run(
+        sql`insert into product_totals (status, category, slot, total)
+          select status, coalesce(category, ''), 0, count(*) from products group by 1, 2`.compile(build),
+      );
+      collectionVersions(database).advance(session, 'products');
+    },
+  };
+}
+
+interface Rated extends StoredProduct {
+  readonly rating_sum: number;
+  readonly rating_count: number;
+  readonly sum: number;
+  readonly count: number;
+}
+
+function ratingsCheck(database: Storage): Check {
+  const { build } = database;
+  const rated = sql<Rated>`select id, document, updated_at, rating_sum, rating_count,
+      cast(coalesce(sum, 0) as integer) as sum, cast(coalesce(count, 0) as integer) as count
+    from products left join (
+      select product_id, sum(rating) as sum, count(*) as count from reviews group by product_id
+    ) as reviewed on product_id = id
+    where rating_sum <> coalesce(sum, 0) or rating_count <> coalesce(count, 0) order by id`;
+  return {
+    name: 'ratings of products',
+    async find(session) {
+      return (await session.all(rated.compile(build))).map(
+        row =>
+          `product ${row.id}: ${row.rating_count} reviews with the sum ${row.rating_sum} kept, ${row.count} with ${row.sum} counted`,
+      );
+    },
+    async repair(session, now) {
+      for (const row of await session.all(rated.compile(build))) {
+        const { id, ...members } = productOf(row);
+        const at = Math.max(now, row.updated_at);
+        const rating = { average: averageOf(row.sum, row.count), count: row.count };
+        const updatedAt = new Date(at).toISOString();
+        const document = JSON.stringify({ ...members, updatedAt, rating }).slice(1);
+        const values = { document, updated_at: at, rating_sum: row.sum, rating_count: row.count };
+        await session.run(build.updateTable('products').set(values).where('id', '=', id).compile());
+      }
+      collectionVersions(database).advance(session, 'products');
+    },
+  };
+}
+
+/** A counter that is behind would give a number twice; one that is ahead has lost an invoice, and stays. */
+function invoicesCheck({ build }: Storage): Check {
+  const state = async (session: Session) => {
+    const query = sql<{ value: number; highest: number; total: number }>`select
+      coalesce((select value from counters where name = 'invoices'), 0) as value,
+      coalesce(max(number), 0) as highest, cast(count(*) as integer) as total from invoices`;
+    return (await session.first(query.compile(build))) ?? { value: 0, highest: 0, total: 0 };
+  };
+  return {
+    name: 'numbers of invoices',
+    async find(session) {
+      const { value, highest, total } = await state(session);
+      const lines: string[] = [];
+      if (value !== highest) lines.push(`the counter is at ${value}, the highest invoice has ${highest}`);
+      if (total !== highest) lines.push(`the highest is ${highest}, but there are ${total} invoices`);
+      return lines;
+    },
+    async repair(session) {
+      const { value, highest } = await state(session);
+      if (value >= highest) return;
+      await session.run(
+        sql`insert into counters (name, value) values ('invoices', ${highest})
+          on conflict (name) do update set value = excluded.value`.compile(build),
+      );
+    },
+  };
+}

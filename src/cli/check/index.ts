@@ -1,0 +1,112 @@
+/** `catalog check`: whether the database is whole, and what is derived in it is what it is derived from. */
+import { loadConfig } from '../../config.ts';
+import { type Database, StorageError, type Transaction } from '../../storage/database.ts';
+import { pendingMigrations } from '../../storage/migrate.ts';
+import { openDatabase } from '../../storage/open.ts';
+import { requireDatabase } from '../database.ts';
+import { type Command, parse } from '../usage.ts';
+import { type Check, checksOf } from './parts.ts';
+
+export const checkCommand: Command = {
+  help: `Usage: catalog check [--repair]
+
+Reads the whole database and says, one line each, what is wrong with it: damaged pages and indexes, rows that refer to
+what is not there, totals and ratings that are not what is counted, numbers of invoices, documents and tags that differ
+from their rows, words of the search index. Changes nothing; the service may run. On PostgreSQL it reads every value;
+for its indexes and pages there are pg_amcheck and pg_checksums.
+
+  --repair  rebuilds what is derived (indexes, totals, ratings, tags, the search index), in one transaction.
+            Nobody writes meanwhile: stop the service, or do it when few are there. Rows are not made up: what is
+            damaged itself has to come from a backup (catalog restore).
+
+Exit status: 0 all is well, or is now; 1 something is wrong.`,
+
+  async run(args) {
+    const { values } = parse(args, { repair: { type: 'boolean' } });
+    const config = loadConfig(process.env);
+    requireDatabase(config);
+    const database = openDatabase(config);
+    try {
+      const pending = await pendingMigrations(database);
+      if (pending.length > 0) {
+        throw new Error(`the database lacks the migrations ${pending.join(', ')}; run catalog migrate first`);
+      }
+      const checks = checksOf(database);
+      const wrong = await findAll(database, checks);
+      const total = [...wrong.values()].reduce((sum, lines) => sum + lines.length, 0);
+      for (const [{ name }, lines] of wrong) report(name, lines);
+      const all = checks.map(({ name }) => name).join(', ');
+      if (total === 0) console.log(`nothing is wrong; checked: ${all}`);
+      else if (values.repair === true) return await repairAll(database, wrong);
+      else console.log(`${total} wrong; ${advice(wrong)}`);
+      return total === 0 ? 0 : 1;
+    } finally {
+      await database.close();
+    }
+  },
+};
+
+type Findings = ReadonlyMap<Check, readonly string[]>;
+
+/** Lines of one check that are shown. */
+const shownLines = 20;
+
+function report(name: string, lines: readonly string[]): void {
+  for (const line of lines.slice(0, shownLines)) console.log(`${name}: ${line}`);
+  if (lines.length > shownLines) console.log(`${name}: and ${lines.length - shownLines} more`);
+}
+
+function advice(wrong: Findings): string {
+  return [...wrong.keys()].some(({ repair }) => repair !== undefined)
+    ? 'catalog check --repair mends what is derived'
+    : 'none of it can be rebuilt: restore a backup, or mend the rows by hand';
+}
+
+/** Each check sees the database of one moment, whoever writes meanwhile. */
+async function findAll(database: Database, checks: readonly Check[]): Promise<Findings> {
+  const wrong = new Map<Check, readonly string[]>();
+  for (const check of checks) {
+    const lines = await find(database, check);
+    if (lines.length > 0) wrong.set(check, lines);
+  }
+  return wrong;
+}
+
+async function find(database: Database, check: Check): Promise<string[]> {
+  const { build, dialect } = database;
+  try {
+    return await database.snapshot(async session => {
+      for (const statement of dialect.checks.patient) await session.run(statement.compile(build));
+      return check.find(session);
+    });
+  } catch (error) {
+    if (error instanceof StorageError && error.kind === 'damaged')
+      return [`cannot be read: ${error.message}`];
+    throw error;
+  }
+}
+
+/** Everything or nothing. @returns the exit status */
+async function repairAll(database: Database, wrong: Findings): Promise<number> {
+  const { build, dialect } = database;
+  const repair = async (session: Transaction): Promise<string[]> => {
+    for (const statement of dialect.checks.beforeRepair) await session.run(statement.compile(build));
+    const left: string[] = [];
+    for (const check of wrong.keys()) {
+      await check.repair?.(session, Date.now());
+      left.push(...(await check.find(session)).map(line => `${check.name}: ${line}`));
+    }
+    return left;
+  };
+  let left: string[];
+  try {
+    left = await database.exclusively(repair);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : error;
+    throw new Error(`nothing was repaired: ${reason}. Restore a backup (catalog restore)`, { cause: error });
+  }
+  const mended = [...wrong.keys()].filter(({ name }) => !left.some(line => line.startsWith(`${name}: `)));
+  for (const { name } of mended) console.log(`${name}: repaired`);
+  if (left.length > 0) console.log(`${left.length} still wrong: restore a backup, or mend the rows by hand`);
+  return left.length === 0 ? 0 : 1;
+}

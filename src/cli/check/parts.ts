@@ -1,0 +1,61 @@
+/** The checks, in their order; each is one question with its answer and, for what is derived, how to put it right. */
+import { sql } from 'kysely';
+import type { Database, Session, Transaction } from '../../storage/database.ts';
+import { contentChecks } from './content.ts';
+import { counterChecks } from './counters.ts';
+import { searchCheck } from './search.ts';
+
+export type Storage = Pick<Database, 'build' | 'dialect'>;
+
+export interface Check {
+  /** What is looked at, as in `totals of products`. */
+  readonly name: string;
+  /** @returns a line for each thing that is wrong */
+  find(session: Session): Promise<string[]>;
+  /** Rebuilds it from what it is derived from; undefined where that is the only copy. */
+  readonly repair?: (session: Transaction, now: number) => Promise<void>;
+}
+
+export function checksOf(database: Storage): readonly Check[] {
+  return [
+    integrityCheck(database),
+    referenceCheck(database),
+    ...counterChecks(database),
+    ...contentChecks(database),
+    searchCheck(database),
+  ];
+}
+
+function integrityCheck({ build, dialect }: Storage): Check {
+  const { rebuildIndexes } = dialect.checks;
+  const find = (session: Session) => dialect.checks.damage(session, build, false);
+  if (rebuildIndexes.length === 0) return { name: 'integrity', find };
+  return {
+    name: 'integrity',
+    find,
+    // What else is damaged makes this fail, or is still found afterwards.
+    async repair(session) {
+      for (const statement of rebuildIndexes) await session.run(statement.compile(build));
+    },
+  };
+}
+
+function referenceCheck({ build, dialect }: Storage): Check {
+  return {
+    name: 'references',
+    async find(session) {
+      const lines: string[] = [];
+      for (const { child, column, parent, target } of await session.all(
+        dialect.checks.references.compile(build),
+      )) {
+        const [own, other] = [sql.id(child, column), sql.id(parent, target)];
+        const query = sql<{ total: number }>`select cast(count(*) as integer) as total from ${sql.id(child)}
+          where ${own} is not null and not exists (select 1 from ${sql.id(parent)} where ${other} = ${own})`;
+        const total = (await session.first(query.compile(build)))?.total ?? 0;
+        if (total > 0)
+          lines.push(`${total} rows of ${child} refer by ${column} to ${parent} that are not there`);
+      }
+      return lines;
+    },
+  };
+}

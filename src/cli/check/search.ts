@@ -1,0 +1,94 @@
+/** Checks the search index, and the words kept for searches that misspell them, against the rows they are made of. */
+import { sql } from 'kysely';
+import type { Product } from '../../resources/products/schema.ts';
+import { searchTextOf } from '../../resources/products/search-text.ts';
+import { documentReader } from '../../resources/search/sources.ts';
+import type { Session } from '../../storage/database.ts';
+import {
+  idAt,
+  positionOf,
+  type SearchDocument,
+  type SearchType,
+  searchCollection,
+  searchIndex,
+  spellingOf,
+  typeAt,
+  wordsOfDialect,
+} from '../../storage/search/index.ts';
+import { documentWords } from '../../storage/search/words.ts';
+import { collectionVersions } from '../../storage/totals.ts';
+import { readDocument } from './content.ts';
+import { createLedger } from './ledger.ts';
+import type { Check, Storage } from './parts.ts';
+import { pagesOf } from './rows.ts';
+
+const tables = { article: 'articles', post: 'posts', order: 'orders', user: 'users' } as const;
+
+/** All that can be found, some at a time. A product whose document cannot be read has no words. */
+async function* documentsOf(
+  session: Session,
+  database: Storage,
+): AsyncGenerator<{ type: SearchType; documents: SearchDocument[] }> {
+  const { build } = database;
+  const products = sql<{ id: number; document: string }>`select id, document from products`;
+  for await (const rows of pagesOf(session, build, products)) {
+    const read = rows.map(row => ({ id: row.id, fields: readDocument(row) }));
+    const isRead = (row: { fields: Omit<Product, 'id'> | undefined }) => row.fields !== undefined;
+    const documents = read
+      .filter(isRead)
+      .flatMap(({ id, fields }) => (fields === undefined ? [] : [{ id, ...searchTextOf(fields) }]));
+    yield { type: 'product', documents };
+  }
+  const read = documentReader(database);
+  for (const type of ['article', 'post', 'order', 'user'] as const) {
+    const ids = sql<{ id: number }>`select id from ${sql.id(tables[type])}`;
+    for await (const rows of pagesOf(session, build, ids)) {
+      const found = await read(
+        session,
+        rows.map(({ id }) => positionOf(type, id)),
+      );
+      yield { type, documents: [...found.values()] };
+    }
+  }
+}
+
+export function searchCheck(database: Storage): Check {
+  const { build } = database;
+  const dialect = wordsOfDialect(database);
+  const spelling = spellingOf(database);
+  return {
+    name: 'search index',
+    async find(session) {
+      const ledger = createLedger();
+      for await (const { type, documents } of documentsOf(session, database)) {
+        for (const document of documents) {
+          for (const word of new Set(documentWords(document)))
+            ledger.add(positionOf(type, document.id), word);
+        }
+      }
+      for await (const entries of dialect.entries(session, build)) {
+        for (const { position, word } of entries) ledger.takeOff(position, word);
+      }
+      const lines = ledger
+        .differing()
+        .map(position => `${typeAt(position)} ${idAt(position)} is indexed by other words than it has`);
+      if (!(await spelling.isWhole(session)))
+        lines.push('the words for searches with typing errors are not those indexed');
+      return lines;
+    },
+    async repair(session) {
+      const index = searchIndex(database);
+      for (const statement of dialect.clear()) await session.run(statement.compile(build));
+      for await (const { type, documents } of documentsOf(session, database)) {
+        const split = documents.map(document => ({
+          id: document.id,
+          words: documentWords(document).join(' '),
+        }));
+        await index.addMany(session, type, split);
+      }
+      await spelling.rebuild(session);
+      await index.compact(session);
+      collectionVersions(database).advance(session, searchCollection);
+    },
+  };
+}

@@ -1,0 +1,46 @@
+/** After a kill or a loss of power: is what the service is about to serve whole? */
+import { statSync } from 'node:fs';
+import type { Config } from '../../config.ts';
+import { describeError, type Log } from '../../operations/log.ts';
+import { sqliteBuilder } from '../../storage/builder.ts';
+import { embeddedFile } from '../../storage/open.ts';
+import { sqliteChecks } from '../../storage/sqlite/files/checks.ts';
+import { asideReader } from '../../storage/sqlite/threads/reader.ts';
+
+/**
+ * Whether the embedded database was left open: who closes it last removes its log. To be asked before it is opened.
+ * PostgreSQL recovers by itself.
+ */
+export function endedUncleanly(config: Config): boolean {
+  if (config.DATABASE_URL !== undefined) return false;
+  const bytesOf = (suffix: string) =>
+    statSync(`${embeddedFile(config)}${suffix}`, { throwIfNoEntry: false })?.size ?? 0;
+  return bytesOf('-wal') > 0 || bytesOf('-journal') > 0;
+}
+
+/**
+ * Reads the whole file in a thread of its own while the service serves, and says what it finds.
+ * Never rejects.
+ */
+export async function checkAfterUncleanEnd(config: Config, log: Log): Promise<void> {
+  const file = embeddedFile(config);
+  log.warn('the database was not closed in order when it was last used (or is in use): checking it', {
+    file,
+  });
+  const reader = asideReader(file);
+  const start = performance.now();
+  try {
+    const found = await reader.snapshot(session => sqliteChecks.damage(session, sqliteBuilder(), true));
+    const seconds = Math.round(performance.now() - start) / 1000;
+    if (found.length === 0) log.info('the database is whole', { seconds });
+    else
+      log.error('the database is damaged: run catalog check for more, and restore a backup', {
+        seconds,
+        found,
+      });
+  } catch (error) {
+    log.error('the database could not be checked: run catalog check', describeError(error));
+  } finally {
+    await reader.close();
+  }
+}

@@ -1,0 +1,133 @@
+/** The loop of an import: records in, transactions of a bounded length out. */
+import type { ImportCounts } from '../../resources/products/import/plan.ts';
+import type { PreparedRecord } from '../../resources/products/import/prepared.ts';
+import type { Chunk } from './records.ts';
+import type { Progress, Rejects } from './report.ts';
+
+/**
+ * Writes one batch in one transaction, or in a dry run only says what it would do.
+ * @param newWords those of the batch's records
+ */
+export type BatchWriter = (
+  records: readonly PreparedRecord[],
+  newWords: readonly string[],
+) => Promise<ImportCounts>;
+
+export interface ImportRun {
+  readonly chunks: AsyncIterator<Chunk>;
+  /** Records at the beginning that are done already. */
+  readonly skip: number;
+  /** Records per transaction; undefined: as many as fit into the time. */
+  readonly batchSize: number | undefined;
+  readonly write: BatchWriter;
+  readonly rejects: Rejects;
+  readonly progress: Progress;
+  /** Tells when the import is to end after the running batch. */
+  readonly stop: StopRequest;
+}
+
+export interface StopRequest {
+  /** Called, at once if it is late, when the end is requested; each listener replaces the one before. */
+  onRequest(listener: () => void): void;
+}
+
+export interface ImportState {
+  created: number;
+  updated: number;
+  unchanged: number;
+  /** Records that have the sku of an earlier one. */
+  repeated: number;
+  /** Records of the file that are committed or rejected: what --skip takes. */
+  done: number;
+}
+
+/** A transaction should be over within this time, so that a running service's writes get their turn. */
+const targetMs = 80;
+const smallest = 200;
+const largest = 3000;
+
+/**
+ * Writes the records of a source, to its end.
+ * @param state is kept up to date, so that it is known how far the import came when this rejects
+ * @returns whether it came to the end: false when it was told to stop
+ */
+export async function runImport(run: ImportRun, state: ImportState): Promise<boolean> {
+  const { chunks, rejects, progress } = run;
+  let size = run.batchSize ?? 1500;
+  let batch: PreparedRecord[] = [];
+  let newWords: string[] = [];
+  let bytes = 0;
+  let [repeated, merged] = [0, 0];
+
+  async function commit(position: number): Promise<void> {
+    rejects.flush();
+    if (batch.length > 0) {
+      const started = performance.now();
+      const counts = await run.write(batch, newWords);
+      if (run.batchSize === undefined) size = nextSize(size, batch.length, performance.now() - started);
+      batch = [];
+      newWords = [];
+      add(state, counts);
+    }
+    state.repeated += repeated;
+    // What a later record stands for has changed nothing itself.
+    state.unchanged += merged;
+    [repeated, merged] = [0, 0];
+    state.done = position;
+    progress.update({ records: state.done, handled: Math.max(0, state.done - run.skip), bytes });
+  }
+
+  let position = 0;
+  for (;;) {
+    const next = await nextOrStop(chunks, run.stop);
+    if (next === undefined) return false;
+    if (next.done === true) break;
+    const { records, positions, end } = next.value;
+    const refused = [...next.value.rejects];
+    // In the order of the file: a reject is written before the records after it are committed.
+    const report = (before: number) => {
+      while (refused[0] !== undefined && refused[0].position < before) {
+        const found = refused.shift();
+        if (found !== undefined) rejects.add(found.reject);
+      }
+    };
+    bytes = next.value.bytes;
+    repeated += next.value.repeated;
+    merged += next.value.merged;
+    newWords.push(...next.value.newWords);
+    for (const [index, record] of records.entries()) {
+      position = positions[index] ?? end;
+      report(position);
+      batch.push(record);
+      if (batch.length >= size) await commit(position);
+    }
+    position = end;
+    report(position + 1);
+    if (batch.length === 0) await commit(position);
+  }
+  await commit(position);
+  return true;
+}
+
+/** The next chunk, or undefined when the import is to stop: also while a stream has nothing to read. */
+function nextOrStop(
+  chunks: AsyncIterator<Chunk>,
+  stop: StopRequest,
+): Promise<IteratorResult<Chunk> | undefined> {
+  // Promise.race with one promise for the whole import would keep every result of the race alive.
+  return new Promise((resolve, reject) => {
+    stop.onRequest(() => resolve(undefined));
+    chunks.next().then(resolve, reject);
+  });
+}
+
+function nextSize(size: number, records: number, milliseconds: number): number {
+  const fitting = Math.round((records * targetMs) / Math.max(milliseconds, 1));
+  return Math.max(smallest, Math.min(largest, size * 2, fitting));
+}
+
+function add(state: ImportState, counts: ImportCounts): void {
+  state.created += counts.created;
+  state.updated += counts.updated;
+  state.unchanged += counts.unchanged;
+}

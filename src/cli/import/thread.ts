@@ -1,0 +1,62 @@
+/**
+ * The records of an import, read and checked by a thread of their own: while one batch is being written the next
+ * is made ready, so that an import uses two processors.
+ */
+import { Worker } from 'node:worker_threads';
+import { type Columns, fromColumns } from './columns.ts';
+import type { Chunk, OpenedRecords, RecordsRequest } from './records.ts';
+
+export type ThreadMessage =
+  | { readonly kind: 'opened'; readonly totalBytes: number | undefined }
+  | { readonly kind: 'chunk'; readonly columns: Columns; readonly rest: Omit<Chunk, 'records'> }
+  | { readonly kind: 'end' }
+  | { readonly kind: 'failed'; readonly message: string };
+
+/** Chunks that may wait to be written; each holds up to a MiB of records. */
+const ahead = 3;
+
+/** As `openRecords`, in a thread that ends with the last chunk, or when the generator is told to return. */
+export async function openRecordsInThread(request: RecordsRequest): Promise<OpenedRecords> {
+  const thread = new Worker(new URL('./worker.ts', import.meta.url), { workerData: request });
+  const messages = messagesOf(thread);
+  for (let asked = 0; asked < ahead; asked++) thread.postMessage('more');
+  const first = await messages.next();
+  if (first.kind !== 'opened') throw new Error(first.kind === 'failed' ? first.message : 'nothing was read');
+  return { totalBytes: first.totalBytes, chunks: chunks() };
+
+  async function* chunks(): AsyncGenerator<Chunk> {
+    try {
+      for (;;) {
+        const message = await messages.next();
+        if (message.kind === 'failed') throw new Error(message.message);
+        if (message.kind !== 'chunk') return;
+        thread.postMessage('more');
+        yield { ...message.rest, records: fromColumns(message.columns) };
+      }
+    } finally {
+      await thread.terminate();
+    }
+  }
+}
+
+/** The thread's messages one after another; its own failure is the last of them. */
+function messagesOf(thread: Worker): { next(): Promise<ThreadMessage> } {
+  const arrived: ThreadMessage[] = [];
+  let waiting: ((message: ThreadMessage) => void) | undefined;
+  const arrive = (message: ThreadMessage) => {
+    if (waiting === undefined) arrived.push(message);
+    else waiting(message);
+    waiting = undefined;
+  };
+  thread.on('message', arrive);
+  thread.on('error', (error: Error) => arrive({ kind: 'failed', message: error.message }));
+  return {
+    next() {
+      const message = arrived.shift();
+      if (message !== undefined) return Promise.resolve(message);
+      return new Promise(resolve => {
+        waiting = resolve;
+      });
+    },
+  };
+}

@@ -1,0 +1,45 @@
+/** The thread that reads and checks the records of an import: see thread.ts. */
+import { fullGC } from 'bun:jsc';
+import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
+import { toColumns } from './columns.ts';
+import { openRecords, type RecordsRequest } from './records.ts';
+import type { ThreadMessage } from './thread.ts';
+
+/** Chunks after which the heap is collected: left to itself it grows to several times what a chunk needs. */
+const collectEvery = 4;
+
+/** Counts what the other thread has asked for. */
+function demand(from: MessagePort) {
+  let wanted = 0;
+  let wake = () => {};
+  from.on('message', () => {
+    wanted += 1;
+    wake();
+  });
+  return async function oneMore(): Promise<void> {
+    while (wanted === 0) await new Promise<void>(resolve => (wake = resolve));
+    wanted -= 1;
+  };
+}
+
+async function send(to: MessagePort, request: RecordsRequest): Promise<void> {
+  const tell = (message: ThreadMessage) => to.postMessage(message);
+  const wanted = demand(to);
+  const { totalBytes, chunks } = await openRecords(request);
+  tell({ kind: 'opened', totalBytes });
+  let sent = 0;
+  for await (const { records, ...rest } of chunks) {
+    await wanted();
+    tell({ kind: 'chunk', columns: toColumns(records), rest });
+    if (++sent % collectEvery === 0) fullGC();
+  }
+  tell({ kind: 'end' });
+}
+
+const port = parentPort;
+if (port === null) throw new Error('cli/import/worker.ts is a thread of catalog import');
+// Boundary: the thread that started this one says what it wants.
+send(port, workerData as RecordsRequest).catch((error: unknown) => {
+  const message = error instanceof Error ? error.message : String(error);
+  port.postMessage({ kind: 'failed', message } satisfies ThreadMessage);
+});

@@ -1,0 +1,116 @@
+/** Validators and conditional requests (RFC 9110 §8.8 and §13). */
+import { HttpError } from '../errors.ts';
+
+/** What a GET of the same address would carry: the strong entity tag and, where known, the last change. */
+export interface Validators {
+  readonly etag: string;
+  /** Epoch milliseconds; compared as `lastModifiedSecond` shows it. */
+  readonly lastModified?: number | undefined;
+}
+
+/**
+ * A strong entity tag: 128 bits of XXH3 over the uncompressed body, the same on every replica. Tags tell
+ * versions of one resource apart and prove nothing, so the hash need not be a cryptographic one
+ * (docs/decisions/0007).
+ */
+export function entityTag(body: string | Uint8Array): string {
+  const high = Bun.hash.xxHash3(body, 0n);
+  const low = Bun.hash.xxHash3(body, 1n);
+  return `"${high.toString(16)}.${low.toString(16)}"`;
+}
+
+/** An HTTP date (RFC 9110 §5.6.7). */
+export function httpDate(milliseconds: number): string {
+  return new Date(milliseconds).toUTCString();
+}
+
+/**
+ * What Last-Modified says of a change: the end of its second. What was read in the same second, but before the
+ * change, then never has the same date, be it that of an earlier change or the Date of the response.
+ * It is shown once that second is over: until then there may be further changes in it (RFC 9110 §8.8.2.2).
+ * @param milliseconds epoch milliseconds of the change
+ * @returns whole seconds since the epoch
+ */
+export function lastModifiedSecond(milliseconds: number): number {
+  return seconds(milliseconds) + 1;
+}
+
+/**
+ * The precedence of RFC 9110 §13.2.2 for a request whose answer without preconditions would be a success.
+ * @returns whether the answer is 304
+ * @throws HttpError 412
+ */
+export function evaluate(headers: Headers, method: string, current: Validators): boolean {
+  const reading = method === 'GET' || method === 'HEAD';
+  const codings = reading ? 'this' : 'any';
+  const ifMatch = headers.get('if-match');
+  if (ifMatch !== null) {
+    if (!matches(ifMatch, current.etag, 'strong', codings)) throw new HttpError('PRECONDITION_FAILED');
+  } else if (current.lastModified !== undefined) {
+    const since = dateOf(headers.get('if-unmodified-since'));
+    if (since !== undefined && lastModifiedSecond(current.lastModified) > since)
+      throw new HttpError('PRECONDITION_FAILED');
+  }
+  const ifNoneMatch = headers.get('if-none-match');
+  if (ifNoneMatch !== null) {
+    if (!matches(ifNoneMatch, current.etag, 'weak', codings)) return false;
+    if (reading) return true;
+    throw new HttpError('PRECONDITION_FAILED');
+  }
+  if (!reading || current.lastModified === undefined) return false;
+  const since = dateOf(headers.get('if-modified-since'));
+  return since !== undefined && lastModifiedSecond(current.lastModified) <= since;
+}
+
+/**
+ * For a request whose handler has compared nothing, since what it works on has no entity tag and no date of its own: a
+ * POST, many resources at once. It must not be done unless its conditions are known to hold (RFC 9110 §13.1).
+ * @param exists whether a GET of this address has something to answer
+ * @throws HttpError 412
+ */
+export function refuseConditions(headers: Headers, exists: boolean): void {
+  const ifMatch = headers.get('if-match');
+  const ifNoneMatch = headers.get('if-none-match');
+  const holds =
+    (ifMatch === null || (ifMatch.trim() === '*' && exists)) &&
+    (ifNoneMatch === null || !exists) &&
+    (ifMatch !== null || dateOf(headers.get('if-unmodified-since')) === undefined);
+  if (holds) return;
+  throw new HttpError('PRECONDITION_FAILED', {
+    message:
+      'This operation has no entity tag and no date to compare with: send it without conditions, or change resources one by one. Nothing was done.',
+  });
+}
+
+/**
+ * Whether a list of entity tags names the current one. The tag of a compressed response has the coding as a suffix
+ * (see response/compress.ts).
+ * @param codings `this`: the tag is that of the response to this very request, with its coding. `any`: the tag is that
+ * of the resource, which a client may have got in any coding before it changes it
+ */
+export function matches(
+  header: string,
+  etag: string,
+  comparison: 'strong' | 'weak',
+  codings: 'this' | 'any',
+): boolean {
+  if (header === etag || header.trim() === '*') return true;
+  for (const [, weak, opaque] of header.matchAll(/(W\/)?"([\x21\x23-\x7e\x80-\u{10ffff}]*)"/gu)) {
+    if (weak !== undefined && comparison === 'strong') continue;
+    const named = codings === 'any' ? opaque?.replace(/-(br|zstd|gzip|deflate)$/, '') : opaque;
+    if (`"${named}"` === etag) return true;
+  }
+  return false;
+}
+
+/** Seconds since the epoch; undefined when the header is missing or not a date (then it is ignored, §13.1.3). */
+function dateOf(header: string | null): number | undefined {
+  if (header === null || !/^[A-Z][a-z]{2,8},? /.test(header)) return undefined;
+  // Every form of an HTTP date is in GMT; the oldest does not say so (RFC 9110 §5.6.7).
+  const milliseconds = Date.parse(header.endsWith(' GMT') ? header : `${header} GMT`);
+  return Number.isNaN(milliseconds) ? undefined : seconds(milliseconds);
+}
+
+function seconds(milliseconds: number): number {
+  return Math.floor(milliseconds / 1000);
+}

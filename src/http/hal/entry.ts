@@ -1,0 +1,99 @@
+/**
+ * Where a program starts that knows one address and follows links: each version's own path leads to its collections,
+ * as plain addresses in JSON and as HAL links, templated (RFC 6570) where an id or a query belongs to them.
+ */
+import { z } from 'zod';
+import { allow } from '../access.ts';
+import { type Endpoint, endpoint } from '../endpoint.ts';
+import { halJson } from '../negotiate.ts';
+import { ok } from '../response/reply.ts';
+import { entryLinksSchema, type Links } from './index.ts';
+
+interface Described {
+  /** As in `v1`. */
+  readonly name: string;
+  readonly contract: string;
+  readonly endpoints: readonly Endpoint[];
+}
+
+/** A place to go to from the entry: relation, path below the version, template of it. */
+interface Destination {
+  readonly relation: string;
+  readonly path: string;
+  readonly template: string;
+}
+
+/** Collections and single resources by their id; what is nested is found from there. */
+function destinationsOf(endpoints: readonly Endpoint[]): Destination[] {
+  return endpoints.flatMap(({ method, path, operationId, query }) => {
+    const segments = path.split('/').slice(1);
+    const [, id, ...deeper] = segments;
+    const isSingle = id?.startsWith('{') === true && deeper.length === 0;
+    const isCollection = !path.includes('{') && path !== '';
+    if (method !== 'GET' || (!isSingle && !isCollection)) return [];
+    const named = operationId.replace(/^get/, '');
+    const relation = isSingle ? `${named.charAt(0).toLowerCase()}${named.slice(1)}` : segments.at(-1);
+    if (relation === undefined) return [];
+    const parameters = Object.keys(query?.shape ?? {}).join(',');
+    return [{ relation, path, template: parameters === '' ? path : `${path}{?${parameters}}` }];
+  });
+}
+
+/** @param root the version's address: `https://shop.example/v1` */
+export function entryLinks({ endpoints }: Pick<Described, 'endpoints'>, root: string): Links {
+  return Object.fromEntries(
+    destinationsOf(endpoints).map(({ relation, template }) => {
+      const href = `${root}${template}`;
+      return [relation, template.includes('{') ? { href, templated: true } : { href }];
+    }),
+  );
+}
+
+/** GET of the version's own path. */
+export function entryEndpoint(version: Described): Endpoint {
+  const { name, contract, endpoints } = version;
+  const destinations = destinationsOf(endpoints);
+  const plain = destinations.filter(({ path }) => !path.includes('{'));
+  const address = z.url().max(2048).describe('The address of this collection.');
+  const shape = { version: z.literal(name), contract: z.literal(contract) };
+  const described = {
+    version: shape.version.describe('The version, as in its path.'),
+    contract: shape.contract.describe('The number of its contract: `info.version` of its document.'),
+  };
+  return endpoint({
+    method: 'GET',
+    path: '',
+    operationId: 'getEntry',
+    summary: 'Where everything in this version is',
+    description: 'As HAL, with templates (RFC 6570) of the parameters that each collection takes.',
+    tag: 'Operation',
+    access: allow.public,
+    free: true,
+    responses: {
+      200: {
+        description: 'The collections and their addresses.',
+        schema: z
+          .object({
+            ...described,
+            links: z
+              .object(Object.fromEntries(plain.map(({ relation }) => [relation, address])))
+              .describe('A collection’s name and its address.'),
+          })
+          .meta({ id: 'Entry' }),
+        hal: z.object({ ...described, _links: entryLinksSchema }).meta({ id: 'EntryHal' }),
+      },
+    },
+    handle({ url, mediaType }) {
+      const root = `${url.base}/${name}`;
+      if (mediaType === halJson) {
+        return ok({
+          version: name,
+          contract,
+          _links: { self: { href: root }, ...entryLinks(version, root) },
+        });
+      }
+      const links = Object.fromEntries(plain.map(({ relation, path }) => [relation, `${root}${path}`]));
+      return ok({ version: name, contract, links });
+    },
+  });
+}

@@ -1,0 +1,141 @@
+/**
+ * application/hal+json (draft-kelly-json-hal): a representation with `_links` and `_embedded`, given to those
+ * whose Accept prefers it. A link stands there only while what it leads to is possible for the one who asks.
+ */
+import { z } from 'zod';
+import { halJson } from '../negotiate.ts';
+import type { ReplyOptions } from '../response/reply.ts';
+
+export interface Link {
+  readonly href: string;
+  /** What to send; GET when it is not given. */
+  readonly method?: 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  /** Whether `href` is a URI template (RFC 6570). */
+  readonly templated?: boolean;
+}
+
+export type Links = Readonly<Record<string, Link>>;
+
+const href = z
+  .url()
+  .max(2048)
+  .meta({ examples: ['https://shop.example/v1/orders/1'] });
+
+export const link = z
+  .object({ href, method: z.enum(['POST', 'PUT', 'PATCH', 'DELETE']).optional() })
+  .meta({ id: 'Link', example: { href: 'https://shop.example/v1/orders/1' } });
+
+/** A link whose address may be a template, as those of entry points are. */
+const templatedLink = z
+  .object({
+    href: z
+      .string()
+      .min(1)
+      .max(2048)
+      .describe('An address, or a template of one (RFC 6570).')
+      .meta({ pattern: '^https?://', examples: ['https://shop.example/v1/products{?page,perPage}'] }),
+    templated: z
+      .literal(true)
+      .optional()
+      .describe('That `href` is a template; absent when it is an address.'),
+  })
+  .meta({ id: 'TemplatedLink' });
+
+/** `_links` of an entry point, by relation. */
+export const entryLinksSchema = z
+  .record(z.string().max(64), templatedLink)
+  .describe('Where to go from here, by relation: the collections, and single resources by their id.')
+  .meta({
+    examples: [
+      {
+        self: { href: 'https://shop.example/v1' },
+        products: { href: 'https://shop.example/v1/products{?sku,page,perPage}', templated: true },
+        product: { href: 'https://shop.example/v1/products/{id}', templated: true },
+      },
+    ],
+  });
+
+type Named<Names extends readonly string[], S> = { [Name in Names[number]]: S };
+
+/** The schema of `_links`: those that are always there, and those that come and go. */
+export function linksOf<
+  const Always extends readonly string[],
+  const Sometimes extends readonly string[] = [],
+>(always: Always, sometimes?: Sometimes) {
+  const shape: Record<string, z.ZodType> = {};
+  for (const name of always) shape[name] = link;
+  for (const name of sometimes ?? []) shape[name] = link.optional();
+  // Boundary: the loops above give every name its schema.
+  return z.object(shape as Named<Always, typeof link> & Named<Sometimes, z.ZodOptional<typeof link>>);
+}
+
+/** The schema of the HAL variant of a resource. */
+export function halOf<R extends z.ZodObject, L extends z.ZodObject, E extends z.ZodObject>(
+  resource: R,
+  name: string,
+  links: L,
+  embedded: E,
+) {
+  return resource.extend({ _links: links, _embedded: embedded }).meta({ id: name, example: undefined });
+}
+
+/** The schema of the HAL variant of a collection: its items are embedded under `relation`. */
+export function halCollectionOf<Item extends z.ZodType, const Relation extends string>(
+  item: Item,
+  relation: Relation,
+  collection: z.ZodObject,
+  name: string,
+) {
+  // Boundary: a computed key has the type string to the compiler, though it is `relation`.
+  const embedded = { [relation]: z.array(item).max(100) } as { [R in Relation]: z.ZodArray<Item> };
+  return z
+    .object({
+      meta: collection.shape.meta ?? z.object({}),
+      _links: linksOf(['self', 'first'], ['last', 'prev', 'next']),
+      _embedded: z.object(embedded),
+    })
+    .meta({ id: name });
+}
+
+export const isHal = (mediaType: string): boolean => mediaType === halJson;
+
+/**
+ * The date of a representation's last change. HAL has none: its links change with more than the resource.
+ * @param milliseconds epoch milliseconds of the resource's last change
+ */
+export const datedUnlessHal = (mediaType: string, milliseconds: number): ReplyOptions =>
+  isHal(mediaType) ? {} : { lastModified: milliseconds };
+
+/** A resource with its links, as HAL. */
+export function hal(
+  resource: object,
+  links: Links,
+  embedded: Readonly<Record<string, unknown>> = {},
+): object {
+  return { ...resource, _links: links, _embedded: embedded };
+}
+
+interface Envelope {
+  readonly data: readonly unknown[];
+  readonly meta: object;
+  readonly links: Readonly<Record<string, string | null>>;
+}
+
+/**
+ * Turns the envelope of a page, whose items are HAL already, into HAL.
+ * @param envelope JSON text made by paginate.ts
+ * @param relation the name the items are embedded under: the collection's, in the plural
+ * @param self the address of this page
+ */
+export function halCollection(envelope: string, relation: string, self: string): object {
+  // Boundary: paginate.ts has written the text.
+  const { data, meta, links } = JSON.parse(envelope) as Envelope;
+  const pages = Object.entries(links).flatMap(([name, address]) =>
+    address === null ? [] : [[name, { href: address }] as const],
+  );
+  return {
+    meta,
+    _links: { self: { href: self }, ...Object.fromEntries(pages) },
+    _embedded: { [relation]: data },
+  };
+}

@@ -1,0 +1,134 @@
+/** Bodies of requests and successes, in every media type they may have. */
+import { type BodySpec, type Endpoint, mediaTypesOf, type ResponseSpec } from '../endpoint.ts';
+import { halJson, json, jsonPatch, vendorType } from '../negotiate.ts';
+import { bodyTypes } from '../request/index.ts';
+import { honoursIdempotency, isConditional } from './errors.ts';
+import { headersOf, type ParticularHeader } from './headers.ts';
+import { type SchemaObject, type Schemas, withValueTexts } from './schemas.ts';
+
+export function requestBody(body: BodySpec, schemas: Schemas): SchemaObject {
+  const schema = schemas.of(body.schema, 'input');
+  const example = body.example ?? schemas.example(schema, 'required');
+  const content = bodyTypes(body).map(type => [
+    type,
+    type === jsonPatch
+      ? { schema: schemas.named('JsonPatch', jsonPatchSchema), example: patchOf(example) }
+      : { schema, example },
+  ]);
+  const required = body.kind !== 'json' || body.optional !== true;
+  return { required, description: 'The body.', content: Object.fromEntries(content) };
+}
+
+/** The JSON Patch that does what a partial object does. */
+function patchOf(partial: unknown): SchemaObject[] {
+  if (typeof partial !== 'object' || partial === null) return [];
+  return Object.entries(partial).map(([name, value]) => ({ op: 'replace', path: `/${name}`, value }));
+}
+
+/** @param version whose media type is served beside JSON; undefined for what stands beside the versions */
+export function successResponse(
+  endpoint: Endpoint,
+  status: number,
+  spec: ResponseSpec,
+  version: string | undefined,
+  schemas: Schemas,
+): SchemaObject {
+  const hasBody = spec.schema !== undefined || spec.mediaType !== undefined;
+  return {
+    description: spec.description,
+    headers: headersOf(successHeaders(endpoint, status, hasBody), spec.headers),
+    ...(hasBody ? successContent(endpoint, spec, version, schemas) : {}),
+  };
+}
+
+function successHeaders(endpoint: Endpoint, status: number, hasBody: boolean): ParticularHeader[] {
+  const own: ParticularHeader[] = [];
+  if (hasBody) own.push('Content-Encoding');
+  // What must not be repeated holds credentials, and what holds credentials is never tagged.
+  const isTagged = endpoint.method === 'GET' ? isConditional(endpoint) : endpoint.idempotent !== false;
+  if (hasBody && isTagged) own.push('ETag', 'Last-Modified');
+  if (status === 201) own.push('Location');
+  if (honoursIdempotency(endpoint)) own.push('Idempotency-Replayed');
+  return own;
+}
+
+/**
+ * Where JSON is one of several, it is the `content`, and `x-alternative-content` has the others in the same form:
+ * what is generated from the document then reads JSON, which is what a request that names no type gets.
+ */
+function successContent(
+  endpoint: Endpoint,
+  spec: ResponseSpec,
+  version: string | undefined,
+  schemas: Schemas,
+): SchemaObject {
+  const usual = version === undefined ? [json] : [json, vendorType(version)];
+  const types = mediaTypesOf(endpoint, spec, usual);
+  const schema = spec.schema === undefined ? undefined : schemas.of(spec.schema, 'output');
+  const hypermedia = spec.hal === undefined ? undefined : schemas.of(spec.hal, 'output');
+  const described = new Map(
+    types.map((type): [string, SchemaObject] => {
+      if (spec.alsoAs?.includes(type) === true) return [type, fileBody(type)];
+      if (schema === undefined || !type.endsWith('json')) return [type, textBody(spec.example)];
+      return [type, jsonBody(type === halJson ? (hypermedia ?? schema) : schema, spec.example, schemas)];
+    }),
+  );
+  const usually = described.get(json);
+  if (usually === undefined) return { content: Object.fromEntries(described) };
+  described.delete(json);
+  const others = described.size === 0 ? {} : { 'x-alternative-content': Object.fromEntries(described) };
+  return { content: { [json]: usually }, ...others };
+}
+
+/** A component shows its own example. */
+function jsonBody(schema: SchemaObject, example: unknown, schemas: Schemas): SchemaObject {
+  if (schema.$ref !== undefined && example === undefined) return { schema };
+  return { schema, example: example ?? schemas.example(schema, 'all') };
+}
+
+/** Bytes, which OpenAPI 3.1 describes by their media type. */
+const fileBody = (type: string): SchemaObject => ({
+  schema: { contentMediaType: type },
+  example: '…',
+});
+
+function textBody(example: unknown): SchemaObject {
+  const schema = { type: 'string', maxLength: 2_147_483_647, pattern: '^[\\s\\S]*$' };
+  return { schema, example: example ?? '…' };
+}
+
+const pointer = {
+  type: 'string',
+  format: 'json-pointer',
+  maxLength: 1024,
+  description: 'A JSON Pointer (RFC 6901).',
+};
+
+const operation = (ops: readonly string[], members: SchemaObject): SchemaObject => ({
+  type: 'object',
+  properties: {
+    op: withValueTexts({ type: 'string', enum: ops, description: 'What to do.' }),
+    path: pointer,
+    ...members,
+  },
+  required: ['op', 'path', ...Object.keys(members)],
+});
+
+const jsonPatchSchema: SchemaObject = {
+  type: 'array',
+  description: 'JSON Patch (RFC 6902): applied as a whole or not at all.',
+  maxItems: 100,
+  items: {
+    oneOf: [
+      operation(['add', 'replace', 'test'], { value: { description: 'Any JSON value.' } }),
+      operation(['remove'], {}),
+      operation(['move', 'copy'], { from: pointer }),
+    ],
+  },
+  examples: [
+    [
+      { op: 'test', path: '/version', value: 3 },
+      { op: 'replace', path: '/name', value: 'A better name' },
+    ],
+  ],
+};

@@ -1,0 +1,212 @@
+/** The errors of the document: which of them an endpoint may answer, and one shared response for each status. */
+import { STATUS_CODES } from 'node:http';
+import type { Endpoint } from '../endpoint.ts';
+import { type ErrorCode, errorTable, statusPhrase } from '../errors.ts';
+import { json, problemJson } from '../negotiate.ts';
+import { headersOf, type ParticularHeader } from './headers.ts';
+import type { SchemaObject, Schemas } from './schemas.ts';
+
+const codes = Object.keys(errorTable).filter((code): code is ErrorCode => code in errorTable);
+
+/** Whether a GET has an entity tag, so that it may answer 304. */
+export function isConditional({ method, responses }: Endpoint): boolean {
+  const success = responses[200];
+  return method === 'GET' && (success?.schema !== undefined || success?.tagged === true);
+}
+
+export function honoursIdempotency({ method, idempotent }: Endpoint): boolean {
+  return method === 'POST' && idempotent !== false;
+}
+
+/** The codes that an endpoint may answer: its own and those of the layers, in the order of the table. */
+export function errorsOf(endpoint: Endpoint): ErrorCode[] {
+  const found = new Set<ErrorCode>([...fromLayers(endpoint), ...(endpoint.errors ?? [])]);
+  return codes.filter(code => found.has(code));
+}
+
+/** Of every endpoint that asks the database, and those are all that a quota counts. */
+const fromDatabase = [
+  'RATE_LIMITED',
+  'DATABASE_UNAVAILABLE',
+  'DATABASE_READ_ONLY',
+  'DATABASE_MOVED',
+  'DATABASE_DAMAGED',
+] as const;
+
+/** The steps of app.ts, in their order. */
+function* fromLayers(endpoint: Endpoint): Generator<ErrorCode> {
+  const { method, access, body, params } = endpoint;
+  // Where `Prefer: handling=strict` is all that is checked, too.
+  yield* ['INVALID_HOST', 'VALIDATION_FAILED'] as const;
+  if (endpoint.free !== true) yield* fromDatabase;
+  yield* ['METHOD_NOT_ALLOWED', 'NOT_ACCEPTABLE'] as const;
+  if (access.kind === 'protected') yield* ['UNAUTHORIZED', 'TOKEN_EXPIRED', 'FORBIDDEN'] as const;
+  if (params !== undefined && endpoint.conceals !== true) yield 'NOT_FOUND';
+  if (body !== undefined) {
+    yield* ['UNSUPPORTED_MEDIA_TYPE', 'PAYLOAD_TOO_LARGE', 'MALFORMED_JSON'] as const;
+  }
+  if (body?.kind === 'patch') {
+    yield* ['MALFORMED_PATCH', 'PATCH_TEST_FAILED', 'PATCH_PATH_NOT_FOUND', 'PATCH_RESULT_INVALID'] as const;
+  }
+  if (honoursIdempotency(endpoint)) {
+    yield* ['INVALID_IDEMPOTENCY_KEY', 'IDEMPOTENCY_KEY_IN_USE', 'IDEMPOTENCY_KEY_REUSED'] as const;
+  }
+  if (method !== 'GET' || isConditional(endpoint)) yield 'PRECONDITION_FAILED';
+  if (method !== 'GET') yield 'STORAGE_FULL';
+  yield 'INTERNAL_ERROR';
+}
+
+/** `400` → `BadRequest`. */
+export function responseName(status: number): string {
+  return (STATUS_CODES[status] ?? `Status ${status}`).replaceAll(/\W+/g, '');
+}
+
+export function statusesOf(found: readonly ErrorCode[]): number[] {
+  return [...new Set(found.map(code => errorTable[code].status))].sort((a, b) => a - b);
+}
+
+const headersByStatus: Readonly<Record<number, readonly ParticularHeader[]>> = {
+  401: ['WWW-Authenticate'],
+  405: ['Allow'],
+  409: ['Retry-After'],
+  415: ['Accept', 'Accept-Post', 'Accept-Patch'],
+  429: ['Retry-After'],
+  503: ['Retry-After'],
+};
+
+/** The shared response of a status, with every code that has it. */
+export function errorResponse(status: number, schemas: Schemas): SchemaObject {
+  const own = codes.filter(code => errorTable[code].status === status);
+  const base = schemas.named('Error', errorSchema(schemas));
+  const problem = schemas.named('Problem', problemSchema(schemas));
+  const refined = (schema: SchemaObject) => ({
+    allOf: [
+      schema,
+      {
+        type: 'object',
+        properties: { error: { type: 'string', enum: own, description: 'One of these codes.' } },
+      },
+    ],
+  });
+  return {
+    description: own.map(code => `\`${code}\`: ${errorTable[code].message}`).join('\n\n'),
+    headers: headersOf(['Content-Encoding', ...(headersByStatus[status] ?? [])]),
+    content: {
+      [json]: { schema: refined(base), examples: namedExamples(own, errorExample) },
+      [problemJson]: { schema: refined(problem), examples: namedExamples(own, problemExample) },
+    },
+  };
+}
+
+/** The statuses whose body some resources keep to `{error}`. */
+export const plainStatuses: readonly number[] = [400, 404];
+
+/** `400` → `PlainBadRequest`. */
+export const plainName = (status: number): string => `Plain${responseName(status)}`;
+
+export function plainResponse(status: number, schemas: Schemas): SchemaObject {
+  const schema = schemas.named('PlainError', {
+    type: 'object',
+    description: 'What went wrong, in one sentence.',
+    properties: { error: words(4096, 'What happened, for people.') },
+    required: ['error'],
+    examples: [{ error: 'title: is required' }],
+  });
+  const shared = errorResponse(status, schemas);
+  const example = { error: status === 404 ? 'There is no todo 7.' : 'title: is required' };
+  // Boundary: errorResponse has just made it.
+  const content = shared.content as Record<string, SchemaObject>;
+  return { ...shared, content: { ...content, [json]: { schema, example } } };
+}
+
+function namedExamples(own: readonly ErrorCode[], make: (code: ErrorCode) => SchemaObject): SchemaObject {
+  return Object.fromEntries(
+    own.map(code => [code, { summary: errorTable[code].message, value: make(code) }]),
+  );
+}
+
+const requestId = '3f8e2a51-7c94-4b0d-9e16-52d7a0c4b8f3';
+const detailExample = { field: 'price', pointer: '#/price', code: 'minimum', message: 'must be 0 or more' };
+
+function errorExample(code: ErrorCode): SchemaObject {
+  const details = code === 'VALIDATION_FAILED' ? { details: [detailExample] } : {};
+  return { error: code, message: errorTable[code].message, requestId, ...details };
+}
+
+function problemExample(code: ErrorCode): SchemaObject {
+  const { status, message } = errorTable[code];
+  const standard = { type: 'about:blank', title: statusPhrase(status), status, detail: message };
+  return { ...standard, instance: `urn:request:${requestId}`, ...errorExample(code) };
+}
+
+const words = (maxLength: number, description: string): SchemaObject => ({
+  type: 'string',
+  maxLength,
+  pattern: '\\S',
+  description,
+});
+
+function errorMembers(schemas: Schemas): Record<string, SchemaObject> {
+  const detail = schemas.named('ErrorDetail', {
+    type: 'object',
+    description: 'One problem with one field.',
+    properties: {
+      field: words(1024, 'The field, as in `items.0.quantity`; `body` for the whole body.'),
+      pointer: words(1024, 'A JSON Pointer into the body (RFC 6901), or the name of a parameter after `#/`.'),
+      code: words(64, 'The rule that is broken: a word of JSON Schema where it has one.'),
+      message: words(4096, 'What the rule asks, for people.'),
+    },
+    required: ['field', 'pointer', 'code', 'message'],
+    examples: [detailExample],
+  });
+  return {
+    error: {
+      type: 'string',
+      maxLength: 64,
+      pattern: '^[A-Z][A-Z_]*$',
+      description: 'A stable code. New ones may be added.',
+    },
+    message: words(4096, 'What happened, for people.'),
+    requestId: words(255, 'As in X-Request-ID.'),
+    details: {
+      type: 'array',
+      maxItems: 10_000,
+      items: detail,
+      description: 'Each problem, where there are several.',
+    },
+  };
+}
+
+function errorSchema(schemas: Schemas): SchemaObject {
+  return {
+    type: 'object',
+    description: 'What went wrong.',
+    properties: errorMembers(schemas),
+    required: ['error', 'message', 'requestId'],
+    examples: [errorExample('NOT_FOUND')],
+  };
+}
+
+function problemSchema(schemas: Schemas): SchemaObject {
+  const uri = { type: 'string', format: 'uri-reference', maxLength: 1024 };
+  return {
+    type: 'object',
+    description: 'What went wrong, as RFC 9457 has it; sent when Accept names application/problem+json.',
+    properties: {
+      type: { ...uri, description: 'Always `about:blank`; `error` tells kinds apart.' },
+      title: words(64, 'The phrase of the status.'),
+      status: {
+        type: 'integer',
+        format: 'int32',
+        minimum: 400,
+        maximum: 599,
+        description: 'As in the response.',
+      },
+      detail: words(4096, 'As in `message`.'),
+      instance: { ...uri, description: 'The request, by its id.' },
+      ...errorMembers(schemas),
+    },
+    required: ['type', 'title', 'status', 'detail', 'instance', 'error', 'message', 'requestId'],
+    examples: [problemExample('NOT_FOUND')],
+  };
+}

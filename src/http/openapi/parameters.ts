@@ -1,0 +1,131 @@
+/** Parameters: those of paths and queries from their Zod shapes, those in headers as shared components. */
+import type { z } from 'zod';
+import type { Endpoint } from '../endpoint.ts';
+import { line } from './headers.ts';
+import type { SchemaObject, Schemas } from './schemas.ts';
+
+/** Headers of requests: component name → parameter. */
+export const parameters = {
+  XRequestId: {
+    name: 'X-Request-ID',
+    in: 'header',
+    description: 'An id for this request, echoed in the answer and kept in the logs.',
+    schema: line(255),
+    example: 'checkout-4711',
+  },
+  Prefer: {
+    name: 'Prefer',
+    in: 'header',
+    description:
+      '`handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored.',
+    schema: line(1024),
+  },
+  IfNoneMatch: {
+    name: 'If-None-Match',
+    in: 'header',
+    description: 'Entity tags the client has: when one is current the answer is 304 and costs no quota.',
+    schema: line(16_384),
+  },
+  IfModifiedSince: {
+    name: 'If-Modified-Since',
+    in: 'header',
+    description: 'When nothing has changed since, the answer is 304. If-None-Match takes precedence.',
+    schema: line(64),
+  },
+  IfMatch: {
+    name: 'If-Match',
+    in: 'header',
+    description: 'The ETag of the representation the change is meant for; when it is not current, 412.',
+    schema: line(16_384),
+  },
+  IfUnmodifiedSince: {
+    name: 'If-Unmodified-Since',
+    in: 'header',
+    description: 'When the resource has changed since, 412. If-Match takes precedence.',
+    schema: line(64),
+  },
+  IdempotencyKey: {
+    name: 'Idempotency-Key',
+    in: 'header',
+    description:
+      'Makes it safe to send the request again: for 24 hours the same key and body get the stored answer.',
+    schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[\\x21-\\x7e]+$' },
+  },
+} as const satisfies Record<string, SchemaObject>;
+
+export type HeaderParameter = keyof typeof parameters;
+
+/** The parameters of an endpoint's path and query. */
+export function shapeParameters(endpoint: Endpoint, schemas: Schemas): SchemaObject[] {
+  return [...fromShape(endpoint.params, 'path', schemas), ...fromShape(endpoint.query, 'query', schemas)];
+}
+
+/** What an endpoint reads from headers: X-Request-ID and Prefer are parameters of every path. */
+export function headerParameters(names: readonly HeaderParameter[]): SchemaObject[] {
+  return names.map(name => ({ $ref: `#/components/parameters/${name}` }));
+}
+
+function fromShape(
+  object: z.ZodObject | undefined,
+  place: 'path' | 'query',
+  schemas: Schemas,
+): SchemaObject[] {
+  if (object === undefined) return [];
+  return Object.entries(object.shape).map(([name, field]) => {
+    // Boundary: Zod types the members of a shape by their core alone.
+    const type = field as z.ZodType;
+    const { description = place === 'path' ? 'The id of the resource.' : '', ...schema } = schemas.of(
+      type,
+      'input',
+    );
+    const required = place === 'path' || !type.safeParse(undefined).success;
+    // Readers that let one try an operation send every example: of what may be left out, some exclude each other.
+    const { examples: _, ...bare } = schema;
+    return required
+      ? { name, in: place, description, required, schema, example: schemas.example(schema, 'required') }
+      : { name, in: place, description, required, schema: bare };
+  });
+}
+
+export interface Shared {
+  readonly paths: Record<string, SchemaObject>;
+  readonly parameters: Record<string, SchemaObject>;
+}
+
+/**
+ * Parameters that several operations have become components, named for what they are (`QueryPerPage`); of two that
+ * differ and have one name, the first that is met twice is shared, and the other stays where it is used.
+ */
+export function shareParameters(paths: Readonly<Record<string, SchemaObject>>): Shared {
+  const counts = new Map<string, number>();
+  const shared: Record<string, SchemaObject> = {};
+  const count = (parameter: SchemaObject): SchemaObject => {
+    const text = JSON.stringify(parameter);
+    const times = (counts.get(text) ?? 0) + 1;
+    counts.set(text, times);
+    if (times === 2 && parameter.$ref === undefined) shared[componentName(parameter)] ??= parameter;
+    return parameter;
+  };
+  const refer = (parameter: SchemaObject): SchemaObject => {
+    const name = componentName(parameter);
+    const isShared = JSON.stringify(shared[name]) === JSON.stringify(parameter);
+    return isShared ? { $ref: `#/components/parameters/${name}` } : parameter;
+  };
+  for (const item of Object.values(paths)) withParameters(item, count);
+  const referring = Object.entries(paths).map(([path, item]) => [path, withParameters(item, refer)] as const);
+  return { paths: Object.fromEntries(referring), parameters: shared };
+}
+
+const componentName = (parameter: SchemaObject): string =>
+  [parameter.in, parameter.name].map(part => `${part}`.replace(/^./, first => first.toUpperCase())).join('');
+
+/** A path item whose lists of parameters, its own and those of its operations, have gone through `change`. */
+function withParameters(item: SchemaObject, change: (parameter: SchemaObject) => SchemaObject): SchemaObject {
+  return Object.fromEntries(
+    Object.entries(item).map(([name, value]) => {
+      if (name === 'parameters' && Array.isArray(value)) return [name, value.map(change)];
+      const isOperation = typeof value === 'object' && value !== null && 'responses' in value;
+      return [name, isOperation ? withParameters({ ...value }, change) : value];
+    }),
+  );
+}

@@ -1,0 +1,163 @@
+/**
+ * Zod schemas → JSON Schemas of the document. A schema with an id becomes a component and is referred to;
+ * others stand where they are used.
+ */
+import { z } from 'zod';
+import { exampleOf } from './example.ts';
+import { memberTexts } from './members.ts';
+import { valueTexts } from './values.ts';
+
+export type SchemaObject = { readonly [keyword: string]: unknown };
+export type Direction = 'input' | 'output';
+
+export interface Schemas {
+  of(schema: z.ZodType, direction: Direction): SchemaObject;
+  /** A schema that is written by hand. */
+  named(name: string, schema: SchemaObject): SchemaObject;
+  /** `all`: with optional members, as answers show them. */
+  example(schema: SchemaObject, members: 'all' | 'required'): unknown;
+  /** Those that were asked for, by name. */
+  components(): Record<string, SchemaObject>;
+}
+
+const prefix = '#/components/schemas/';
+
+export function createSchemas(): Schemas {
+  const known = new Map<string, { readonly schema: SchemaObject; readonly direction: Direction }>();
+
+  function define(name: string, schema: SchemaObject, direction: Direction): void {
+    if (name.startsWith('__')) throw new Error('a schema that contains itself needs an id: .meta({ id })');
+    const before = known.get(name);
+    if (before !== undefined && JSON.stringify(before.schema) !== JSON.stringify(schema)) {
+      throw new Error(`the schema ${name} differs from another of this id: give each its own id`);
+    }
+    if (before === undefined) known.set(name, { schema, direction });
+  }
+
+  const resolve = (reference: string): SchemaObject => {
+    const found = known.get(reference.slice(prefix.length));
+    if (found === undefined) throw new Error(`${reference} is not a component`);
+    return found.schema;
+  };
+  const example: Schemas['example'] = (schema, members) => exampleOf(schema, members, resolve);
+
+  return {
+    of(schema, direction) {
+      const { $schema: _, $defs, ...top } = z.toJSONSchema(schema, { io: direction });
+      for (const [name, definition] of Object.entries($defs ?? {})) {
+        if (isSchema(definition)) define(name, tidy(definition), direction);
+      }
+      return tidy(top);
+    },
+    named(name, schema) {
+      define(name, schema, 'output');
+      return { $ref: `${prefix}${name}` };
+    },
+    example,
+    components() {
+      const sorted = [...known].sort(([a], [b]) => (a < b ? -1 : 1));
+      return Object.fromEntries(
+        sorted.map(([name, { schema, direction }]) => {
+          const examples = [example(schema, direction === 'output' ? 'all' : 'required')];
+          return [name, { examples, ...schema }];
+        }),
+      );
+    },
+  };
+}
+
+function isSchema(value: unknown): value is SchemaObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Makes what Zod writes into what a reader of the document wants to see. */
+function tidy(schema: SchemaObject): SchemaObject {
+  const { override, ...own } = schema;
+  if (isSchema(override)) {
+    // A query string carries text; the metadata says which type the text stands for.
+    return limited(withValueTexts(defined({ description: own.description, ...override })));
+  }
+  return limited(withValueTexts(nullable(withoutNoise(withTidyChildren(own)))));
+}
+
+function withTidyChildren(schema: SchemaObject): SchemaObject {
+  return Object.fromEntries(
+    Object.entries(schema).map(([keyword, value]): [string, unknown] => {
+      if (keyword === '$ref') return [keyword, String(value).replace('#/$defs/', prefix)];
+      if (keyword === 'properties' && isSchema(value)) {
+        const members = Object.entries(value).map(([name, member]) => [
+          name,
+          isSchema(member) ? explained(name, tidy(member)) : member,
+        ]);
+        return [keyword, Object.fromEntries(members)];
+      }
+      if (['items', 'additionalProperties'].includes(keyword) && isSchema(value))
+        return [keyword, tidy(value)];
+      if (['anyOf', 'oneOf', 'allOf', 'prefixItems'].includes(keyword) && Array.isArray(value)) {
+        return [keyword, value.map(part => (isSchema(part) ? tidy(part) : part))];
+      }
+      return [keyword, value];
+    }),
+  );
+}
+
+/** A member with a description: its own, that of what it refers to, or the one its name has everywhere. */
+function explained(name: string, member: SchemaObject): SchemaObject {
+  const text = memberTexts[name];
+  const isDescribed = member.description !== undefined || member.$ref !== undefined || text === undefined;
+  return isDescribed ? member : { ...member, description: text };
+}
+
+/**
+ * Objects stay open, because a new member is no breaking change and clients must ignore those they do not
+ * know. A pattern beside a format says the same again, at length: but for addresses, which the service takes fewer of
+ * than the format.
+ */
+function withoutNoise(schema: SchemaObject): SchemaObject {
+  const { additionalProperties, propertyNames: _, pattern, example, ...kept } = schema;
+  const isOpen =
+    additionalProperties === false ||
+    (isSchema(additionalProperties) && Object.keys(additionalProperties).length === 0);
+  return defined({
+    ...kept,
+    additionalProperties: isOpen ? undefined : additionalProperties,
+    pattern: kept.format === undefined || kept.format === 'email' ? pattern : undefined,
+    ...(example === undefined ? {} : { examples: [example] }),
+  });
+}
+
+/** Says what each value of an enumeration means. */
+export function withValueTexts(schema: SchemaObject): SchemaObject {
+  const texts = Array.isArray(schema.enum) ? valueTexts(schema.enum) : undefined;
+  return texts === undefined ? schema : { ...schema, 'x-enum-descriptions': texts };
+}
+
+/** `anyOf: [X, null]` → X with `null` among its types, where X has one. */
+function nullable(schema: SchemaObject): SchemaObject {
+  const { anyOf, ...around } = schema;
+  if (!Array.isArray(anyOf) || anyOf.length !== 2) return schema;
+  const value: unknown = anyOf.find(part => isSchema(part) && part.type !== 'null');
+  if (!isSchema(value) || typeof value.type !== 'string') return schema;
+  if (!anyOf.some(part => isSchema(part) && part.type === 'null')) return schema;
+  const values = Array.isArray(value.enum) ? { enum: [...value.enum, null] } : {};
+  return { ...value, ...around, type: [value.type, 'null'], ...values };
+}
+
+/** The longest text of each format: no address is longer than the header of a request may be. */
+const lengths: Readonly<Record<string, number>> = { 'date-time': 35, date: 10, uri: 16_384 };
+const int32 = 2_147_483_647;
+
+function limited(schema: SchemaObject): SchemaObject {
+  const types = [schema.type].flat();
+  if (types.includes('integer')) {
+    const { minimum, maximum } = schema;
+    const isShort = Number(minimum ?? -Infinity) >= -int32 - 1 && Number(maximum ?? Infinity) <= int32;
+    return { format: isShort ? 'int32' : 'int64', ...schema };
+  }
+  const length = typeof schema.format === 'string' ? lengths[schema.format] : undefined;
+  return length === undefined || !types.includes('string') ? schema : { maxLength: length, ...schema };
+}
+
+function defined(schema: SchemaObject): SchemaObject {
+  return Object.fromEntries(Object.entries(schema).filter(([, value]) => value !== undefined));
+}

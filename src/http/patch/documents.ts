@@ -1,0 +1,286 @@
+/**
+ * The two patch formats: JSON Patch (RFC 6902) and JSON Merge Patch (RFC 7396), as pure functions from one
+ * JSON value to another. They know no schema: whoever calls them validates the result.
+ */
+
+import { type ErrorCode, type ErrorDetail, HttpError } from '../errors.ts';
+
+export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
+
+type JsonObject = { [key: string]: Json };
+
+type Operation =
+  | { readonly op: 'add' | 'replace' | 'test'; readonly path: string; readonly value: Json }
+  | { readonly op: 'move' | 'copy'; readonly path: string; readonly from: string }
+  | { readonly op: 'remove'; readonly path: string };
+
+/** The members each operation must have (RFC 6902 §4). */
+const requiredMembers = {
+  add: ['op', 'path', 'value'],
+  remove: ['op', 'path'],
+  replace: ['op', 'path', 'value'],
+  move: ['op', 'from', 'path'],
+  copy: ['op', 'from', 'path'],
+  test: ['op', 'path', 'value'],
+} as const satisfies Record<Operation['op'], readonly string[]>;
+
+export const maxOperations = 100;
+
+/** How deep the values of a patch may nest: far beyond any resource, and safe to walk recursively. */
+const maxDepth = 100;
+
+/**
+ * The most that the copies of one patch may add together, counted as `weight` does. Without a bound, a hundred
+ * copies of a document into itself would multiply it by 2^100. Other operations add no more than was sent.
+ */
+const maxCopied = 1_000_000;
+
+/** What each member must be; the code and the words name the rule that is broken. */
+const memberRules = {
+  op: {
+    code: 'enum',
+    text: `must be one of ${Object.keys(requiredMembers).join(', ')}`,
+    accepts: isOperationName,
+  },
+  path: { code: 'format', text: 'must be a JSON Pointer (RFC 6901)', accepts: isPointer },
+  from: { code: 'format', text: 'must be a JSON Pointer (RFC 6901)', accepts: isPointer },
+  value: { code: 'maxDepth', text: `must be a value of at most ${maxDepth} levels`, accepts: isShallow },
+};
+
+/**
+ * Applies a JSON Patch document (RFC 6902), whole or not at all, and returns the patched document.
+ * Changes neither argument and shares nothing with them.
+ *
+ * @throws HttpError MALFORMED_PATCH if `patch` is not a JSON Patch document (§3, §4), with all its problems in
+ *   `details`, or if its copies add too much; PATCH_TEST_FAILED if a `test` finds another value (§4.6);
+ *   PATCH_PATH_NOT_FOUND if a location does not exist, or is to be moved into itself (§4.4).
+ */
+export function applyJsonPatch(document: Json, patch: unknown): Json {
+  assertPatch(patch);
+  // The document hangs under the empty name, so that the leading '' of a split pointer leads to it
+  // and the whole document is a member like any other.
+  const root = { '': clone(document) };
+  let copied = 0;
+  for (const [index, operation] of patch.entries()) {
+    if (operation.op === 'copy') {
+      const from = { index, member: 'from', pointer: operation.from } as const;
+      copied += weight(find(root, from));
+      if (copied > maxCopied) throw refusal('MALFORMED_PATCH', from, 'maxCopied', 'the copies add too much');
+    }
+    applyOperation(root, operation, index);
+  }
+  return root[''];
+}
+
+/**
+ * Applies a JSON Merge Patch (RFC 7396 §2) and returns the patched document. Changes neither argument;
+ * the result shares with them the parts that are the same.
+ *
+ * @throws HttpError MALFORMED_PATCH if the patch nests too deep; any other JSON value is a merge patch.
+ */
+export function applyMergePatch(document: Json, patch: Json): Json {
+  if (!isShallow(patch)) {
+    const message = `A merge patch may have at most ${maxDepth} levels.`;
+    throw new HttpError('MALFORMED_PATCH', { message, details: [detail('', 'maxDepth', message)] });
+  }
+  return merge(document, patch);
+}
+
+function merge(target: Json | undefined, patch: Json): Json {
+  if (!isObject(patch)) return patch;
+  // Through a Map, because assigning to a member named `__proto__` would set the prototype instead.
+  const members = new Map(isObject(target) ? Object.entries(target) : []);
+  for (const [name, value] of Object.entries(patch)) {
+    if (value === null) members.delete(name);
+    else members.set(name, merge(members.get(name), value));
+  }
+  return Object.fromEntries(members);
+}
+
+/** Refuses what is not a JSON Patch document; members the RFC does not define are ignored (RFC 6902 §4). */
+function assertPatch(patch: unknown): asserts patch is Operation[] {
+  const problems = patchProblems(patch);
+  if (problems.length > 0) throw new HttpError('MALFORMED_PATCH', { details: problems });
+}
+
+function patchProblems(patch: unknown): ErrorDetail[] {
+  if (!Array.isArray(patch)) return [detail('', 'type', 'The patch must be an array of operations.')];
+  if (patch.length <= maxOperations) return patch.flatMap(operationProblems);
+  return [detail('', 'maxItems', `The patch must have at most ${maxOperations} operations.`)];
+}
+
+function operationProblems(operation: unknown, index: number): ErrorDetail[] {
+  if (!isObject(operation)) return [detail(`${index}`, 'type', `Operation ${index} must be an object.`)];
+  const op = ownMember(operation, 'op');
+  const members = isOperationName(op) ? requiredMembers[op] : (['op', 'path'] as const);
+  return members.flatMap(member => {
+    const { code, text, accepts } = memberRules[member];
+    const value = ownMember(operation, member);
+    if (value !== undefined && accepts(value)) return [];
+    const rule = value === undefined ? 'required' : code;
+    return [detail(`${index}/${member}`, rule, `Operation ${index}: "${member}" ${text}.`)];
+  });
+}
+
+/** A pointer, and the member of the operation that holds it. */
+interface Place {
+  readonly index: number;
+  readonly member: 'path' | 'from';
+  readonly pointer: string;
+}
+
+/** Applies one operation to the working copy, in place, by the equivalences RFC 6902 §4 states. */
+function applyOperation(root: JsonObject, operation: Operation, index: number): void {
+  const path = { index, member: 'path', pointer: operation.path } as const;
+  switch (operation.op) {
+    case 'add':
+      put(root, path, clone(operation.value));
+      break;
+    case 'remove':
+      if (path.pointer === '') throw notFound(path, 'the whole document cannot be removed');
+      take(root, path);
+      break;
+    case 'replace':
+      take(root, path);
+      put(root, path, clone(operation.value));
+      break;
+    case 'move': {
+      const from = { index, member: 'from', pointer: operation.from } as const;
+      // A token has exactly one escaped form, so a prefix of the text is a prefix of the location.
+      if (path.pointer.startsWith(`${from.pointer}/`)) throw notFound(path, 'it is inside what moves');
+      put(root, path, take(root, from));
+      break;
+    }
+    case 'copy': {
+      const from = { index, member: 'from', pointer: operation.from } as const;
+      put(root, path, clone(find(root, from)));
+      break;
+    }
+    case 'test':
+      if (!equals(operation.value, find(root, path))) {
+        throw refusal('PATCH_TEST_FAILED', path, 'test', 'the value is not the tested one');
+      }
+  }
+}
+
+/** Inserts into an array, sets in an object (RFC 6902 §4.1). */
+function put(root: JsonObject, place: Place, value: Json): void {
+  const { parent, token } = locate(root, place.pointer);
+  if (Array.isArray(parent)) {
+    const index = token === '-' ? parent.length : arrayIndex(token);
+    if (index === undefined || index > parent.length) throw notFound(place);
+    parent.splice(index, 0, value);
+  } else if (isObject(parent)) {
+    // Defined, because assigning to a member named `__proto__` would set the prototype instead.
+    Object.defineProperty(parent, token, { value, writable: true, enumerable: true, configurable: true });
+  } else {
+    throw notFound(place);
+  }
+}
+
+/** Takes a value out of its place and returns it (RFC 6902 §4.2). */
+function take(root: JsonObject, place: Place): Json {
+  const { parent, token } = locate(root, place.pointer);
+  const taken = child(parent, token);
+  if (taken === undefined) throw notFound(place);
+  if (Array.isArray(parent)) parent.splice(Number(token), 1);
+  else if (isObject(parent)) delete parent[token];
+  return taken;
+}
+
+function find(root: JsonObject, place: Place): Json {
+  const { parent, token } = locate(root, place.pointer);
+  const found = child(parent, token);
+  if (found === undefined) throw notFound(place);
+  return found;
+}
+
+/** Follows all but the last token of a pointer (RFC 6901 §4). */
+function locate(root: JsonObject, pointer: string): { parent: Json | undefined; token: string } {
+  // First ~1, then ~0, so that `~01` becomes `~1` and not `/`.
+  const tokens = pointer.split('/').map(token => token.replaceAll('~1', '/').replaceAll('~0', '~'));
+  const token = tokens.pop() ?? '';
+  return { parent: tokens.reduce<Json | undefined>(child, root), token };
+}
+
+/** What a token leads to. Only own members count: `constructor` or `length` exist where the document says so. */
+function child(parent: Json | undefined, token: string): Json | undefined {
+  if (Array.isArray(parent)) {
+    const index = arrayIndex(token);
+    return index === undefined ? undefined : parent[index];
+  }
+  return isObject(parent) ? ownMember(parent, token) : undefined;
+}
+
+function arrayIndex(token: string): number | undefined {
+  return /^(?:0|[1-9][0-9]*)$/.test(token) ? Number(token) : undefined;
+}
+
+function ownMember(object: JsonObject, name: string): Json | undefined {
+  return Object.hasOwn(object, name) ? object[name] : undefined;
+}
+
+/** A tree of its own: unlike `structuredClone`, which keeps a part that occurs twice one part, to change at once. */
+function clone(value: Json): Json {
+  if (Array.isArray(value)) return value.map(clone);
+  if (!isObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, clone(member)]));
+}
+
+/** Equality of JSON values (RFC 6902 §4.6): numbers by value, objects without regard to order. */
+function equals(a: Json, b: Json | undefined): boolean {
+  if (a === b) return true;
+  if (Array.isArray(a)) {
+    return Array.isArray(b) && a.length === b.length && a.every((item, index) => equals(item, b[index]));
+  }
+  if (!isObject(a) || !isObject(b)) return false;
+  const members = Object.entries(a);
+  return (
+    members.length === Object.keys(b).length &&
+    members.every(([name, value]) => equals(value, ownMember(b, name)))
+  );
+}
+
+/** The values and the characters of strings and names in `value`; Infinity if it nests deeper than `levels`. */
+function weight(value: Json, levels = maxDepth): number {
+  if (typeof value === 'string') return 1 + value.length;
+  if (typeof value !== 'object' || value === null) return 1;
+  if (levels === 0) return Number.POSITIVE_INFINITY;
+  return Object.entries(value).reduce(
+    (sum, [name, member]) => sum + name.length + weight(member, levels - 1),
+    1,
+  );
+}
+
+function isShallow(value: Json): boolean {
+  return weight(value) < Number.POSITIVE_INFINITY;
+}
+
+/** The boundary with what was parsed: in a value that came out of a JSON parser, members are JSON. */
+function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function isOperationName(value: Json | undefined): value is Operation['op'] {
+  return typeof value === 'string' && Object.hasOwn(requiredMembers, value);
+}
+
+/** The syntax of RFC 6901 §3. */
+function isPointer(value: Json): boolean {
+  return typeof value === 'string' && (value === '' || value.startsWith('/')) && !/~(?![01])/.test(value);
+}
+
+function notFound(place: Place, reason = 'there is no such location'): HttpError {
+  return refusal('PATCH_PATH_NOT_FOUND', place, 'exists', reason);
+}
+
+function refusal(code: ErrorCode, place: Place, rule: string, reason: string): HttpError {
+  const { index, member, pointer } = place;
+  const message = `Operation ${index}, "${member}" ${JSON.stringify(pointer)}: ${reason}; nothing was changed.`;
+  return new HttpError(code, { message, details: [detail(`${index}/${member}`, rule, message)] });
+}
+
+/** A problem with the part of the patch at `field`, such as `2/path`; '' is the patch itself. */
+function detail(field: string, code: string, message: string): ErrorDetail {
+  return { field: field || 'body', pointer: field === '' ? '#' : `#/${field}`, code, message };
+}

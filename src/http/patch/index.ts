@@ -1,0 +1,64 @@
+/** Applies the body of a PATCH, in whichever of the three media types, to a representation. */
+import type { z } from 'zod';
+import type { PatchBody } from '../endpoint.ts';
+import { HttpError } from '../errors.ts';
+import { validationFailed } from '../request/index.ts';
+import { detailsOf } from '../schema.ts';
+import { applyJsonPatch, applyMergePatch, type Json } from './documents.ts';
+
+/**
+ * @param current the representation as a GET gives it
+ * @param complete the schema of a complete replacement; members it does not know are read-only
+ * @returns the new fields, complete and valid
+ * @throws HttpError 400 for a body that is not valid, 409 for a patch that does not apply, 422 for a patch
+ *   document whose result is not valid or changes a read-only member
+ */
+export function patched<S extends z.ZodType>(
+  current: { readonly [member: string]: unknown },
+  body: PatchBody<object>,
+  complete: S,
+  readOnly: readonly string[],
+): z.output<S> {
+  // Boundary: a representation is JSON by definition.
+  const document = current as { [member: string]: Json };
+  if (body.kind === 'operations') return fromOperations(document, body.patch, complete, readOnly);
+  const changed = body.kind === 'merge' ? merged(document, body.patch) : { ...document, ...body.changes };
+  const result = complete.safeParse(changed);
+  if (result.success) return result.data;
+  throw validationFailed(result.error);
+}
+
+function merged(document: Json, patch: unknown): Json {
+  if (typeof patch !== 'object' || patch === null || Array.isArray(patch)) {
+    throw new HttpError('VALIDATION_FAILED', {
+      message: 'body: a merge patch of a resource must be an object (RFC 7396)',
+      details: [{ field: 'body', pointer: '#', code: 'type', message: 'must be an object' }],
+    });
+  }
+  // Boundary: parsed from JSON by request/index.ts.
+  return applyMergePatch(document, patch as Json);
+}
+
+function fromOperations<S extends z.ZodType>(
+  document: { [member: string]: Json },
+  patch: unknown,
+  complete: S,
+  readOnly: readonly string[],
+): z.output<S> {
+  const changed = applyJsonPatch(document, patch);
+  const members = typeof changed === 'object' && changed !== null && !Array.isArray(changed) ? changed : {};
+  const broken = readOnly.filter(name => JSON.stringify(members[name]) !== JSON.stringify(document[name]));
+  const result = complete.safeParse(changed);
+  const details = [
+    ...broken.map(name => ({ field: name, pointer: `#/${name}`, code: 'readOnly', message: 'is read-only' })),
+    ...(result.success ? [] : detailsOf(result.error)),
+  ];
+  const first = details[0];
+  if (first !== undefined) {
+    throw new HttpError('PATCH_RESULT_INVALID', {
+      message: `${first.field}: ${first.message}; nothing was changed`,
+      details,
+    });
+  }
+  return complete.parse(changed);
+}

@@ -1,0 +1,151 @@
+/**
+ * The request quota for several replicas on one database. Each replica takes requests in small blocks and
+ * spends them by itself, so that most requests wait for nothing; the next block is fetched ahead of need.
+ * Together the replicas never allow more than the limit. What one has taken and not spent, the others count
+ * as used, so near the end of a quota a caller may be refused up to one block per replica early.
+ */
+import { sql } from 'kysely';
+import type { Clock } from '../../ports/clock.ts';
+import { type Database, StorageError } from '../../storage/database.ts';
+import { prepared } from '../../storage/prepared.ts';
+import { boundedMap } from '../cache/bounded-map.ts';
+import { type Quota, type QuotaState, subjectLimit } from './index.ts';
+
+/** A block is this share of the limit; small limits are counted one by one, exactly. */
+const blocksPerLimit = 100;
+
+interface Account {
+  /** Taken from the database and not spent yet. */
+  unspent: number;
+  /** Taken by all replicas, as far as this one knows. */
+  taken: number;
+  /** Given back in this window. */
+  refunded: number;
+  fetching: Promise<void> | undefined;
+}
+
+export interface SharedQuotaOptions {
+  /** Distinguishes the counters of different quotas. */
+  readonly name: string;
+  /** Of callers without a limit of their own. */
+  readonly limit: number;
+  /** Seconds. */
+  readonly window: number;
+  readonly clock: Clock;
+  readonly database: Database;
+  /** Whether requests go on uncounted while the database takes no writes. */
+  readonly failsOpen?: boolean | undefined;
+}
+
+const blockOf = (limit: number): number => Math.max(1, Math.floor(limit / blocksPerLimit));
+
+export function sharedQuota(options: SharedQuotaOptions): Quota {
+  const { name, limit: usual, window, clock, database, failsOpen = false } = options;
+  let uncounted = 0;
+  let accounts = boundedMap<string, Account>(subjectLimit);
+  let start = 0;
+
+  type Take = { subject: string; window: number; block: number };
+  const take = prepared<Take, { used: number }>(argument => ({
+    compile: () =>
+      sql<{ used: number }>`insert into quotas (subject, window_start, used)
+        values (${argument.subject}, ${argument.window}, ${argument.block})
+        on conflict (subject, window_start) do update set used = quotas.used + excluded.used
+        returning used`.compile(database.build),
+  }));
+
+  function turnWindow(): number {
+    const now = Math.floor(clock.now() / 1000);
+    const current = now - (now % window);
+    if (current !== start) {
+      start = current;
+      accounts = boundedMap(subjectLimit);
+    }
+    return start + window;
+  }
+
+  function accountOf(subject: string): Account {
+    let account = accounts.get(subject);
+    if (account === undefined) {
+      account = { unspent: 0, taken: 0, refunded: 0, fetching: undefined };
+      accounts.set(subject, account);
+    }
+    return account;
+  }
+
+  const state = (account: Account | undefined, reset: number, limit: number, allowed = true): QuotaState => ({
+    allowed,
+    limit,
+    remaining: account === undefined ? limit : Math.max(0, limit - account.taken) + account.unspent,
+    reset,
+  });
+
+  function fetchBlock(account: Account, subject: string, limit: number): Promise<void> {
+    const block = blockOf(limit);
+    account.fetching ??= (async () => {
+      try {
+        const query = take({ subject: `${name} ${subject}`, window: start, block });
+        const row = await database.write(session => session.first(query), { counts: true });
+        const used = row?.used ?? limit;
+        account.unspent += Math.max(0, block - Math.max(0, used - limit));
+        account.taken = Math.min(used, limit);
+      } catch (error) {
+        if (!failsOpen || !isWithoutWrites(error)) throw error;
+        account.unspent += block;
+        uncounted += block;
+      } finally {
+        account.fetching = undefined;
+      }
+    })();
+    return account.fetching;
+  }
+
+  return {
+    limit: usual,
+    window,
+    async charge(subject, limit = usual) {
+      const reset = turnWindow();
+      const account = accountOf(subject);
+      while (account.unspent === 0) {
+        // The whole limit is taken: asking again cannot change that before the window ends.
+        if (account.taken >= limit) return state(account, reset, limit, false);
+        await fetchBlock(account, subject, limit);
+      }
+      account.unspent--;
+      const block = blockOf(limit);
+      if (block > 1 && account.unspent <= block / 2 && account.taken < limit) {
+        // Ahead of need; should it fail, the request that needs it tries again and reports the failure.
+        fetchBlock(account, subject, limit).catch(() => undefined);
+      }
+      return state(account, reset, limit);
+    },
+    refund(subject, limit = usual, most = Number.POSITIVE_INFINITY) {
+      const reset = turnWindow();
+      const account = accountOf(subject);
+      if (account.refunded < most) {
+        account.refunded++;
+        account.unspent++;
+      }
+      return state(account, reset, limit);
+    },
+    peek(subject, limit = usual) {
+      const reset = turnWindow();
+      return state(accounts.get(subject), reset, limit);
+    },
+    uncounted: () => uncounted,
+    subjects: () => accounts.size(),
+    sweep: () => {
+      turnWindow();
+      const query = database.build
+        .deleteFrom('quotas')
+        .where('window_start', '<', start - 86_400)
+        .compile();
+      return database.write(session => session.run(query));
+    },
+  };
+}
+
+/** A standby and a database that is away cannot count; the requests themselves may be reads that can be served. */
+function isWithoutWrites(error: unknown): boolean {
+  return error instanceof StorageError && (error.kind === 'unavailable' || error.kind === 'read-only');
+}

@@ -1,0 +1,80 @@
+/**
+ * Reading bodies, up to a limit, and what a client goes on sending after its body has been refused. A connection that is
+ * closed meanwhile is reset, and many clients then report the reset (EPIPE) instead of the response (RFC 9112 §9.6). So
+ * the response is sent at once, and the rest is read and dropped for a while before the connection is closed.
+ */
+import { HttpError } from '../errors.ts';
+
+/** The part of a body that has not been read. */
+export type Unread = Pick<ReadableStreamDefaultReader<Uint8Array>, 'read'>;
+
+/** Bytes that are dropped at most. */
+const mostBytes = 64 * 1024 * 1024;
+/** Milliseconds for which they are, at most. */
+const longest = 10_000;
+/** Milliseconds without a byte after which the client is taken to be waiting. */
+const longestSilence = 1000;
+
+/**
+ * The whole body, as bytes.
+ * @param exchange `unread` becomes what is left of a body that is too large
+ * @throws HttpError 413 as soon as the body is known to be larger than `limit` bytes
+ */
+export async function readBody(
+  exchange: { readonly request: Request; unread: Unread | undefined },
+  limit: number,
+): Promise<Uint8Array> {
+  const { request } = exchange;
+  const declared = request.headers.get('content-length');
+  if (declared !== null && Number(declared) <= limit) return request.bytes();
+  if (request.body === null) return new Uint8Array();
+  const reader: Unread = request.body.getReader();
+  const chunks: Uint8Array[] = [];
+  let size = Number(declared ?? 0);
+  while (size <= limit) {
+    const { done, value } = await reader.read();
+    if (done) return Buffer.concat(chunks);
+    size += value.byteLength;
+    chunks.push(value);
+  }
+  exchange.unread = reader;
+  throw new HttpError('PAYLOAD_TOO_LARGE', {
+    message: `The body is larger than ${limit} bytes.`,
+    headers: { Connection: 'close' },
+  });
+}
+
+/** @returns the same response, whose connection is closed when the rest of the request has been dropped */
+export async function droppingRest(response: Response, rest: Unread): Promise<Response> {
+  const body = await response.bytes();
+  const stream = new ReadableStream<Uint8Array>({
+    async start(controller) {
+      controller.enqueue(body);
+      await drop(rest);
+      controller.close();
+    },
+  });
+  return new Response(stream, { status: response.status, headers: response.headers });
+}
+
+async function drop(rest: Unread): Promise<void> {
+  const deadline = performance.now() + longest;
+  try {
+    for (let bytes = 0; bytes < mostBytes; ) {
+      const wait = Math.min(longestSilence, deadline - performance.now());
+      const chunk = wait > 0 ? await within(rest.read(), wait) : undefined;
+      if (chunk === undefined || chunk.done) return;
+      bytes += chunk.value.byteLength;
+    }
+  } catch {
+    // The client has gone: nobody is left to read the response.
+  }
+}
+
+/** @returns undefined when the time is over first */
+function within<T>(result: Promise<T>, milliseconds: number): Promise<T | undefined> {
+  const { promise, resolve, reject } = Promise.withResolvers<T | undefined>();
+  const timer = setTimeout(resolve, milliseconds, undefined);
+  result.then(resolve, reject).finally(() => clearTimeout(timer));
+  return promise;
+}

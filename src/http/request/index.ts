@@ -1,0 +1,229 @@
+/** Reading requests: their id, address, parameters and body, each with a clear error. */
+import type { z } from 'zod';
+import { largestId } from '../../storage/database.ts';
+import { type BoundedMap, boundedMap } from '../cache/bounded-map.ts';
+import type { BodySpec, Endpoint, PatchBody, RequestUrl } from '../endpoint.ts';
+import { HttpError, invalid } from '../errors.ts';
+import { json, jsonPatch, mergePatchJson } from '../negotiate.ts';
+import { detailsOf } from '../schema.ts';
+
+/** Nesting of arrays and objects in a body, at most. */
+const deepest = 64;
+
+/** The client's X-Request-ID when it is fit to be echoed and logged, else an id of our own. */
+export function requestIdOf(headers: Headers): string {
+  const given = headers.get('x-request-id');
+  return given !== null && /^[\x20-\x7e]{1,255}$/.test(given) ? given : crypto.randomUUID();
+}
+
+/**
+ * @param publicBase BASE_URL; when unset the address the client used
+ * @param trustProxy whether a proxy in front has set X-Forwarded-Proto and -Host
+ * @param localBase stands for the address of a client that names no host, as those of HTTP/1.0 may
+ */
+export function urlOf(
+  request: Request,
+  publicBase: string | undefined,
+  trustProxy: boolean,
+  localBase: string,
+): RequestUrl {
+  const { url } = request;
+  const pathStart = isRelative(url) ? 0 : url.indexOf('/', url.indexOf('//') + 2);
+  const queryStart = url.indexOf('?', pathStart);
+  const path = queryStart === -1 ? url.slice(pathStart) : url.slice(pathStart, queryStart);
+  const search = queryStart === -1 ? '' : url.slice(queryStart + 1);
+  const base =
+    publicBase ??
+    (trustProxy ? forwardedBase(request.headers) : undefined) ??
+    (pathStart === 0 ? localBase : url.slice(0, pathStart));
+  return { base, path, search };
+}
+
+/** Bun leaves an address as it stands in the request line when it cannot make one with the Host header. */
+function isRelative(url: string): boolean {
+  return url.charCodeAt(0) === 0x2f;
+}
+
+/** @throws HttpError 400 for a Host header that is no host, and for two (RFC 9112 §3.2); it may be missing or empty */
+export function checkHost({ url, headers }: Request): void {
+  const host = headers.get('host');
+  if (host === null) return;
+  // Bun joins headers of one name.
+  if (host.includes(', ') || (isRelative(url) && host !== '')) throw new HttpError('INVALID_HOST');
+}
+
+/**
+ * What the nearest proxy says: of a list the last, which alone is its own. Without X-Forwarded-Proto the scheme is http,
+ * without X-Forwarded-Host the host is that of Host. Undefined when it says neither, or no host.
+ */
+function forwardedBase(headers: Headers): string | undefined {
+  const forwarded = lastOf(headers.get('x-forwarded-host'));
+  const protocol = lastOf(headers.get('x-forwarded-proto'))?.toLowerCase();
+  if (forwarded === undefined && protocol === undefined) return undefined;
+  const host = forwarded ?? headers.get('host') ?? '';
+  const scheme = protocol === 'https' ? 'https' : 'http';
+  return /^[a-z0-9.:[\]-]+$/i.test(host) ? `${scheme}://${host}` : undefined;
+}
+
+/** The last member of a list in a header; undefined without one. */
+function lastOf(list: string | null): string | undefined {
+  const last = list?.slice(list.lastIndexOf(',') + 1).trim();
+  return last === '' ? undefined : last;
+}
+
+/** The value of a query parameter before anything else is parsed; for `api_key`. */
+export function queryParameter(search: string, name: string): string | undefined {
+  // `api%5Fkey` is the same name (RFC 3986 §6.2.2.2).
+  if (!search.includes(name) && !search.includes('%')) return undefined;
+  return new URLSearchParams(search).get(name) ?? undefined;
+}
+
+/**
+ * The path's parameters, which are ids all of them. An integer that cannot be an id identifies nothing: it
+ * becomes 0, which no row has, and so a 404.
+ * @throws HttpError 400 when one is not an integer
+ */
+export function parseParams(raw: Readonly<Record<string, string>>): Record<string, number> {
+  const ids: Record<string, number> = {};
+  for (const name in raw) {
+    const text = raw[name] ?? '';
+    if (!/^-?\d+$/.test(text)) throw invalid(name, 'type', 'must be an integer');
+    const id = Number(text);
+    ids[name] = id >= 1 && id <= largestId ? id : 0;
+  }
+  return ids;
+}
+
+/** Turns a query string into an endpoint's parameters. */
+export type QueryParser = (endpoint: Endpoint, search: string) => unknown;
+
+const rememberedQueries = 2000;
+const longestRemembered = 300;
+
+/**
+ * Parses query strings by their endpoint's schema; remembers the result, since callers repeat theirs.
+ * The parser throws HttpError 400 when a query is malformed, repeats a parameter, or breaks the schema.
+ */
+export function queryParser(): QueryParser {
+  const byEndpoint = new Map<Endpoint, BoundedMap<string, { readonly parsed: unknown }>>();
+  return (endpoint, search) => {
+    if (endpoint.query === undefined) return undefined;
+    let queries = byEndpoint.get(endpoint);
+    if (queries === undefined) {
+      queries = boundedMap(rememberedQueries);
+      byEndpoint.set(endpoint, queries);
+    }
+    const known = queries.get(search);
+    if (known !== undefined) return known.parsed;
+    const parsed = Object.freeze(parseQuery(endpoint.query, search));
+    if (search.length <= longestRemembered) queries.set(search, { parsed });
+    return parsed;
+  };
+}
+
+function parseQuery<S extends z.ZodObject>(schema: S, search: string): z.output<S> {
+  if (search.includes('%')) checkEncoding(search);
+  const values: Record<string, string> = {};
+  for (const [name, value] of new URLSearchParams(search)) {
+    if (!Object.hasOwn(schema.shape, name)) continue;
+    if (Object.hasOwn(values, name)) throw invalid(name, 'repeated', 'must be given once only');
+    values[name] = value;
+  }
+  return check(schema, values);
+}
+
+function checkEncoding(search: string): void {
+  try {
+    decodeURIComponent(search);
+  } catch {
+    throw invalid(
+      'query',
+      'encoding',
+      'has a % that does not begin an encoded UTF-8 character (RFC 3986 section 2.1)',
+    );
+  }
+}
+
+function check<S extends z.ZodType>(schema: S, value: unknown): z.output<S> {
+  const result = schema.safeParse(value);
+  if (result.success) return result.data;
+  throw validationFailed(result.error);
+}
+
+/** All problems at once; the message names the first, for those who read no details. */
+export function validationFailed(error: z.ZodError): HttpError {
+  const details = detailsOf(error);
+  const first = details[0];
+  const rest = details.length > 1 ? ` (and ${details.length - 1} more, see details)` : '';
+  const message =
+    first === undefined ? 'The request is not valid.' : `${first.field}: ${first.message}${rest}`;
+  return new HttpError('VALIDATION_FAILED', { message, details });
+}
+
+/** @throws HttpError 400 MALFORMED_JSON: not UTF-8, not JSON, or nested too deep */
+export function parseJson(bytes: Uint8Array): unknown {
+  let text: string;
+  try {
+    text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    throw new HttpError('MALFORMED_JSON', { message: 'The body is not valid UTF-8.' });
+  }
+  if (text.trim() === '')
+    throw new HttpError('MALFORMED_JSON', { message: 'The body is empty; JSON is expected.' });
+  if (isDeeperThan(text, deepest)) {
+    throw new HttpError('MALFORMED_JSON', { message: `The body is nested deeper than ${deepest} levels.` });
+  }
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message.replace(/^JSON Parse error: /, '') : 'unknown';
+    throw new HttpError('MALFORMED_JSON', { message: `The body is not well-formed JSON: ${reason}.` });
+  }
+}
+
+/** Looks at brackets outside strings only, before anything recursive sees the text. */
+function isDeeperThan(text: string, limit: number): boolean {
+  let depth = 0;
+  let quoted = false;
+  for (let index = 0; index < text.length; index++) {
+    const code = text.charCodeAt(index);
+    if (quoted) {
+      if (code === 0x5c) index++;
+      else if (code === 0x22) quoted = false;
+    } else if (code === 0x22) quoted = true;
+    else if (code === 0x7b || code === 0x5b) {
+      depth++;
+      if (depth > limit) return true;
+    } else if (code === 0x7d || code === 0x5d) depth--;
+  }
+  return false;
+}
+
+/** The media types a body may have. */
+export function bodyTypes(body: BodySpec): readonly string[] {
+  return body.kind === 'patch' ? [json, mergePatchJson, jsonPatch] : [json];
+}
+
+/**
+ * @param look is shown the JSON value before it is checked, and may refuse it
+ * @throws HttpError 400 when the body is not JSON, or with every problem of what it says
+ */
+export function parseBody(
+  body: BodySpec,
+  type: string,
+  bytes: Uint8Array,
+  look: (value: unknown) => void,
+): unknown {
+  if (body.kind === 'raw') return bytes;
+  const value = parseJson(bytes);
+  look(value);
+  if (body.kind === 'json') return check(body.schema, value);
+  return parsePatch(body.schema, type, value);
+}
+
+/** A merge patch and a patch document are checked by what they make of the resource, not by themselves. */
+function parsePatch(schema: z.ZodObject, type: string, value: unknown): PatchBody<unknown> {
+  if (type === jsonPatch) return { kind: 'operations', patch: value };
+  if (type === mergePatchJson) return { kind: 'merge', patch: value };
+  return { kind: 'partial', changes: check(schema, value) };
+}

@@ -1,0 +1,282 @@
+/**
+ * `Prefer: handling=strict` (RFC 7240 §4.4): what a request says and its operation would ignore is refused and named.
+ * Without it, unknown parameters and members are ignored. All of this runs only for requests that carry Prefer.
+ */
+import { z } from 'zod';
+import type { BodySpec, Endpoint } from '../endpoint.ts';
+import { type ErrorDetail, HttpError } from '../errors.ts';
+import { jsonPatch, mergePatchJson } from '../negotiate.ts';
+import { maxOperations } from '../patch/documents.ts';
+import { nearest } from './nearest.ts';
+
+/** The value of Preference-Applied on the answers to such requests. */
+export const strictApplied = 'handling=strict';
+
+/** Problems named in one answer at most. */
+const mostProblems = 100;
+/** Problems named in its message, for those who read no details. */
+const mostInMessage = 5;
+
+/** Whether a Prefer header asks for strict handling; of several handlings the first counts (RFC 7240 §2). */
+export function prefersStrict(prefer: string): boolean {
+  for (const preference of split(prefer, ',')) {
+    const [token = ''] = split(preference, ';');
+    const equals = token.indexOf('=');
+    if (equals === -1 || token.slice(0, equals).trim().toLowerCase() !== 'handling') continue;
+    return ['strict', '"strict"'].includes(
+      token
+        .slice(equals + 1)
+        .trim()
+        .toLowerCase(),
+    );
+  }
+  return false;
+}
+
+/** The parts of a header between separators that do not stand in a quoted string (RFC 9110 §5.6.4). */
+function* split(text: string, separator: string): Generator<string> {
+  let start = 0;
+  let quoted = false;
+  for (let index = 0; index < text.length; index++) {
+    const character = text[index];
+    if (quoted && character === '\\') index++;
+    else if (character === '"') quoted = !quoted;
+    else if (character === separator && !quoted) {
+      yield text.slice(start, index);
+      start = index + 1;
+    }
+  }
+  yield text.slice(start);
+}
+
+/**
+ * Refuses parameters of a query that its operation does not have. `api_key` is a credential, known everywhere.
+ * @param search the query string without its question mark
+ * @throws HttpError 400 that names each
+ */
+export function refuseUnknownParameters({ query }: Endpoint, search: string): void {
+  if (search === '') return;
+  const known = [...Object.keys(query?.shape ?? {}), 'api_key'];
+  const problems = new Problems();
+  for (const name of new Set(new URLSearchParams(search).keys())) {
+    if (!known.includes(name)) problems.add([name], known);
+  }
+  problems.refuse();
+}
+
+/** @throws HttpError 400 for a body that the operation would not read */
+export function refuseUnreadBody({ body }: Endpoint, headers: Headers): void {
+  const length = headers.get('content-length');
+  const isSent = headers.has('transfer-encoding') || (length !== null && length !== '0');
+  if (body !== undefined || !isSent) return;
+  const message = 'is not read: this operation takes none';
+  throw new HttpError('VALIDATION_FAILED', {
+    message: `body: ${message}`,
+    details: [{ field: 'body', pointer: '#', code: 'unknown', message }],
+  });
+}
+
+type Schema = Readonly<Record<string, unknown>>;
+
+/** Refuses members of bodies; the schemas it walks are made from the endpoints' own when they are first needed. */
+export function memberCheck(): (endpoint: Endpoint, body: BodySpec, type: string, value: unknown) => void {
+  const made = new WeakMap<z.ZodType, Shape>();
+  const shapeOf = (schema: z.ZodType, io: 'input' | 'output'): Shape => {
+    let found = made.get(schema);
+    if (found === undefined) {
+      // Boundary: a JSON Schema is an object.
+      const root = z.toJSONSchema(schema, { io, unrepresentable: 'any' }) as Schema;
+      found = new Shape(flattened(root, root));
+      made.set(schema, found);
+    }
+    return found;
+  };
+  return (endpoint, body, type, value) => {
+    if (body.kind === 'raw') return;
+    const settable = shapeOf(body.schema, 'input');
+    const shown = endpoint.responses[200]?.schema;
+    const readable = shown === undefined ? undefined : shapeOf(shown, 'output');
+    const problems = new Problems(readable);
+    if (type === jsonPatch) checkOperations(value, settable, readable, problems);
+    // A merge patch of a read-only member is not ignored: it has to leave it as it is.
+    else checkMembers(value, type === mergePatchJson ? settable.and(readable) : settable, [], problems);
+    problems.refuse();
+  };
+}
+
+/** A schema, and the whole that its references point into. */
+interface Rooted {
+  readonly schema: Schema;
+  readonly root: Schema;
+}
+
+/** What members a value may have, by one JSON Schema or several of which any will do. */
+class Shape {
+  /** Made once: a body may hold very many values of one shape. */
+  private readonly parts = new Map<string | number, Shape | undefined>();
+  readonly names: ReadonlySet<string> | undefined;
+  readonly isList: boolean;
+
+  constructor(private readonly schemas: readonly Rooted[]) {
+    this.names = this.membersOf();
+    this.isList = schemas.some(({ schema }) => isSchema(schema.items));
+  }
+
+  and(other: Shape | undefined): Shape {
+    return other === undefined ? this : new Shape([...this.schemas, ...other.schemas]);
+  }
+
+  /** The names of members; undefined when any name will do, as in a map or a value of any kind. */
+  private membersOf(): Set<string> | undefined {
+    const names = new Set<string>();
+    let isObject = false;
+    for (const { schema } of this.schemas) {
+      const { properties, additionalProperties } = schema;
+      if (isSchema(additionalProperties) && properties === undefined) return undefined;
+      if (!isSchema(properties)) continue;
+      isObject = true;
+      for (const name of Object.keys(properties)) names.add(name);
+    }
+    return isObject ? names : undefined;
+  }
+
+  /** The shape of a member, or of an array's items at any index. */
+  at(token: string | number): Shape | undefined {
+    const key = typeof token === 'number' ? 0 : token;
+    if (this.parts.has(key)) return this.parts.get(key);
+    const part = this.partAt(key);
+    // Names of a map are the caller's own: kept, they would fill memory.
+    if (key === 0 || this.names?.has(key) === true) this.parts.set(key, part);
+    return part;
+  }
+
+  private partAt(token: string | number): Shape | undefined {
+    const found = this.schemas.flatMap(({ schema, root }) => {
+      const { properties, items, additionalProperties } = schema;
+      const own = isSchema(properties) && Object.hasOwn(properties, token) ? properties[token] : undefined;
+      const part = own ?? (typeof token === 'number' ? items : additionalProperties);
+      return isSchema(part) ? flattened(part, root) : [];
+    });
+    return found.length === 0 ? undefined : new Shape(found);
+  }
+}
+
+/** A schema's alternatives, with references followed. */
+function flattened(schema: Schema, root: Schema): Rooted[] {
+  const { $ref, anyOf, oneOf, allOf } = schema;
+  if (typeof $ref === 'string') {
+    const name = $ref.replace('#/$defs/', '');
+    const target = isSchema(root.$defs) ? root.$defs[name] : undefined;
+    return isSchema(target) ? flattened(target, root) : [];
+  }
+  const parts = [anyOf, oneOf, allOf].flatMap(list => (Array.isArray(list) ? list.filter(isSchema) : []));
+  return [{ schema, root }, ...parts.flatMap(part => flattened(part, root))];
+}
+
+type Path = readonly (string | number)[];
+
+function checkMembers(value: unknown, shape: Shape, path: Path, problems: Problems): void {
+  if (problems.isFull || typeof value !== 'object' || value === null) return;
+  if (Array.isArray(value)) {
+    const items = shape.at(0);
+    if (items === undefined) return;
+    for (const [index, item] of value.entries()) checkMembers(item, items, [...path, index], problems);
+    return;
+  }
+  const known = shape.names;
+  if (known === undefined) return;
+  for (const [name, member] of Object.entries(value)) {
+    if (!known.has(name)) problems.add([...path, name], known);
+    const part = shape.at(name);
+    if (part !== undefined) checkMembers(member, part, [...path, name], problems);
+  }
+}
+
+const operationMembers = ['op', 'path', 'value', 'from'];
+
+/** A JSON Patch (RFC 6902): members of its operations, members their pointers name, and members of their values. */
+function checkOperations(
+  patch: unknown,
+  settable: Shape,
+  readable: Shape | undefined,
+  problems: Problems,
+): void {
+  // A longer one is refused as such.
+  if (!Array.isArray(patch) || patch.length > maxOperations) return;
+  const shape = settable.and(readable);
+  for (const [index, operation] of patch.entries()) {
+    if (!isSchema(operation)) continue;
+    for (const name of Object.keys(operation)) {
+      if (!operationMembers.includes(name)) problems.add([index, name], operationMembers);
+    }
+    for (const name of ['path', 'from']) {
+      const target = pointed(operation[name], shape, [index, name], problems);
+      if (name === 'path' && target !== undefined)
+        checkMembers(operation.value, target, [index, 'value'], problems);
+    }
+  }
+}
+
+/** The shape of what a JSON Pointer (RFC 6901) names; a token that is not known is a problem at `path`. */
+function pointed(pointer: unknown, shape: Shape, path: Path, problems: Problems): Shape | undefined {
+  if (typeof pointer !== 'string' || (pointer !== '' && !pointer.startsWith('/'))) return undefined;
+  let at: Shape | undefined = shape;
+  for (const escaped of pointer.split('/').slice(1)) {
+    const token = escaped.replaceAll('~1', '/').replaceAll('~0', '~');
+    if (at === undefined) return undefined;
+    if (at.isList && /^(-|\d+)$/.test(token)) {
+      at = at.at(0);
+      continue;
+    }
+    const known = at.names;
+    if (known !== undefined && !known.has(token)) {
+      problems.add(path, known, token);
+      return undefined;
+    }
+    at = at.at(token);
+  }
+  return at;
+}
+
+class Problems {
+  private readonly details: ErrorDetail[] = [];
+
+  /** @param readable what the operation shows: its members are known, though not all can be set */
+  constructor(private readonly readable?: Shape) {}
+
+  get isFull(): boolean {
+    return this.details.length >= mostProblems;
+  }
+
+  /** @param name what is not known, when it is not the last of `path` */
+  add(path: Path, known: Iterable<string>, name?: string): void {
+    if (this.isFull) return;
+    const own = name ?? String(path.at(-1));
+    const isShown = path.length === 1 && this.readable?.names?.has(own) === true;
+    const which = name === undefined ? '' : `names ${JSON.stringify(name.slice(0, 100))}, which `;
+    const near = nearest(own, known);
+    const hint = near === undefined ? 'there are none' : `the nearest known name is ${near}`;
+    this.details.push({
+      field: path.join('.'),
+      pointer: `#${path.map(token => `/${String(token).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('')}`,
+      code: isShown ? 'readOnly' : 'unknown',
+      message: isShown ? 'is read-only' : `${which}is not known; ${hint}`,
+    });
+  }
+
+  /** @throws HttpError 400 when there are any */
+  refuse(): void {
+    if (this.details.length === 0) return;
+    const told = this.details.slice(0, mostInMessage).map(({ field, message }) => `${field}: ${message}`);
+    const rest = this.details.length - told.length;
+    const more = rest === 0 ? '' : `; and ${rest} more, see details`;
+    throw new HttpError('VALIDATION_FAILED', {
+      message: `${told.join('; ')}${more}`,
+      details: this.details,
+    });
+  }
+}
+
+function isSchema(value: unknown): value is Schema {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,80 @@
+/** What a handler answers, before the HTTP layers around it have added their headers. */
+import { json } from '../negotiate.ts';
+
+export interface Reply {
+  readonly status: number;
+  readonly body: string | Uint8Array<ArrayBuffer> | null;
+  readonly mediaType: string;
+  readonly cacheControl: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Epoch milliseconds of the last change of what the body shows. */
+  readonly lastModified?: number | undefined;
+  /** Last-Modified as it is shown, where that is known already. */
+  readonly lastModifiedText?: string | undefined;
+  /** The body's entity tag, where it is known already. */
+  readonly etag?: string;
+  /** Whether the body is the representation of a resource, and so has an entity tag. */
+  readonly tagged: boolean;
+}
+
+/** A client may keep the answer but must ask before each use: cheap, because asking gets a 304. */
+export const revalidate = 'private, max-age=0, must-revalidate';
+export const noStore = 'no-store';
+
+export interface ReplyOptions {
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly lastModified?: number;
+  readonly cacheControl?: string;
+}
+
+/** 200 with a representation; `body` is a value, or JSON text that is ready to send. */
+export function ok(body: object | string, options: ReplyOptions = {}): Reply {
+  return representation(200, body, options);
+}
+
+/** 201 with the new resource's representation and its URL (RFC 9110 §15.3.2). */
+export function created(location: string, body: object | string, options: ReplyOptions = {}): Reply {
+  return representation(201, body, { ...options, headers: { ...options.headers, Location: location } });
+}
+
+/** 200 with a representation that is a file. @param filename ASCII, without quotation marks (RFC 6266 §4.3) */
+export function document(
+  body: Uint8Array<ArrayBuffer>,
+  mediaType: string,
+  filename: string,
+  options: ReplyOptions = {},
+): Reply {
+  const headers = { ...options.headers, 'Content-Disposition': `inline; filename="${filename}"` };
+  return { cacheControl: revalidate, ...options, headers, status: 200, body, mediaType, tagged: true };
+}
+
+export function noContent(): Reply {
+  return { status: 204, body: null, mediaType: json, cacheControl: noStore, tagged: false };
+}
+
+/** An answer that is no resource's representation and must not be kept: tokens, secrets, errors. */
+export function secret(
+  status: number,
+  body: object | string,
+  headers?: Readonly<Record<string, string>>,
+): Reply {
+  return {
+    status,
+    body: typeof body === 'string' ? body : JSON.stringify(body),
+    mediaType: json,
+    cacheControl: noStore,
+    tagged: false,
+    ...(headers === undefined ? {} : { headers }),
+  };
+}
+
+function representation(status: number, body: object | string, options: ReplyOptions): Reply {
+  return {
+    cacheControl: revalidate,
+    ...options,
+    status,
+    body: typeof body === 'string' ? body : JSON.stringify(body),
+    mediaType: json,
+    tagged: true,
+  };
+}

@@ -1,0 +1,23 @@
+/** The life of the contract's versions: which one is current, which is deprecated, and when it ends. */
+import { httpDate } from '../cache/conditional.ts';
+
+export interface Version {
+  /** The path segment: `v1`. */
+  readonly name: string;
+  /** The number of the contract, as its document states it: `1.0.0`. The program's release is another one. */
+  readonly contract: string;
+  /** Epoch milliseconds. */
+  readonly deprecatedSince?: number | undefined;
+  readonly sunsetAt?: number | undefined;
+  /** The address of the version that follows. */
+  readonly successor?: string | undefined;
+}
+
+/** Headers for every answer of a version (RFC 8594, RFC 8288); none while it is current. */
+export function lifecycleHeaders(version: Version): Record<string, string> {
+  const headers: Record<string, string> = {};
+  if (version.deprecatedSince !== undefined) headers.Deprecation = httpDate(version.deprecatedSince);
+  if (version.sunsetAt !== undefined) headers.Sunset = httpDate(version.sunsetAt);
+  if (version.successor !== undefined) headers.Link = `<${version.successor}>; rel="successor-version"`;
+  return headers;
+}

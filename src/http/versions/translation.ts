@@ -1,0 +1,138 @@
+/**
+ * An endpoint of one version, published by another with a different representation: the same handler, so that
+ * what it does, checks and writes stays one. CONTRIBUTING.md says when and how ("Publishing a breaking change").
+ *
+ * Words: `old` is the version whose handler runs, `new` the one that the caller asked.
+ */
+import type { BodySpec, Endpoint, Input, PatchBody, ResponseSpec } from '../endpoint.ts';
+import { type ErrorDetail, HttpError } from '../errors.ts';
+import { validationFailed } from '../request/index.ts';
+import type { Reply } from '../response/reply.ts';
+
+type Members = Readonly<Record<string, unknown>>;
+
+export interface Translation {
+  readonly query?: Endpoint['query'];
+  readonly body?: BodySpec;
+  readonly responses?: Readonly<Record<number, ResponseSpec>>;
+  /** New query, as parsed → old one. */
+  readonly queryToOld?: (query: Members) => Members;
+  /** New body → what a client of the old version would send; in a partial body any member may be missing. */
+  readonly bodyToOld?: (body: Members) => Members;
+  /** What the old endpoint answers with a success → what the new one does. */
+  readonly answerToNew?: (body: Members) => Members;
+  /** Members that were renamed, old name → new name: errors and the pointers of patches follow them. */
+  readonly renamed?: Readonly<Record<string, string>>;
+}
+
+export function translated(endpoint: Endpoint, translation: Translation): Endpoint {
+  const { query, body, responses } = translation;
+  return {
+    ...endpoint,
+    ...(query === undefined ? {} : { query }),
+    ...(body === undefined ? {} : { body }),
+    ...(responses === undefined ? {} : { responses }),
+    async handle(input) {
+      try {
+        return replyToNew(await endpoint.handle(inputToOld(endpoint, input, translation)), translation);
+      } catch (error) {
+        throw error instanceof HttpError ? errorToNew(error, translation) : error;
+      }
+    },
+  };
+}
+
+type AnyInput = Input<unknown, unknown, unknown>;
+
+function inputToOld(endpoint: Endpoint, input: AnyInput, translation: Translation): AnyInput {
+  const { queryToOld, bodyToOld } = translation;
+  const { query, body } = input;
+  // A view of the request: what is not named here is the request's own.
+  return Object.create(input, {
+    // Boundary: request/index.ts has parsed both by the translation's schemas, which are of objects.
+    ...(queryToOld === undefined ? {} : { query: { value: queryToOld(query as Members) } }),
+    ...(bodyToOld === undefined || endpoint.body === undefined || body === undefined
+      ? {}
+      : { body: { value: anyBodyToOld(endpoint.body, body as Members | PatchBody<Members>, translation) } }),
+    precondition: {
+      // What a GET of the new version answers has the validator that its callers know.
+      value: (old: string, lastModified?: number) =>
+        input.precondition(textToNew(old, translation), lastModified),
+    },
+  });
+}
+
+function anyBodyToOld(spec: BodySpec, body: Members | PatchBody<Members>, translation: Translation): unknown {
+  const { bodyToOld = same, renamed = {} } = translation;
+  // As a client of the old version would send it: the old schema adds what it always has.
+  const parsed = (sent: Members): unknown => {
+    const result = spec.schema.safeParse(bodyToOld(sent));
+    if (result.success) return result.data;
+    throw validationFailed(result.error);
+  };
+  if (spec.kind !== 'patch') return parsed(body as Members);
+  const patch = body as PatchBody<Members>;
+  if (patch.kind === 'partial') return { ...patch, changes: parsed(patch.changes) };
+  if (patch.kind === 'merge')
+    return isMembers(patch.patch) ? { ...patch, patch: bodyToOld(patch.patch) } : patch;
+  const toOld = new Map(Object.entries(renamed).map(([old, name]) => [name, old]));
+  const operations: unknown = patch.patch;
+  if (!Array.isArray(operations)) return patch;
+  return { ...patch, patch: operations.map(operation => operationToOld(operation, toOld)) };
+}
+
+const same = (body: Members) => body;
+
+/** Pointers follow renamed members; values below the top of the document are taken as they are. */
+function operationToOld(operation: unknown, toOld: ReadonlyMap<string, string>): unknown {
+  if (!isMembers(operation)) return operation;
+  const changed: Record<string, unknown> = { ...operation };
+  for (const member of ['path', 'from']) {
+    const pointer = changed[member];
+    if (typeof pointer !== 'string' || !pointer.startsWith('/')) continue;
+    const slash = pointer.indexOf('/', 1);
+    const end = slash === -1 ? pointer.length : slash;
+    const old = toOld.get(pointer.slice(1, end));
+    if (old !== undefined) changed[member] = `/${old}${pointer.slice(end)}`;
+  }
+  return changed;
+}
+
+function replyToNew(reply: Reply, translation: Translation): Reply {
+  const isJson = typeof reply.body === 'string' && reply.mediaType.endsWith('json');
+  if (!isJson || translation.answerToNew === undefined) return reply;
+  // Its entity tag is that of the old body.
+  const { etag: _, ...rest } = reply;
+  return { ...rest, body: textToNew(reply.body, translation) };
+}
+
+function textToNew(old: string, { answerToNew }: Translation): string {
+  // Boundary: representations are JSON objects, written by the handler.
+  return answerToNew === undefined ? old : JSON.stringify(answerToNew(JSON.parse(old) as Members));
+}
+
+function errorToNew(error: HttpError, { renamed = {} }: Translation): HttpError {
+  const details = error.details?.map(detail => detailToNew(detail, renamed));
+  const named = Object.keys(renamed).find(old => error.message.startsWith(`${old}: `));
+  const message =
+    named === undefined ? error.message : `${renamed[named]}${error.message.slice(named.length)}`;
+  const { headers, cause } = error;
+  return new HttpError(error.code, {
+    message,
+    headers,
+    cause,
+    ...(details === undefined ? {} : { details }),
+  });
+}
+
+function detailToNew(detail: ErrorDetail, renamed: Readonly<Record<string, string>>): ErrorDetail {
+  const [first = '', ...rest] = detail.field.split('.');
+  const name = Object.hasOwn(renamed, first) ? renamed[first] : undefined;
+  if (name === undefined) return detail;
+  const pointer = `#/${name}${detail.pointer.slice(`#/${first}`.length)}`;
+  return { ...detail, field: [name, ...rest].join('.'), pointer };
+}
+
+function isMembers(value: unknown): value is Members {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

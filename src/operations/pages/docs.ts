@@ -1,0 +1,80 @@
+/** The documentation page: Swagger UI over /openapi.json, with every asset served from here. */
+import { join } from 'node:path';
+import { entityTag } from '../../http/cache/conditional.ts';
+
+/** A file of the page. */
+export interface DocsAsset {
+  readonly path: string;
+  readonly operationId: string;
+  readonly summary: string;
+  readonly mediaType: string;
+  /** Read, and its tag made, when it is first asked for. */
+  read(): Promise<StaticBody>;
+}
+
+/** What is the same for everybody until the release changes. */
+export interface StaticBody {
+  readonly body: Uint8Array<ArrayBuffer>;
+  readonly etag: string;
+}
+
+export interface Docs {
+  readonly page: string;
+  readonly contentSecurityPolicy: string;
+  readonly assets: readonly DocsAsset[];
+}
+
+const page = `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Catalog API</title>
+<link rel="stylesheet" href="/docs/reader.css">
+</head>
+<body>
+<div id="reader"></div>
+<script src="/docs/reader.js"></script>
+</body>
+</html>
+`;
+
+export function createDocs(): Docs {
+  return {
+    page,
+    // The reader sets styles of elements and shows icons as data; it may talk to this service and no other.
+    contentSecurityPolicy:
+      "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
+    assets: [
+      {
+        path: '/docs/reader.js',
+        operationId: 'getDocsScript',
+        summary: 'The script of the documentation page',
+        mediaType: 'text/javascript',
+        read: joined('swagger-ui-bundle.js', 'docs-page.js'),
+      },
+      {
+        path: '/docs/reader.css',
+        operationId: 'getDocsStyle',
+        summary: 'The style sheet of the documentation page',
+        mediaType: 'text/css',
+        read: joined('swagger-ui.css', 'docs-page.css'),
+      },
+    ],
+  };
+}
+
+/** A file of Swagger UI with one of our own after it; read once. */
+function joined(theirs: string, own: string): () => Promise<StaticBody> {
+  let made: Promise<StaticBody> | undefined;
+  async function read(): Promise<StaticBody> {
+    const files = [Bun.resolveSync(`swagger-ui-dist/${theirs}`, import.meta.dir), join(import.meta.dir, own)];
+    const texts = await Promise.all(files.map(file => Bun.file(file).text()));
+    const body = new TextEncoder().encode(texts.join('\n'));
+    return { body, etag: entityTag(body) };
+  }
+  return () => {
+    made ??= read();
+    return made;
+  };
+}

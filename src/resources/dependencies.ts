@@ -1,0 +1,21 @@
+/** What endpoints are given to work with. */
+import type { Config } from '../config.ts';
+import type { Outbox } from '../events/outbox.ts';
+import type { Queue } from '../events/queue.ts';
+import type { Paginator } from '../http/paginate.ts';
+import type { Mails } from '../mail/mails.ts';
+import type { Log } from '../operations/log.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { Database } from '../storage/database.ts';
+
+export interface Dependencies {
+  readonly config: Config;
+  readonly clock: Clock;
+  readonly database: Database;
+  readonly paginator: Paginator;
+  readonly outbox: Outbox;
+  readonly mails: Mails;
+  readonly log: Log;
+  /** What else is to be done after a commit. */
+  readonly queue: Queue;
+}

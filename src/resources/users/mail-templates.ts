@@ -1,0 +1,105 @@
+/** Mails to users: each is queued by the transaction that makes it necessary, with the token it carries. */
+import type { Config } from '../../config.ts';
+import type { Cause } from '../../events/outbox.ts';
+import * as texts from '../../mail/account-mails.ts';
+import type { MailRefusal } from '../../mail/limits.ts';
+import type { Mails } from '../../mail/mails.ts';
+import type { MailText } from '../../mail/template.ts';
+import type { Session } from '../../storage/database.ts';
+import type { AddressTokens } from './address-tokens.ts';
+import type { MailTokens, Purpose } from './mail-tokens.ts';
+import type { UserRow } from './store.ts';
+
+const hour = 60 * 60 * 1000;
+const week = 7 * 24 * hour;
+
+/** @returns why the mail is not sent, if so */
+type Send = (session: Session, user: UserRow, cause: Cause) => Promise<MailRefusal | undefined>;
+
+export interface MailTemplates {
+  /** A link to set the first password. */
+  readonly invite: Send;
+  /** A link to set a forgotten password anew. */
+  readonly resetPassword: Send;
+  /** A link that proves that the address is the user's. */
+  readonly verify: Send;
+  /** @param user as it was, with the address that is not used any more */
+  readonly addressChanged: Send;
+  /** The same with a link back. @param user with the version after the change */
+  readonly addressChangedWithWayBack: Send;
+  /**
+   * To the address that a user waits for: a link that confirms it, or, where it is taken, that it is. Both are the
+   * same work, so that how long it takes tells nothing.
+   * @param user with `pending_email`
+   */
+  confirmAddress(session: Session, user: UserRow, isTaken: boolean, cause: Cause): Promise<void>;
+}
+
+export function createMailTemplates(
+  config: Pick<Config, 'BASE_URL' | 'PORT' | 'PASSWORD_RESET_URL' | 'VERIFY_URL'>,
+  mails: Mails,
+  tokens: MailTokens,
+  addressTokens: AddressTokens,
+): MailTemplates {
+  // Never the address that a request was sent to: whoever asks would choose where the link in the mail leads.
+  const base = config.BASE_URL ?? `http://localhost:${config.PORT}`;
+  const shop = config.BASE_URL === undefined ? 'Catalog' : new URL(config.BASE_URL).host;
+  const passwordPage = config.PASSWORD_RESET_URL ?? `${base}/password-reset`;
+  const verifyPage = config.VERIFY_URL ?? `${base}/verify`;
+
+  const restorePage = `${base}/restore-address`;
+
+  const send = (session: Session, user: UserRow, text: MailText, cause: Cause) => {
+    const to = { name: nameOf(user) ?? '', address: user.email };
+    const isConfirmed = user.verified_at !== null;
+    // To others than themselves only administrators and keys write.
+    const isByStaff = cause.actor !== `user:${user.id}`;
+    return mails.add(session, { to, attachments: [], ...text, isConfirmed, isByStaff }, cause);
+  };
+
+  const withLink =
+    (
+      text: (letter: texts.LetterWithLink) => MailText,
+      page: string,
+      purpose: Purpose,
+      lifetime: number,
+    ): Send =>
+    async (session, user, cause) => {
+      const token = await tokens.issue(session, user.id, purpose, cause.at, lifetime);
+      return send(session, user, text({ shop, name: nameOf(user), link: linkTo(page, token) }), cause);
+    };
+
+  return {
+    invite: withLink(texts.invitationMail, passwordPage, 'password', week),
+    resetPassword: withLink(texts.passwordResetMail, passwordPage, 'password', hour),
+    verify: withLink(texts.verificationMail, verifyPage, 'verification', week),
+    addressChanged: (session, user, cause) =>
+      send(session, user, texts.addressChangedMail({ shop, name: nameOf(user) }), cause),
+    async addressChangedWithWayBack(session, { id, name, email, version }, cause) {
+      const given = { user_id: id, email, user_version: version };
+      const token = await addressTokens.issue(session, 'restoration', given, cause.at, week);
+      const text = texts.addressChangedWithWayBackMail({ shop, name, link: linkTo(restorePage, token) });
+      const mail = { to: { name, address: email }, attachments: [], ...text, isConfirmed: true };
+      // Beyond any limit: a thief would use it up before.
+      return mails.add(session, { ...mail, isUnlimited: true }, cause);
+    },
+    async confirmAddress(session, { id, pending_email, version }, isTaken, cause) {
+      const email = pending_email ?? '';
+      const wanted = { user_id: id, email, user_version: version };
+      const token = await addressTokens.issue(session, 'confirmation', wanted, cause.at, week);
+      const text = isTaken
+        ? texts.addressTakenMail({ shop })
+        : texts.addressConfirmationMail({ shop, link: linkTo(verifyPage, token) });
+      await mails.add(session, { to: { name: '', address: email }, attachments: [], ...text }, cause);
+    },
+  };
+}
+
+/** The name to greet with. Users choose their names, and may claim the address of a stranger. */
+const nameOf = ({ name, verified_at }: UserRow) => (verified_at === null ? undefined : name);
+
+function linkTo(page: string, token: string): string {
+  const link = new URL(page);
+  link.searchParams.set('token', token);
+  return link.href;
+}

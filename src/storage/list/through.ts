@@ -1,0 +1,47 @@
+/**
+ * Lists filtered by what another table says of their rows, such as the tags of products.
+ *
+ * Rows that few have in common are found there and sorted. What very many have in common is not: rows are read in
+ * the order of the list, and each is looked up there, until the page is full. Neither is fast for everything: what
+ * may take long is read aside, so that nobody else waits for it.
+ */
+import { LRUCache } from 'lru-cache';
+import type { Session } from '../database.ts';
+import type { Comparison, ListRequest } from './index.ts';
+import type { ListQueries } from './queries.ts';
+
+export type ThroughCondition = Comparison & { readonly through: NonNullable<Comparison['through']> };
+
+/** So many rows are found and sorted within some milliseconds. */
+const fewRows = 5000;
+/** How many rows have a value is counted again after this long: a page is right with either plan. */
+const countedForMs = 60_000;
+const rememberedValues = 500;
+
+/** The first condition that another table decides. */
+export function throughOf({ conditions }: ListRequest): ThroughCondition | undefined {
+  return conditions.find((condition): condition is ThroughCondition => 'through' in condition);
+}
+
+/** @returns a function that gives a request, which has such a condition, the way it is read */
+export function throughPlanner<Row>(session: Session, queries: ListQueries<Row>) {
+  const counted = new LRUCache<string, { many: boolean }>({ max: rememberedValues, ttl: countedForMs });
+
+  async function hasMany(condition: ThroughCondition): Promise<boolean> {
+    const name = `${condition.column} ${condition.value}`;
+    const known = counted.get(name);
+    if (known !== undefined) return known.many;
+    const many = await queries.hasMore(session, condition, fewRows);
+    counted.set(name, { many });
+    return many;
+  }
+
+  return async (request: ListRequest): Promise<ListRequest> => {
+    const condition = throughOf(request);
+    if (condition === undefined) return request;
+    const many = await hasMany(condition);
+    // The other table is in the order of ids itself.
+    const probed = many && request.order.column !== 'id';
+    return { ...request, through: { probed, aside: many && (probed || request.conditions.length > 1) } };
+  };
+}

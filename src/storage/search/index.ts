@@ -1,0 +1,146 @@
+/**
+ * The search index: one document for each resource that can be found, changed in the transaction that changes
+ * the resource. A store calls `add`, `change` and `remove` beside its own statements, and that is all it does.
+ */
+import { sql } from 'kysely';
+import { bulk } from '../bulk.ts';
+import type { Database, Session, Transaction } from '../database.ts';
+import { collectionVersions } from '../totals.ts';
+import { type DialectWords, postgresWords } from './postgres.ts';
+import { type Spelling, spelling } from './spelling.ts';
+import { sqliteWords } from './sqlite.ts';
+import { documentWords, type SearchText } from './words.ts';
+
+export type { SearchText } from './words.ts';
+
+/** What can be found; the order is that of equally good hits, and a type's number (from 1) is stored. */
+export const searchTypes = ['product', 'article', 'post', 'order', 'user'] as const;
+export type SearchType = (typeof searchTypes)[number];
+
+export interface SearchDocument extends SearchText {
+  readonly id: number;
+}
+
+/** A document whose words have been split already: as `documentWords` gives them, with spaces between. */
+export interface SplitDocument {
+  readonly id: number;
+  readonly words: string;
+}
+
+export interface SearchIndex {
+  /** A new resource. */
+  add(session: Transaction, type: SearchType, document: SearchDocument): Promise<void>;
+  /** Many new products at once; or what a migration finds. Of split documents the words have to be kept as well. */
+  addMany(
+    session: Transaction,
+    type: SearchType,
+    documents: readonly (SearchDocument | SplitDocument)[],
+  ): Promise<void>;
+  /** Keeps words for searches that misspell them: those of split documents. */
+  keep(session: Transaction, words: readonly string[]): void;
+  /** Removes, of words that were kept, those that are in no document. */
+  release(session: Transaction, words: readonly string[]): void;
+  /** A resource that has changed; writes nothing when its text is the same. */
+  change(session: Transaction, type: SearchType, before: SearchText, after: SearchDocument): Promise<void>;
+  /** A resource that is gone. */
+  remove(session: Transaction, type: SearchType, before: SearchDocument): Promise<void>;
+  /** After very many additions: makes searches fast again. Takes about a second per million documents. */
+  compact(session: Session): Promise<void>;
+}
+
+/** A document's place in the index and among equally good hits: by type, then by id. Below 2^53. */
+export const positionOf = (type: SearchType, id: number): number =>
+  (searchTypes.indexOf(type) + 1) * typeSpan + id;
+/** How many positions a type has. */
+export const typeSpan = 4_294_967_296;
+
+export function typeAt(position: number): SearchType {
+  const type = searchTypes[Math.floor(position / typeSpan) - 1];
+  if (type === undefined) throw new Error(`no type of document has the position ${position}`);
+  return type;
+}
+export const idAt = (position: number): number => position % typeSpan;
+
+/** The name under which `add`, `change` and `remove` advance collection_versions: see search-counts.ts. */
+export const searchCollection = 'search';
+
+const table = 'search_index';
+/** Documents per INSERT, largest first. */
+const insertSizes = [100, 10, 1] as const;
+
+export function wordsOfDialect({ dialect }: Pick<Database, 'dialect'>): DialectWords {
+  return dialect.name === 'sqlite' ? sqliteWords : postgresWords;
+}
+
+/** Misspelt words are looked for among those of products, articles and posts: words of people are not kept. */
+const keptBelow = positionOf('order', 0);
+
+export function spellingOf(database: Pick<Database, 'build' | 'dialect'>): Spelling {
+  return spelling(database, wordsOfDialect(database).spellings, keptBelow);
+}
+
+export function searchIndex(database: Pick<Database, 'build' | 'dialect'>): SearchIndex {
+  const { build } = database;
+  const dialect = wordsOfDialect(database);
+  const versions = collectionVersions(database);
+  const words = spellingOf(database);
+  const inserts = bulk(table, insertSizes, size => dialect.insert(size).compile(build));
+  const removals = bulk(table, [1], () => dialect.remove(sql`${null}`).compile(build));
+
+  const row = (type: SearchType, id: number, entries: readonly string[]) => [
+    positionOf(type, id),
+    entries.join(' '),
+  ];
+
+  const isKept = (type: SearchType) => positionOf(type, 0) < keptBelow;
+
+  return {
+    async add(session, type, document) {
+      // New products are told by their ids: see search-counts.ts.
+      if (type !== 'product') versions.advance(session, searchCollection);
+      const entries = documentWords(document);
+      if (isKept(type)) words.keep(session, entries);
+      await session.insertDeferred(inserts, row(type, document.id, entries));
+    },
+
+    keep: words.keep,
+    release: words.release,
+
+    async addMany(session, type, documents) {
+      const rows: (readonly unknown[])[] = [];
+      for (const document of documents) {
+        if ('words' in document) rows.push([positionOf(type, document.id), document.words]);
+        else {
+          const entries = documentWords(document);
+          if (isKept(type)) words.keep(session, entries);
+          rows.push(row(type, document.id, entries));
+        }
+      }
+      for (const statement of inserts.statements(rows)) await session.run(statement);
+    },
+
+    async change(session, type, before, after) {
+      if (before.title === after.title && before.body === after.body) return;
+      // Hits show the text itself: also when its words are the same, answers are others now.
+      versions.advance(session, searchCollection);
+      const entries = documentWords(after);
+      const old = documentWords(before);
+      if (entries.length === old.length && entries.every((word, index) => word === old[index])) return;
+      await session.insertDeferred(inserts, row(type, after.id, entries));
+      if (!isKept(type)) return;
+      const [had, has] = [new Set(old), new Set(entries)];
+      words.keep(session, [...has.difference(had)]);
+      words.release(session, [...had.difference(has)]);
+    },
+
+    async remove(session, type, before) {
+      versions.advance(session, searchCollection);
+      await session.insertDeferred(removals, [positionOf(type, before.id)]);
+      if (isKept(type)) words.release(session, documentWords(before));
+    },
+
+    async compact(session) {
+      for (const statement of dialect.compact()) await session.run(statement.compile(build));
+    },
+  };
+}

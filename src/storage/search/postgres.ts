@@ -1,0 +1,209 @@
+/**
+ * The search index on PostgreSQL, and what the two databases have to say alike. A document is a `tsvector` of
+ * the words as they are: no configuration, dictionary or extension is asked, so that none has to be installed
+ * and every server finds the same.
+ */
+import { type RawBuilder, sql } from 'kysely';
+import type { Builder, Session } from '../database.ts';
+import { type Expression, expressionText, type Term } from './expression.ts';
+import { titleMark } from './words.ts';
+
+type Part = RawBuilder<unknown>;
+
+/** What a page query takes. */
+export interface PageArguments<Value> {
+  readonly query: Value;
+  readonly low: Value;
+  readonly high: Value;
+  readonly limit: Value;
+  readonly offset: Value;
+}
+
+/** The statements of a search index in one dialect. Positions: see index.ts. */
+export interface DialectWords {
+  tables(): Part[];
+  /** Puts the pieces together that many writes have left, so that searches have fewer to look into. */
+  compact(): Part[];
+  /** Takes a position and the words with spaces between, `size` times; puts the document in its old one's place. */
+  insert(size: number): Part;
+  remove(position: Part): Part;
+  /** Removes all documents, and the words kept of them. */
+  clear(): Part[];
+  /** The words of all documents, some at a time; those of one document need not follow each other. */
+  entries(session: Session, build: Builder): AsyncGenerator<readonly Entry[]>;
+  /** An expression in the database's own query language. */
+  text(expression: Expression): string;
+  /**
+   * @param types numbers of the types meant, ascending
+   * @param rare whether only few documents are hits: so they had better be gathered first and then put in order
+   */
+  page(
+    values: PageArguments<Part>,
+    types: readonly number[],
+    descending: boolean,
+    rare: boolean,
+  ): RawBuilder<{ position: number }>;
+  /** Looks at a sample of the documents between two positions; undefined where it makes no difference. */
+  sample?(values: Pick<PageArguments<Part>, 'query' | 'low' | 'high'>): RawBuilder<Sample>;
+  /** How many documents there are of a range. */
+  count(values: Pick<PageArguments<Part>, 'query' | 'low' | 'high'>): RawBuilder<{ total: number }>;
+  /** The same, but no more than `limit`; undefined where a long search holds nobody up. */
+  countUpTo?(values: Omit<PageArguments<Part>, 'offset'>): RawBuilder<{ total: number }>;
+  /** Whether documents of one word are counted type by type: where they come one after another, grouping would sort. */
+  readonly countsWordsApart: boolean;
+  /** How many of each type, in one go; undefined where each type had better be counted alone. */
+  countTypes?(
+    values: Pick<PageArguments<Part>, 'query' | 'low' | 'high'>,
+  ): RawBuilder<{ type: number; total: number }>;
+  /** The words that begin with this one and are longer, up to a limit; undefined where prefixes cost no more. */
+  longerWords?(values: { readonly word: Part; readonly limit: Part }): RawBuilder<{ word: string }>;
+  readonly spellings: SpellingStatements;
+  /** At least as many as there are documents; undefined where a long search holds nobody up. */
+  documents?(): RawBuilder<{ total: number }>;
+  /**
+   * `version` is another whenever a document has been changed or removed; `last` tells how many products there
+   * were, and when it is larger, all the products since have larger ids.
+   * @param changed, all: the version of what changes documents, and of all that adds them too
+   */
+  mark(changed: Part, all: Part): RawBuilder<Mark>;
+}
+
+/** The statements of the kept words (spelling.ts). Lists are text: their words with spaces between. */
+export interface SpellingStatements {
+  /**
+   * Those of the words that are kept, in order.
+   * @param lock keeps them as they are until the transaction ends: `shared` with others that need them kept
+   */
+  kept(words: Part, lock: 'shared' | 'exclusive'): RawBuilder<{ word: string }>;
+  /** Those of the words that no document below a position has. */
+  unused(words: Part, below: Part): RawBuilder<{ word: string }>;
+  /** A first look, cheap for words that many documents have: those that a sample of the documents does not have. */
+  rare?(words: Part, below: Part): RawBuilder<{ word: string }>;
+  /** Keeps words: two lists of the same length, of spellings and of the words they are of. */
+  insert(spellings: Part, words: Part): Part;
+  remove(spellings: Part, words: Part): Part;
+  /** All words of the documents below a position. */
+  indexed(below: Part): RawBuilder<{ word: string }>;
+}
+
+/** A word of a document. */
+export interface Entry {
+  readonly position: number;
+  readonly word: string;
+}
+
+export interface Sample {
+  readonly hits: number;
+  readonly documents: number;
+}
+
+export interface Mark {
+  readonly version: number;
+  readonly last: number;
+}
+
+const quoted = ({ word, title, prefix }: Term) => `'${title ? titleMark : ''}${word}'${prefix ? ':*' : ''}`;
+
+const list = (words: Part) => sql`string_to_array(${words}::text, ' ')`;
+const isIn = sql`words @@ quote_literal(word)::tsquery`;
+
+const spellings: SpellingStatements = {
+  kept: (words, lock) => sql<{ word: string }>`select word from search_spellings
+    where spelling = any(${list(words)}) and word = spelling
+    order by spelling ${sql.raw(lock === 'shared' ? 'for key share' : 'for update')}`,
+  // As a sum, the position is not one that there is an order of: rare words are found by the index of words.
+  unused: (words, below) => sql<{ word: string }>`select word from unnest(${list(words)}) as listed (word)
+    where not exists (select 1 from search_index where ${isIn} and position + 0 < ${below} offset 0)`,
+  rare: (words, below) => sql<{ word: string }>`with sample as materialized (
+      select words from search_index where position < ${below} order by position desc limit 200)
+    select word from unnest(${list(words)}) as listed (word)
+    where not exists (select 1 from sample where ${isIn})`,
+  insert: (spelt, words) => sql`insert into search_spellings (spelling, word)
+    select * from unnest(${list(spelt)}, ${list(words)}) on conflict (spelling, word) do nothing`,
+  remove: (spelt, words) => sql`delete from search_spellings
+    where (spelling, word) in (select * from unnest(${list(spelt)}, ${list(words)}))`,
+  indexed: below => sql<{ word: string }>`select word
+    from ts_stat(format('select words from search_index where position < %s', ${below}::double precision))`,
+};
+
+const documentsAtOnce = 500;
+
+async function* readEntries(session: Session, build: Builder): AsyncGenerator<Entry[]> {
+  for (let last = 0; ; ) {
+    const query = sql<{ position: number; words: string }>`select position,
+        array_to_string(tsvector_to_array(words), ' ') as words
+      from search_index where position > ${last} order by position limit ${sql.lit(documentsAtOnce)}`;
+    const rows = await session.all(query.compile(build));
+    const end = rows.at(-1);
+    if (end === undefined) return;
+    yield rows.flatMap(({ position, words }) =>
+      words.split(' ').flatMap(word => (word === '' ? [] : [{ position, word }])),
+    );
+    last = end.position;
+  }
+}
+
+export const postgresWords: DialectWords = {
+  spellings,
+
+  tables: () => [
+    // As a number, because the driver hands 64-bit integers over as text.
+    sql`create table search_index (position double precision primary key, words tsvector not null)`,
+    sql`create index search_index_by_word on search_index using gin (words)`,
+    sql`create table search_spellings (spelling text collate "C" not null, word text collate "C" not null,
+      primary key (spelling, word))`,
+  ],
+
+  // Its autovacuum does so by itself.
+  compact: () => [],
+
+  insert: size => {
+    const row = sql`(${null}::double precision, array_to_tsvector(string_to_array(${null}::text, ' ')))`;
+    return sql`insert into search_index (position, words) values ${sql.join(Array.from({ length: size }, () => row))}
+      on conflict (position) do update set words = excluded.words`;
+  },
+  remove: position => sql`delete from search_index where position = ${position}`,
+  clear: () => [sql`delete from search_index`, sql`delete from search_spellings`],
+  entries: readEntries,
+
+  text: expression => expressionText(expression, { and: ' & ', or: ' | ', not: ' & !' }, quoted),
+
+  // Plans are made once for all queries, and the planner takes every word to be in as many documents. Walking
+  // through all documents in their order finds a common word at once and a rare one never; the index of words
+  // the other way round. As a sum, the position is not one that there is an order of.
+  page({ query, low, high, limit, offset }, types, descending, rare) {
+    const position = rare ? sql`position + 0` : sql`position`;
+    return sql`select position from search_index
+      where words @@ ${query}::tsquery and ${position} >= ${low} and ${position} < ${high} ${ofTypes(types)}
+      order by ${position} ${sql.raw(descending ? 'desc' : 'asc')} limit ${limit} offset ${offset}`;
+  },
+
+  sample: ({ query, low, high }) => sql`
+    select cast(count(*) filter (where words @@ ${query}::tsquery) as integer) as hits,
+      cast(count(*) as integer) as documents
+    from (select ${low}::double precision as first, coalesce(max(position), 0) as last
+      from search_index where position < ${high}) as span
+    cross join generate_series(0, 7) as step
+    cross join lateral (select words from search_index
+      where position >= span.first + floor((span.last - span.first) * step / 8)
+      order by position limit 32) as sampled`,
+
+  count: ({ query, low, high }) => sql`
+    select cast(count(*) as integer) as total from search_index
+    where words @@ ${query}::tsquery and position + 0 >= ${low} and position + 0 < ${high}`,
+
+  countsWordsApart: false,
+  countTypes: ({ query, low, high }) => sql`
+    select cast(floor(position / 4294967296) as integer) as type, cast(count(*) as integer) as total
+    from search_index
+    where words @@ ${query}::tsquery and position + 0 >= ${low} and position + 0 < ${high}
+    group by 1`,
+
+  // Ids may become visible in another order than they were given: only the version tells.
+  mark: (_changed, all) => sql`select ${all} as version, 0 as last`,
+};
+
+const ofTypes = (types: readonly number[]) =>
+  types.every((type, index) => index === 0 || type === (types[index - 1] ?? 0) + 1)
+    ? sql``
+    : sql`and floor(position / 4294967296) in (${sql.join(types.map(type => sql.lit(type)))})`;

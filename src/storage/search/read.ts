@@ -1,0 +1,251 @@
+/**
+ * Reads the search index: pages of positions, and how many there are. What a word of very many documents costs
+ * is to count them; so counts are remembered, and only what has been added since is counted again.
+ */
+import { type RawBuilder, sql } from 'kysely';
+import { LRUCache } from 'lru-cache';
+import type { Database, Session } from '../database.ts';
+import { type Arguments, prepared, preparedByShape } from '../prepared.ts';
+import type { Expression, Range } from './expression.ts';
+import {
+  positionOf,
+  type SearchType,
+  searchCollection,
+  searchTypes,
+  typeSpan,
+  wordsOfDialect,
+} from './index.ts';
+import type { Mark, PageArguments, Sample } from './postgres.ts';
+
+export interface SearchPage extends Partial<Range> {
+  /** Known to have few hits altogether. */
+  readonly rare?: boolean;
+  readonly limit: number;
+  readonly offset?: number;
+  readonly descending?: boolean;
+}
+
+/** `brief`: reads that might take long are refused with LongRead instead of holding everybody up. */
+export interface SearchSession extends Session {
+  readonly brief?: boolean;
+}
+
+/** To be asked again in a session that is not brief. */
+export class LongRead extends Error {}
+
+export interface SearchReader {
+  /** Whether a statement holds up everybody else, so that sessions had better be brief. */
+  readonly holdsUp: boolean;
+  /** Positions of documents of these types, in their order. */
+  page(
+    session: SearchSession,
+    expression: Expression,
+    types: readonly SearchType[],
+    page: SearchPage,
+  ): Promise<number[]>;
+  /** How many there are of each of these types: exact. */
+  counts(
+    session: SearchSession,
+    expression: Expression,
+    types: readonly SearchType[],
+  ): Promise<Map<SearchType, number>>;
+  /** The same where it is remembered, and so costs little even for very many; else undefined. */
+  remembered(
+    session: SearchSession,
+    expression: Expression,
+    types: readonly SearchType[],
+  ): Promise<Map<SearchType, number> | undefined>;
+  /** The words that begin with this one and are longer; undefined when they are many, or not worth knowing. */
+  longerWords(session: SearchSession, word: string): Promise<string[] | undefined>;
+  /** Another number whenever what a search answers may have changed. */
+  version(session: Session): Promise<number>;
+}
+
+const rememberedCounts = 5000;
+/** Of those asked for lately, which are rare. */
+const rememberedRare = 5000;
+/** A word that fewer of the sampled documents have than one in so many is rare. */
+const rareShare = 100;
+/** Longer words than these are looked up as a prefix. */
+const fewLonger = 16;
+/** Documents of which a brief session may read all; SQLite looks at a million in 20 to 100 ms, a prefix takes 1 s. */
+const briefDocuments = 20_000;
+/** Hits that a brief session may pass over. */
+const briefOffset = 1000;
+
+export function searchReader(database: Pick<Database, 'build' | 'dialect'>): SearchReader {
+  const { build, dialect } = database;
+  const words = wordsOfDialect(database);
+  const remembered = new LRUCache<string, Mark & { readonly total: number }>({ max: rememberedCounts });
+
+  const compilable = <R>(query: RawBuilder<R>) => ({ compile: () => query.compile(build) });
+  const versionOf = (collections: readonly string[]) =>
+    sql`cast((select coalesce(sum(version), 0) from collection_versions
+      where collection in (${sql.join(collections.map(name => sql.lit(name)))})) as ${dialect.types.real})`;
+  const changed = versionOf([searchCollection]);
+  // Products advance the version of their own collection whenever one is added.
+  const all = versionOf([searchCollection, 'products']);
+  const versionQuery = compilable(sql<{ version: number }>`select ${all} as version`).compile();
+  const documentsQuery = words.documents && compilable(words.documents()).compile();
+  const markQuery = compilable(words.mark(changed, all)).compile();
+  const longerQuery = prepared<{ word: string; limit: number }, { word: string }>(argument =>
+    compilable(words.longerWords?.(argument) ?? sql`select ${argument.word} limit ${argument.limit}`),
+  );
+  const countQuery = prepared<{ query: string; low: number; high: number }, { total: number }>(argument =>
+    compilable(words.count(argument)),
+  );
+  type Spanned = { query: string; low: number; high: number };
+  const countTypesQuery = prepared<Spanned, { type: number; total: number }>(argument =>
+    compilable(words.countTypes?.(argument) ?? sql`select ${argument.query}`),
+  );
+  const countUpToQuery = prepared<Spanned & { limit: number }, { total: number }>(argument =>
+    compilable(words.countUpTo?.(argument) ?? words.count(argument)),
+  );
+  const pageQuery = preparedByShape<Arguments & PageArguments<unknown>, { position: number }>(
+    (shape, argument) => {
+      const [direction, frequency, ...types] = shape.split(' ');
+      return compilable(words.page(argument, types.map(Number), direction === 'down', frequency === 'rare'));
+    },
+  );
+
+  const sampleQuery = prepared<Spanned, Sample>(argument =>
+    compilable(words.sample?.(argument) ?? sql`select ${argument.query}`),
+  );
+  const rare = new LRUCache<string, boolean>({ max: rememberedRare });
+
+  /** Whether few documents are hits, as far as a sample of the products tells; most documents are products. */
+  async function isRare(session: SearchSession, query: string): Promise<boolean> {
+    if (words.sample === undefined) return false;
+    const known = rare.get(query);
+    if (known !== undefined) return known;
+    const sample = await session.first(sampleQuery({ query, ...spanOf(['product']) }));
+    const found = sample !== undefined && sample.hits * rareShare < sample.documents;
+    rare.set(query, found);
+    return found;
+  }
+
+  async function countBetween(session: SearchSession, query: string, range: Range): Promise<number> {
+    if (session.brief !== true) return (await session.first(countQuery({ query, ...range })))?.total ?? 0;
+    const limit = briefDocuments + 1;
+    const total = (await session.first(countUpToQuery({ query, ...range, limit })))?.total ?? 0;
+    if (total >= limit) throw new LongRead();
+    return total;
+  }
+
+  /** Products can be very many: theirs is remembered together with the last product there was. */
+  async function countOf(
+    session: SearchSession,
+    query: string,
+    type: SearchType,
+    mark: Mark,
+  ): Promise<number> {
+    const key = keyOf(type, query);
+    const known = remembered.get(key);
+    const holds = known !== undefined && known.version === mark.version;
+    if (holds && (type !== 'product' || known.last === mark.last)) return known.total;
+    const { low, high } = spanOf([type]);
+    const total =
+      holds && known.last < mark.last
+        ? known.total + (await countBetween(session, query, { low: low + known.last + 1, high }))
+        : await countBetween(session, query, { low, high });
+    remembered.set(key, { ...mark, total });
+    return total;
+  }
+
+  /** Counts all types at once and remembers that. */
+  async function countTogether(
+    session: SearchSession,
+    query: string,
+    types: readonly SearchType[],
+    mark: Mark,
+  ) {
+    if (types.every(type => remembered.get(keyOf(type, query))?.version === mark.version)) return;
+    const rows = await session.all(countTypesQuery({ query, ...spanOf(types) }));
+    for (const type of types) {
+      const total = rows.find(row => row.type === numberOf(type))?.total ?? 0;
+      remembered.set(keyOf(type, query), { ...mark, total });
+    }
+  }
+
+  async function refuseIfBrief(session: SearchSession): Promise<void> {
+    if (session.brief !== true || documentsQuery === undefined) return;
+    if (((await session.first(documentsQuery))?.total ?? 0) > briefDocuments) throw new LongRead();
+  }
+
+  async function marked(session: Session): Promise<Mark> {
+    return (await session.first(markQuery)) ?? { version: 0, last: 0 };
+  }
+
+  async function countAll(session: SearchSession, query: string, types: readonly SearchType[], mark: Mark) {
+    const counts = new Map<SearchType, number>();
+    for (const type of types) counts.set(type, await countOf(session, query, type, mark));
+    return counts;
+  }
+
+  return {
+    holdsUp: words.documents !== undefined,
+
+    async page(session, expression, types, options) {
+      const { limit, offset = 0, descending = false, ...range } = options;
+      // What has to be read is then what is shown, or no more than one word's documents in a title.
+      const within = offset <= briefOffset && isOneWord(expression);
+      const anew = expression.not.length === 0 || (range.low ?? range.high) === undefined;
+      if (!within || !anew) await refuseIfBrief(session);
+      const span = spanOf(types);
+      const low = Math.max(span.low, range.low ?? 0);
+      const high = Math.min(span.high, range.high ?? span.high);
+      if (low >= high) return [];
+      const query = words.text(expression);
+      const frequency = (options.rare ?? (await isRare(session, query))) ? 'rare' : 'common';
+      const shape = `${descending ? 'down' : 'up'} ${frequency} ${numbersOf(types).join(' ')}`;
+      const values = { query, low, high, limit, offset };
+      return (await session.all(pageQuery(shape, values))).map(({ position }) => position);
+    },
+
+    async counts(session, expression, types) {
+      if (!isOneWord(expression)) await refuseIfBrief(session);
+      const query = words.text(expression);
+      const mark = await marked(session);
+      if (words.countTypes !== undefined && !(words.countsWordsApart && isOneWord(expression)))
+        await countTogether(session, query, types, mark);
+      return countAll(session, query, types, mark);
+    },
+
+    async remembered(session, expression, types) {
+      const query = words.text(expression);
+      if (!types.every(type => remembered.has(keyOf(type, query)))) return undefined;
+      if (!isOneWord(expression)) await refuseIfBrief(session);
+      const mark = await marked(session);
+      const hold = types.every(type => remembered.get(keyOf(type, query))?.version === mark.version);
+      return hold ? countAll(session, query, types, mark) : undefined;
+    },
+
+    async longerWords(session, word) {
+      if (words.longerWords === undefined) return undefined;
+      const rows = await session.all(longerQuery({ word, limit: fewLonger + 1 }));
+      return rows.length > fewLonger ? undefined : rows.map(row => row.word);
+    },
+
+    async version(session) {
+      return (await session.first(versionQuery))?.version ?? 0;
+    },
+  };
+}
+
+/** Whether the index gives its documents one after another. */
+function isOneWord({ groups, not }: Expression): boolean {
+  const [first] = groups;
+  const streamed = first?.every(({ prefix, longer }) => !prefix || longer !== undefined) === true;
+  return groups.length === 1 && streamed && not.every(isOneWord);
+}
+
+const keyOf = (type: SearchType, query: string) => `${type} ${query}`;
+
+const numberOf = (type: SearchType) => searchTypes.indexOf(type) + 1;
+const numbersOf = (types: readonly SearchType[]) => types.map(numberOf).sort((a, b) => a - b);
+
+/** From the first position of these types to behind their last. */
+function spanOf(types: readonly SearchType[]): Range {
+  const positions = types.map(type => positionOf(type, 0));
+  return { low: Math.min(...positions), high: Math.max(...positions) + typeSpan };
+}

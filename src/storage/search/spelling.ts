@@ -1,0 +1,172 @@
+/**
+ * The words a misspelt word may have been meant as: those of the documents that everybody may read. Each is kept
+ * under itself and under every spelling with one letter left out: two words with one typo between them (a letter too
+ * many, too few, another, or two swapped) have such a spelling in common.
+ *
+ * A word is kept from its first document on and removed with its last. The search index itself tells whether there
+ * is one left, so that no count has to be kept, which all writers of a common word would wait for: who adds a
+ * document with a word locks the word's row shared, who removes one locks it alone and then looks
+ * (docs/decisions/0016).
+ */
+import { type RawBuilder, sql } from 'kysely';
+import type { Database, Ending, Session, Transaction } from '../database.ts';
+import { prepared } from '../prepared.ts';
+import type { SpellingStatements } from './postgres.ts';
+import { canBeMisspelt } from './words.ts';
+
+/** In letters. Shorter words are other words with any typo. */
+const shortest = 4;
+const mostCandidates = 50;
+/** Words per statement: none takes long. */
+const wordsAtOnce = 250;
+
+export interface Spelling {
+  /** Keeps the words of a document that the transaction writes; those that nobody misspells are passed over. */
+  keep(session: Transaction, entries: readonly string[]): void;
+  /** Removes, of the words that a document has no more, those that no other document has. */
+  release(session: Transaction, entries: readonly string[]): void;
+  /** Removes all, and keeps the words of the documents that there are. */
+  rebuild(session: Session): Promise<void>;
+  /** Whether exactly the words of the documents that there are are kept, each under all of its spellings. */
+  isWhole(session: Session): Promise<boolean>;
+  /** Known words with exactly one typo between them and this one, in order; none for words too short or with digits. */
+  candidates(session: Session, word: string): Promise<string[]>;
+}
+
+/** How an item of the ending begins: what has become of the word. */
+const added = '+';
+const dropped = '-';
+
+const keptWords = sql<{ word: string }>`select word from search_spellings where spelling = word`;
+const keptPairs = sql<{
+  total: number;
+}>`select cast(count(*) as integer) as total from search_spellings`;
+
+/** @param below documents before this position of the index are those whose words are kept */
+export function spelling(
+  { build }: Pick<Database, 'build'>,
+  statements: SpellingStatements,
+  below: number,
+): Spelling {
+  const limit = sql.lit(below);
+  const listing = (query: (words: RawBuilder<unknown>) => RawBuilder<{ word: string }>) => {
+    const select = prepared<{ words: string }, { word: string }>(({ words }) => ({
+      compile: () => query(words).compile(build),
+    }));
+    return async (session: Session, words: readonly string[]): Promise<string[]> =>
+      words.length === 0
+        ? []
+        : (await session.all(select({ words: words.join(' ') }))).map(({ word }) => word);
+  };
+  const shared = listing(words => statements.kept(words, 'shared'));
+  const alone = listing(words => statements.kept(words, 'exclusive'));
+  const unused = listing(words => statements.unused(words, limit));
+  const { rare } = statements;
+  const seldom = rare && listing(words => rare(words, limit));
+
+  const writing = (
+    query: (spelt: RawBuilder<unknown>, words: RawBuilder<unknown>) => RawBuilder<unknown>,
+  ) => {
+    const write = prepared<{ spelt: string; words: string }, unknown>(({ spelt, words }) => ({
+      compile: () => query(spelt, words).compile(build),
+    }));
+    return async (session: Session, words: readonly string[]): Promise<void> => {
+      if (words.length === 0) return;
+      const pairs = words.flatMap(word => [word, ...oneLetterLess(word)].map(spelt => ({ spelt, word })));
+      const column = (name: 'spelt' | 'word') => pairs.map(pair => pair[name]).join(' ');
+      await session.run(write({ spelt: column('spelt'), words: column('word') }));
+    };
+  };
+  const insert = writing(statements.insert);
+  const remove = writing(statements.remove);
+
+  const ending: Ending = {
+    async run(session, items) {
+      const used = wordsWith(added, items);
+      const freed = wordsWith(dropped, items);
+      // In one order for all transactions, so that none waits for another crosswise.
+      const words = [...used.union(freed)].sort();
+      for (let start = 0; start < words.length; start += wordsAtOnce) {
+        const some = words.slice(start, start + wordsAtOnce);
+        let kept = new Set(await (freed.size === 0 ? shared : alone)(session, some));
+        const candidates = some.filter(word => freed.has(word));
+        const gone = new Set(await unused(session, (await seldom?.(session, candidates)) ?? candidates));
+        await remove(
+          session,
+          [...gone].filter(word => kept.has(word)),
+        );
+        const needed = some.filter(word => used.has(word) && !gone.has(word));
+        // Another transaction may keep a word first, and a third remove it again before it is locked here.
+        for (let missing = without(needed, kept); missing.length > 0; missing = without(missing, kept)) {
+          await insert(session, missing);
+          kept = new Set(await shared(session, missing));
+        }
+      }
+    },
+  };
+
+  const leave = (session: Transaction, what: string, entries: readonly string[]) => {
+    for (const entry of entries) if (canBeMisspelt(entry)) session.atEnd(ending, what + entry);
+  };
+
+  return {
+    keep: (session, entries) => leave(session, added, entries),
+    release: (session, entries) => leave(session, dropped, entries),
+
+    async rebuild(session) {
+      await session.run(sql`delete from search_spellings`.compile(build));
+      const rows = await session.all(statements.indexed(limit).compile(build));
+      const words = rows.map(({ word }) => word).filter(canBeMisspelt);
+      for (let start = 0; start < words.length; start += wordsAtOnce) {
+        await insert(session, words.slice(start, start + wordsAtOnce));
+      }
+    },
+
+    async isWhole(session) {
+      const indexed = await session.all(statements.indexed(limit).compile(build));
+      const words = indexed.map(({ word }) => word).filter(canBeMisspelt);
+      const kept = new Set((await session.all(keptWords.compile(build))).map(({ word }) => word));
+      const total = (await session.first(keptPairs.compile(build)))?.total ?? 0;
+      const expected = words.reduce((sum, word) => sum + 1 + oneLetterLess(word).length, 0);
+      return kept.size === words.length && words.every(word => kept.has(word)) && total === expected;
+    },
+
+    async candidates(session, word) {
+      if (!canBeMisspelt(word) || [...word].length < shortest) return [];
+      const spellings = [word, ...oneLetterLess(word)];
+      const query = sql<{ word: string }>`select distinct word from search_spellings
+        where spelling in (${sql.join(spellings)})`;
+      const rows = await session.all(query.compile(build));
+      const near = rows.map(row => row.word).filter(other => hasOneTypo(word, other));
+      return near.sort().slice(0, mostCandidates);
+    },
+  };
+}
+
+function wordsWith(what: string, items: readonly string[]): Set<string> {
+  return new Set(items.filter(item => item.startsWith(what)).map(item => item.slice(what.length)));
+}
+
+const without = (words: readonly string[], others: ReadonlySet<string>) =>
+  words.filter(word => !others.has(word));
+
+function oneLetterLess(word: string): string[] {
+  const points = [...word];
+  return [...new Set(points.map((_, index) => points.toSpliced(index, 1).join('')))];
+}
+
+/** Whether one letter inserted, deleted or replaced, or two neighbours swapped, makes one word the other. */
+export function hasOneTypo(a: string, b: string): boolean {
+  const [short, long] = [[...a], [...b]].sort((x, y) => x.length - y.length);
+  if (short === undefined || long === undefined || long.length - short.length > 1) return false;
+  let start = 0;
+  while (start < short.length && short[start] === long[start]) start++;
+  const rest = (word: readonly string[], from: number) => word.slice(from).join('');
+  if (short.length < long.length) return rest(short, start) === rest(long, start + 1);
+  if (start === short.length) return false;
+  const swapped = short[start] === long[start + 1] && short[start + 1] === long[start];
+  return (
+    rest(short, start + 1) === rest(long, start + 1) ||
+    (swapped && rest(short, start + 2) === rest(long, start + 2))
+  );
+}

@@ -1,0 +1,137 @@
+/**
+ * The search index on SQLite: FTS5, which keeps nothing but which words are in which documents. The tokenizer
+ * `ascii` takes every character beyond ASCII as part of a word, so it splits only where we have put spaces.
+ */
+import { type RawBuilder, sql } from 'kysely';
+import type { Builder, Session } from '../database.ts';
+import { expressionText, type Term } from './expression.ts';
+import type { DialectWords, Entry, SpellingStatements } from './postgres.ts';
+import { titleMark } from './words.ts';
+
+/** FTS5 puts together all documents of a prefix before it gives the first; those of words it gives as it goes. */
+function quoted({ word, title, prefix, longer }: Term): string {
+  const one = (text: string) => `"${title ? titleMark : ''}${text}"`;
+  if (!prefix) return one(word);
+  return longer === undefined ? `${one(word)}*` : `(${[word, ...longer].map(one).join(' OR ')})`;
+}
+
+const setting = (name: 'automerge' | 'crisismerge', value: number) =>
+  `insert into search_index (search_index, rank) values ('${name}', ${value})`;
+const compact = `insert into search_index (search_index) values ('optimize')`;
+
+/**
+ * Each commit adds a piece to the index; they are put together with those after them, a little at each write.
+ * For an import that nobody waits for: as many as sixty-four at once, which costs less and may take a second.
+ */
+export const hastyMerging = [setting('automerge', 0), setting('crisismerge', 64)] as const;
+/** Back to the usual way, and everything in one piece. */
+export const tidyMerging = [setting('automerge', 4), setting('crisismerge', 16), compact] as const;
+
+/** The words of a list that has spaces between them; no word has a character that JSON would escape. */
+const list = (words: RawBuilder<unknown>) => sql`json_each('["' || replace(${words}, ' ', '","') || '"]')`;
+/** Two lists, side by side. */
+const pairs = (spelt: RawBuilder<unknown>, words: RawBuilder<unknown>) =>
+  sql`select spelt.value, listed.value from ${list(spelt)} as spelt join ${list(words)} as listed using (key)`;
+
+const spellings: SpellingStatements = {
+  // There is one writer: what it reads stays as it is.
+  kept: words => sql<{ word: string }>`select word from search_spellings
+    where spelling in (select value from ${list(words)}) and word = spelling order by spelling`,
+  unused: (words, below) => sql<{ word: string }>`select value as word from ${list(words)} as listed
+    where not exists (select 1 from search_index
+      where search_index match '"' || listed.value || '"' and rowid < ${below})`,
+  insert: (spelt, words) =>
+    sql`insert or ignore into search_spellings (spelling, word) ${pairs(spelt, words)}`,
+  remove: (spelt, words) => sql`delete from search_spellings
+    where (spelling, word) in (${pairs(spelt, words)})`,
+  indexed: below =>
+    sql<{ word: string }>`select distinct term as word from search_terms where doc < ${below}`,
+};
+
+const entriesAtOnce = 20_000;
+
+/** Word by word: there is no other order of them. A word that is in more documents than are read at once goes on. */
+async function* readEntries(session: Session, build: Builder): AsyncGenerator<Entry[]> {
+  for (let [word, read] = ['', 0]; ; ) {
+    const query = sql<Entry>`select term as word, doc as position from search_terms
+      where term >= ${word} limit ${sql.lit(entriesAtOnce)} offset ${read}`;
+    const rows = await session.all(query.compile(build));
+    const last = rows.at(-1)?.word;
+    if (last === undefined) return;
+    yield rows;
+    const ofLast = rows.length - rows.findIndex(row => row.word === last);
+    read = last === word ? read + ofLast : ofLast;
+    word = last;
+  }
+}
+
+export const sqliteWords: DialectWords = {
+  spellings,
+
+  tables: () => [
+    sql`create virtual table search_index
+      using fts5 (words, content = '', contentless_delete = 1, detail = none, tokenize = 'ascii')`,
+    sql`create virtual table search_terms using fts5vocab (search_index, instance)`,
+    sql`create table search_spellings (spelling text not null, word text not null,
+      primary key (spelling, word)) without rowid`,
+  ],
+
+  compact: () => [sql.raw(compact)],
+
+  insert: size =>
+    sql`insert or replace into search_index (rowid, words)
+      values ${sql.join(Array.from({ length: size }, () => sql`(${null}, ${null})`))}`,
+  remove: position => sql`delete from search_index where rowid = ${position}`,
+  clear: () => [
+    sql`insert into search_index (search_index) values ('delete-all')`,
+    sql`delete from search_spellings`,
+  ],
+  entries: readEntries,
+
+  text: expression => expressionText(expression, { and: ' AND ', or: ' OR ', not: ' NOT ' }, quoted),
+
+  page: ({ query, low, high, limit, offset }, types, descending) => sql`
+    select rowid as position from search_index
+    where search_index match ${query} and rowid >= ${low} and rowid < ${high} ${ofTypes(types)}
+    order by rowid ${sql.raw(descending ? 'desc' : 'asc')} limit ${limit} offset ${offset}`,
+
+  count: ({ query, low, high }) => sql`
+    select cast(count(*) as integer) as total from search_index
+    where search_index match ${query} and rowid >= ${low} and rowid < ${high}`,
+
+  countUpTo: ({ query, low, high, limit }) => sql`
+    select cast(count(*) as integer) as total from (
+      select 1 from search_index where search_index match ${query} and rowid >= ${low} and rowid < ${high}
+      limit ${limit})`,
+
+  countsWordsApart: true,
+  // A prefix is put together anew by each statement, which takes longer than to sort its documents.
+  countTypes: ({ query, low, high }) => sql`
+    select type, cast(count(*) as integer) as total from (
+      select rowid >> 32 as type from search_index
+      where search_index match ${query} and rowid >= ${low} and rowid < ${high}
+    ) group by type`,
+
+  // No character of a word comes before the exclamation mark; all are at most the last code point. Each step
+  // goes to the next word, over all documents of the one before.
+  longerWords: ({ word, limit }) => {
+    const next = (after: RawBuilder<unknown>) => sql`select term from search_terms
+      where term >= ${after} || '!' and term <= ${word} || ${'\u{10ffff}'} limit 1`;
+    return sql`with recursive longer (word) as (
+        select * from (${next(word)})
+        union all select (${next(sql`longer.word`)}) from longer where word is not null limit ${limit}
+      ) select word from longer where word is not null`;
+  },
+
+  documents: () => sql`select coalesce(sum(seq), 0) as total from sqlite_sequence
+    where name in ('products', 'articles', 'posts', 'orders', 'users')`,
+
+  // Ids grow with every product: whatever has been added since has a larger one.
+  mark: changed => sql`select ${changed} as version,
+    coalesce((select seq from sqlite_sequence where name = 'products'), 0) as last`,
+};
+
+const ofTypes = (types: readonly number[]) =>
+  types.every((type, index) => index === 0 || type === (types[index - 1] ?? 0) + 1)
+    ? sql``
+    : sql`and (rowid >> 32) in (${sql.join(types.map(type => sql.lit(type)))})`;

@@ -1,0 +1,111 @@
+/**
+ * Whether anything has been committed to an SQLite database since the last look, by any process.
+ *
+ * `PRAGMA data_version` tells it, for 3 microseconds with the transaction that it needs. What that compares is the
+ * header of the wal-index (https://sqlite.org/walformat.html, "The WAL-Index Header"): read directly it takes a
+ * quarter of one (docs/decisions/0018).
+ */
+import { existsSync, readdirSync, readlinkSync, readSync, realpathSync } from 'node:fs';
+import type { Connected } from './connection.ts';
+
+export interface CommitState {
+  /** A number that is another than all before when something has been committed since. */
+  current(): number;
+}
+
+/**
+ * @param connected for as long as it is open, the wal-index stays the one that is there now
+ * @param changed called before a new number is given: what is read afterwards must be at least as new as that
+ */
+export function commitState(connected: Connected, file: string, changed: () => void): CommitState {
+  const descriptor = walIndexOf(connected, file);
+  return descriptor === undefined ? askedState(connected, changed) : readState(descriptor, changed);
+}
+
+/**
+ * The descriptor by which SQLite itself has the wal-index open; undefined where the system does not tell. One of
+ * our own would be dangerous: closing it cancels all locks that this process holds on the file, SQLite's among
+ * them (https://sqlite.org/howtocorrupt.html, "Posix advisory locks canceled").
+ */
+function walIndexOf(connected: Connected, file: string): number | undefined {
+  // The wal-index is open once something has been read.
+  connected.execute('select 1 from sqlite_schema');
+  // A database in memory has none.
+  if (!existsSync(`${file}-shm`)) return undefined;
+  const name = `${realpathSync(file)}-shm`;
+  const found = openDescriptors().find(descriptor => targetOf(descriptor) === name);
+  return found === undefined ? undefined : Number(found);
+}
+
+const descriptors = '/proc/self/fd';
+
+function openDescriptors(): readonly string[] {
+  try {
+    return readdirSync(descriptors);
+  } catch {
+    return [];
+  }
+}
+
+function targetOf(descriptor: string): string | undefined {
+  try {
+    return readlinkSync(`${descriptors}/${descriptor}`);
+  } catch {
+    // Closed since the list was made, as the one that the list was read by.
+    return undefined;
+  }
+}
+
+/** Those 32-bit words of the header that a commit, or the log's beginning anew, changes. */
+const changeCounter = 2;
+const lastFrame = 4;
+const salt = 8;
+const checksum = 10;
+const headerWords = 12;
+
+function readState(descriptor: number, changed: () => void): CommitState {
+  const header = new Uint32Array(headerWords);
+  const bytes = new Uint8Array(header.buffer);
+  const word = (index: number): number => header[index] ?? 0;
+  let state = 0;
+  let [counter, frame, salt0, salt1, sum0, sum1] = [0, 0, 0, 0, 0, 0];
+
+  // A commit writes these words last of all, one by one, after the header's second copy. Whoever sees some of
+  // them sees a change, and SQLite's own reading waits until both copies agree; whoever sees none is before it.
+  return {
+    current() {
+      readSync(descriptor, bytes, 0, bytes.length, 0);
+      const same =
+        word(checksum) === sum0 &&
+        word(checksum + 1) === sum1 &&
+        word(lastFrame) === frame &&
+        word(changeCounter) === counter &&
+        word(salt) === salt0 &&
+        word(salt + 1) === salt1;
+      if (same) return state;
+      counter = word(changeCounter);
+      frame = word(lastFrame);
+      salt0 = word(salt);
+      salt1 = word(salt + 1);
+      sum0 = word(checksum);
+      sum1 = word(checksum + 1);
+      state += 1;
+      changed();
+      return state;
+    },
+  };
+}
+
+/** By SQLite's own means, which work everywhere. */
+export function askedState({ connection }: Connected, changed: () => void): CommitState {
+  const dataVersion = connection.query<{ data_version: number }, []>('PRAGMA data_version');
+  let state = 0;
+  return {
+    current() {
+      // Inside a transaction a connection does not see what others have committed since it began.
+      changed();
+      state = dataVersion.get()?.data_version ?? state + 1;
+      return state;
+    },
+  };
+}

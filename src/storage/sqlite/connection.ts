@@ -1,0 +1,216 @@
+/**
+ * Connections to SQLite: how they are set up, their prepared statements, and the errors they throw. With
+ * index.ts, which says who may use which connection when, and the other files of this folder, this is all that is particular to SQLite.
+ */
+import {
+  Database as Connection,
+  constants,
+  SQLiteError,
+  type SQLQueryBindings,
+  type Statement,
+} from 'bun:sqlite';
+import type { CompiledQuery } from 'kysely';
+import { type Session, StorageError } from '../database.ts';
+import { commitState } from './change-counter.ts';
+import { useLog } from './journal-mode.ts';
+
+/** How much of the file a reader maps into memory at most; the kernel drops what is not used. */
+const mappedBytes = 1_073_741_824;
+
+/**
+ * Of a new database. A create changes a page of each index and writes it whole, twice: small pages write less,
+ * while rows of the usual 400 to 700 bytes still fill them.
+ */
+const pageBytes = 2048;
+
+/** A connection with its prepared statements, each kept for as long as the connection lives. */
+export interface Connected {
+  readonly connection: Connection;
+  readonly session: Session;
+  /** The rows of a statement, whatever it reads. */
+  rows(query: Pick<CompiledQuery<unknown>, 'sql' | 'parameters'>): Promise<unknown[]>;
+  /** Runs an INSERT; gives the id of its row, or of the last of several. */
+  insert(query: CompiledQuery<unknown>): number;
+  /** Runs a statement without parameters or rows. */
+  execute(text: string): void;
+  close(): void;
+}
+
+/**
+ * @param alone keeps the journal that the database has: see journal-mode.ts
+ * @param create makes the file where there is none
+ */
+export function connect(file: string, alone = false, create = true): Connected {
+  try {
+    return setUp(new Connection(file, { create, readwrite: true, strict: true }), file, alone);
+  } catch (error) {
+    throw translate(error, file);
+  }
+}
+
+function setUp(connection: Connection, file: string, alone: boolean): Connected {
+  connection.run(`PRAGMA page_size = ${pageBytes}`);
+  if (!alone) useLog(connection);
+  connection.run('PRAGMA foreign_keys = ON');
+  connection.run('PRAGMA temp_store = MEMORY');
+  connection.run('PRAGMA cache_size = -16000');
+  // Waiting for another process must not stop the event loop: BEGIN is retried instead (see group-commit.ts).
+  connection.run('PRAGMA busy_timeout = 0');
+  // A log that grew during a burst is cut back when it is next reused.
+  connection.run('PRAGMA journal_size_limit = 67108864');
+  connection.fileControl(constants.SQLITE_FCNTL_PERSIST_WAL, 0);
+
+  const statements = new Map<string, Statement>();
+  const prepare = (text: string): Statement => {
+    let statement = statements.get(text);
+    if (statement === undefined) {
+      statement = connection.prepare(text);
+      statements.set(text, statement);
+    }
+    return statement;
+  };
+  const own = session(prepare, file);
+  return {
+    connection,
+    session: own,
+    rows: own.all,
+    insert(query) {
+      try {
+        return Number(prepare(query.sql).run(...bindings(query)).lastInsertRowid);
+      } catch (error) {
+        throw translate(error, file);
+      }
+    },
+    execute: text => void prepare(text).run(),
+    close() {
+      // A connection with statements left would live on, and its log would not be copied.
+      for (const statement of statements.values()) statement.finalize();
+      connection.close(true);
+    },
+  };
+}
+
+export function connectReader(file: string, alone = false): Connected {
+  const connected = connect(file, alone, false);
+  // Pages that the system has in memory are read in place. Readers only: writing goes through the log.
+  connected.connection.run(`PRAGMA mmap_size = ${mappedBytes}`);
+  return connected;
+}
+
+/**
+ * A reader whose reads share one transaction, and one look at the state, for a turn of the event loop: taking and
+ * leaving SQLite's locks costs more than a read by key. `end` is called when this process has committed, so that
+ * what it has acknowledged is always seen; what other processes commit is seen from the next turn on.
+ */
+export function sharedReader(connected: Connected, file: string) {
+  let open = false;
+  let state: number | undefined;
+  let endsSoon = false;
+  const end = (): void => {
+    state = undefined;
+    if (!open) return;
+    open = false;
+    connected.execute('COMMIT');
+  };
+  const endOfTurn = (): void => {
+    endsSoon = false;
+    end();
+  };
+  const endSoon = (): void => {
+    if (endsSoon) return;
+    endsSoon = true;
+    setImmediate(endOfTurn);
+  };
+  const begin = (): void => {
+    if (open) return;
+    connected.execute('BEGIN');
+    open = true;
+    endSoon();
+  };
+  const { current } = commitState(connected, file, end);
+  const { all, first, run } = connected.session;
+  const shared: Session = {
+    all(query) {
+      begin();
+      return all(query);
+    },
+    first(query) {
+      begin();
+      return first(query);
+    },
+    run(query) {
+      begin();
+      return run(query);
+    },
+  };
+  return {
+    session: shared,
+    end,
+    state(): number {
+      if (state === undefined) {
+        state = current();
+        endSoon();
+      }
+      return state;
+    },
+    close() {
+      end();
+      connected.close();
+    },
+  };
+}
+
+function session(prepare: (text: string) => Statement, file: string) {
+  // .all steps a statement to its end: a half-stepped one would keep the log from being checkpointed.
+  const all = <Row>(query: Pick<CompiledQuery<Row>, 'sql' | 'parameters'>): Row[] => {
+    try {
+      return prepare(query.sql).all(...bindings(query)) as Row[];
+    } catch (error) {
+      throw translate(error, file);
+    }
+  };
+  return {
+    all: async <Row>(query: Pick<CompiledQuery<Row>, 'sql' | 'parameters'>) => all(query),
+    first: async <Row>(query: CompiledQuery<Row>) => all<Row>(query)[0],
+    async run(query: CompiledQuery<unknown>) {
+      try {
+        return prepare(query.sql).run(...bindings(query)).changes;
+      } catch (error) {
+        throw translate(error, file);
+      }
+    },
+  };
+}
+
+/** Boundary to bun:sqlite: Kysely types parameters as unknown; the column types have checked them. */
+function bindings(query: Pick<CompiledQuery<unknown>, 'parameters'>): SQLQueryBindings[] {
+  return query.parameters as SQLQueryBindings[];
+}
+
+/**
+ * Errors that callers can act on, as StorageError; any other as it is.
+ * @param file of the database: what is full, damaged or cannot be written is named
+ */
+export function translate(error: unknown, file: string): unknown {
+  if (!(error instanceof SQLiteError)) return error;
+  const code = error.code ?? '';
+  if (code === 'SQLITE_CONSTRAINT_UNIQUE' || code === 'SQLITE_CONSTRAINT_PRIMARYKEY') {
+    // "UNIQUE constraint failed: products.sku"
+    const column = /: \w+\.(\w+)/.exec(error.message)?.[1] ?? 'id';
+    return new StorageError('unique', error.message, { column, cause: error });
+  }
+  // SQLITE_FULL is ENOSPC only: a used-up disk quota and a file that may not grow are failed writes to SQLite.
+  if (/^SQLITE_(FULL|IOERR_WRITE|IOERR_SHMSIZE)$/.test(code)) {
+    return new StorageError('full', `The disk of ${file} is full.`, { cause: error });
+  }
+  if (/^SQLITE_(CORRUPT|NOTADB)/.test(code)) return damaged(error, file);
+  if (/^SQLITE_(BUSY|IOERR|CANTOPEN|READONLY|LOCKED)/.test(code)) {
+    return new StorageError('unavailable', `${file}: ${error.message}`, { cause: error });
+  }
+  return error;
+}
+
+const damaged = (error: SQLiteError, file: string) =>
+  new StorageError('damaged', `${file}: ${error.message}: run catalog check, or restore a backup`, {
+    cause: error,
+  });

@@ -1,0 +1,96 @@
+/**
+ * Secondary indexes of an SQLite database, put aside for the time of a large import and built again after it.
+ *
+ * A row that is inserted changes a page in each index, and a page elsewhere for each row: with 500,000 products
+ * a short transaction writes some 10 KB a row, twice. Building an index from all rows writes it once, in order.
+ * Indexes only make reading fast, so their absence is never wrong; and what is missing is noted in the database
+ * by the transaction that drops it, so that after a crash the next start builds it. The search index goes on
+ * being written: from sorted batches that costs no more than doing it later. Only its pieces are put together
+ * less carefully meanwhile, and all at the end.
+ */
+import { Database as Connection } from 'bun:sqlite';
+import { existsSync } from 'node:fs';
+import { hastyMerging, tidyMerging } from '../search/sqlite.ts';
+import { useLog } from './journal-mode.ts';
+
+/** How long another process's transaction is waited for. */
+const busyTimeoutMs = 10_000;
+/** In KiB, for sorting: what fits a processor's cache is sorted faster than in one go, and put together at the end. */
+const sortMemory = 1000;
+/** They sort one part while the next is being read. */
+const sortThreads = 2;
+/** In pages: copying the log after each index would write it while nothing else is done. */
+const logPages = 100_000;
+
+/** Drops the tables' indexes that are not needed to keep them correct, noting how to build them. */
+export function deferIndexes(file: string, tables: readonly string[]): void {
+  using connection = connect(file);
+  connection
+    .transaction(() => {
+      connection.run(
+        'create table if not exists deferred_indexes (name text primary key, statement text not null)',
+      );
+      for (const table of tables) {
+        connection.run(
+          `insert or replace into deferred_indexes select name, sql from sqlite_master
+          where type = 'index' and tbl_name = ? and sql is not null and sql not like 'create unique%'`,
+          [table],
+        );
+      }
+      for (const { name } of deferred(connection)) connection.run(`drop index if exists "${name}"`);
+      for (const statement of hastyMerging) connection.run(statement);
+      for (const [index, statement] of tidyMerging.entries()) {
+        const note = `search_index ${index}`;
+        connection.run('insert or replace into deferred_indexes values (?, ?)', [note, statement]);
+      }
+    })
+    .immediate();
+}
+
+/**
+ * Builds the indexes that were put aside and tidies the search index, each in a transaction of its own; after
+ * that the database keeps a write-ahead log.
+ * @param file an SQLite database, which need not exist
+ * @param alone who has the file alone needs no log for it: see journal-mode.ts
+ * @returns how many indexes there were
+ */
+export function restoreIndexes(file: string, alone = false): number {
+  if (!existsSync(file)) return 0;
+  using connection = connect(file);
+  if (!alone) useLog(connection);
+  const built = restore(connection);
+  if (alone) useLog(connection);
+  return built;
+}
+
+function restore(connection: Connection): number {
+  const hasTable = connection.query("select 1 from sqlite_master where name = 'deferred_indexes'");
+  if (hasTable.get() === null) return 0;
+  const indexes = deferred(connection);
+  for (const { name, statement } of indexes) {
+    connection
+      .transaction(() => {
+        // Another process may have been here first.
+        connection.run(statement.replace(/^create index/i, 'create index if not exists'));
+        connection.run('delete from deferred_indexes where name = ?', [name]);
+      })
+      .immediate();
+  }
+  return indexes.filter(({ statement }) => /^create index/i.test(statement)).length;
+}
+
+function connect(file: string): Connection {
+  const connection = new Connection(file, { readwrite: true, strict: true });
+  connection.run(`PRAGMA busy_timeout = ${busyTimeoutMs}`);
+  connection.run('PRAGMA synchronous = FULL');
+  connection.run('PRAGMA temp_store = FILE');
+  connection.run(`PRAGMA cache_size = -${sortMemory}`);
+  connection.run(`PRAGMA threads = ${sortThreads}`);
+  connection.run(`PRAGMA wal_autocheckpoint = ${logPages}`);
+  return connection;
+}
+
+function deferred(connection: Connection): { name: string; statement: string }[] {
+  const query = 'select name, statement from deferred_indexes order by name';
+  return connection.query<{ name: string; statement: string }, []>(query).all();
+}

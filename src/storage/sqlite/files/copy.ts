@@ -1,0 +1,58 @@
+/** A consistent copy of an SQLite database that others may be writing. */
+import { Database as Connection } from 'bun:sqlite';
+import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync, statSync } from 'node:fs';
+import { useLog } from '../journal-mode.ts';
+
+/**
+ * Copies under a temporary name, verifies the copy, and gives it its name when it is whole and on disk.
+ * @returns its size in bytes
+ * @throws Error with one line when there is no database, the copy exists already, or it is damaged
+ */
+export function copySqlite(database: string, copy: string): number {
+  if (!existsSync(database)) throw new Error(`there is no database ${database}`);
+  if (existsSync(copy)) throw new Error(`${copy} exists already; nothing was written`);
+  const temporary = `${copy}.${process.pid}.partial`;
+  try {
+    vacuumInto(database, temporary);
+    inspect(temporary);
+    sync(temporary);
+    renameSync(temporary, copy);
+    return statSync(copy).size;
+  } finally {
+    rmSync(temporary, { force: true });
+  }
+}
+
+function vacuumInto(database: string, copy: string): void {
+  using connection = new Connection(database, { readwrite: true, strict: true });
+  // Without the log a writer would have to wait for the copy.
+  useLog(connection);
+  try {
+    // One read transaction: the copy is of one moment, and writers do not wait for it.
+    connection.run('VACUUM INTO ?', [copy]);
+  } catch (error) {
+    throw new Error(`cannot write ${copy}: ${error instanceof Error ? error.message : error}`);
+  }
+}
+
+function inspect(copy: string): void {
+  using connection = new Connection(copy, { readonly: true, strict: true });
+  verify(connection);
+}
+
+/** Findings that a message names; a damaged database may have thousands. */
+const named = 5;
+
+/** @throws Error with one line when pages or indexes of the database are damaged */
+export function verify(connection: Connection): void {
+  const found = connection.query<{ integrity_check: string }, []>(`PRAGMA integrity_check(${named})`).all();
+  const wrong = found.map(row => row.integrity_check.replaceAll(/\s+/g, ' ')).filter(line => line !== 'ok');
+  if (wrong.length > 0) throw new Error(`the copy is damaged: ${wrong.join('; ')}`);
+}
+
+/** Waits until the file is on disk. */
+export function sync(file: string): void {
+  const descriptor = openSync(file, 'r+');
+  fsyncSync(descriptor);
+  closeSync(descriptor);
+}

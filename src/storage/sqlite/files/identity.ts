@@ -1,0 +1,72 @@
+/**
+ * Whether an SQLite database is still where it was opened. Its file may be removed or replaced while it is open: all
+ * goes on as before then, and nobody finds what is written (https://sqlite.org/howtocorrupt.html, section 4).
+ */
+import { constants } from 'bun:sqlite';
+import { statSync } from 'node:fs';
+import { StorageError } from '../../database.ts';
+import type { Connected } from '../connection.ts';
+
+/** Told once when the file is found to be gone, and once when it is back. */
+export type PlaceListener = (inPlace: boolean) => void;
+
+export interface Place {
+  /** @throws StorageError `moved` when the path leads to another file, or to none; costs 2 microseconds */
+  check(): void;
+}
+
+/** How often the log is looked at too, in milliseconds. */
+const logEvery = 1000;
+/** What an inode is found by, and the room that bun:sqlite asks for a result. */
+const resultWords = 2;
+
+/** @param log whether the database keeps a write-ahead log for as long as it is open */
+export function placeOf(
+  { connection }: Connected,
+  file: string,
+  log: boolean,
+  listener: PlaceListener = () => undefined,
+): Place {
+  const result = new Int32Array(resultWords);
+  const logFile = `${file}-wal`;
+  let known: string | undefined;
+  let lookedAt = Number.NEGATIVE_INFINITY;
+  let logIsOther = false;
+  let wasInPlace = true;
+
+  /** SQLite compares the inode of its descriptor with that of the path. A database in memory never moves. */
+  function fileIsOther(): boolean {
+    result[0] = 0;
+    connection.fileControl(constants.SQLITE_FCNTL_HAS_MOVED, result);
+    return result[0] !== 0;
+  }
+
+  /** It stays one file while anybody has the database open; without it, what has yet to be copied is lost. */
+  function lookAtLog(): void {
+    const now = performance.now();
+    if (!log || now - lookedAt < logEvery) return;
+    lookedAt = now;
+    const found = identityOf(logFile);
+    known ??= found;
+    logIsOther = found !== known;
+  }
+
+  return {
+    check() {
+      lookAtLog();
+      const inPlace = !fileIsOther() && !logIsOther;
+      if (inPlace !== wasInPlace) {
+        wasInPlace = inPlace;
+        listener(inPlace);
+      }
+      if (!inPlace) {
+        throw new StorageError('moved', `${file} or its log was removed or replaced while it was open.`);
+      }
+    },
+  };
+}
+
+function identityOf(path: string): string | undefined {
+  const stat = statSync(path, { throwIfNoEntry: false });
+  return stat && `${stat.dev} ${stat.ino}`;
+}

@@ -1,0 +1,152 @@
+/** Puts a copy of an SQLite database in the place of one that nobody uses. */
+import { Database as Connection, SQLiteError } from 'bun:sqlite';
+import {
+  chmodSync,
+  closeSync,
+  constants,
+  copyFileSync,
+  existsSync,
+  fsyncSync,
+  linkSync,
+  openSync,
+  readdirSync,
+  readlinkSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+} from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { leaveLog } from '../journal-mode.ts';
+import { sync, verify } from './copy.ts';
+
+/** What SQLite keeps beside a database; those of another one would be played into the copy. */
+const besides = ['-wal', '-shm', '-journal'] as const;
+
+export interface Restored {
+  readonly products: number;
+  /** Where the former database is now; undefined when there was none. */
+  readonly former: string | undefined;
+}
+
+/**
+ * Copies under a temporary name, verifies the copy, and only then gives it the database's name. The former database
+ * stays beside it under another name, with its log.
+ * @param accepts throws when the copy is no database of this program
+ * @param stamp ends the name of the former database
+ * @throws Error with one line when the copy is missing, damaged or no catalog, or somebody uses the database
+ */
+export function restoreSqlite(
+  copy: string,
+  database: string,
+  accepts: (migrations: readonly string[]) => void,
+  stamp: string,
+): Restored {
+  if (!existsSync(copy)) throw new Error(`there is no file ${copy}`);
+  if (existsSync(database) && realpathSync(copy) === realpathSync(database)) {
+    throw new Error(`${copy} is the database itself; name a backup`);
+  }
+  refuseUsed(database);
+  const temporary = `${database}.restored.${process.pid}`;
+  try {
+    take(copy, temporary);
+    const products = inspect(copy, temporary, accepts);
+    sync(temporary);
+    // Copying may have taken long.
+    refuseUsed(database);
+    const former = putAside(database, `${database}.before-restore-${stamp}`);
+    renameSync(temporary, database);
+    syncFolder(dirname(resolve(database)));
+    return { products, former };
+  } finally {
+    for (const suffix of ['', ...besides]) rmSync(`${temporary}${suffix}`, { force: true });
+  }
+}
+
+/** With its log, if somebody has copied a database that was in use: what has yet to be copied from it counts. */
+function take(copy: string, temporary: string): void {
+  for (const suffix of ['', '-wal', '-journal']) {
+    if (!existsSync(`${copy}${suffix}`)) continue;
+    copyFileSync(`${copy}${suffix}`, `${temporary}${suffix}`, constants.COPYFILE_EXCL);
+    chmodSync(`${temporary}${suffix}`, 0o600);
+  }
+}
+
+/** @returns how many products it has */
+function inspect(copy: string, temporary: string, accepts: (migrations: readonly string[]) => void): number {
+  try {
+    using connection = new Connection(temporary, { readwrite: true, strict: true });
+    // Copies the log into the file and removes it.
+    connection.run('PRAGMA journal_mode = DELETE');
+    verify(connection);
+    const isCatalog = connection.query("select 1 from sqlite_schema where name = 'migrations'").get();
+    if (isCatalog === null) throw new Error('it is no catalog: it has no table of migrations');
+    const names = connection.query<{ name: string }, []>('select name from migrations').all();
+    accepts(names.map(({ name }) => name));
+    return (
+      connection.query<{ total: number }, []>('select count(*) as total from products').get()?.total ?? 0
+    );
+  } catch (error) {
+    throw new Error(`${copy} was not restored: ${error instanceof Error ? error.message : error}`);
+  }
+}
+
+/** @throws Error when another process has the database open */
+function refuseUsed(database: string): void {
+  if (!existsSync(database)) return;
+  const user = openedBy(realpathSync(database));
+  if (user !== undefined || !isFree(database)) {
+    const who = user === undefined ? 'another process' : `process ${user}`;
+    throw new Error(`${database} is in use by ${who}; stop the service first. Nothing was changed`);
+  }
+}
+
+/** SQLite's own locks tell; a database that it cannot read tells nothing, and may well be why somebody restores. */
+function isFree(database: string): boolean {
+  try {
+    return leaveLog(database);
+  } catch (error) {
+    if (error instanceof SQLiteError && /^SQLITE_(BUSY|LOCKED)/.test(error.code ?? '')) return false;
+    return true;
+  }
+}
+
+/** The process that has the file open, where the system tells of it. */
+function openedBy(file: string): string | undefined {
+  return namesIn('/proc').find(pid => {
+    if (!/^\d+$/.test(pid) || pid === String(process.pid)) return false;
+    const folder = `/proc/${pid}/fd`;
+    return namesIn(folder).some(descriptor => targetOf(`${folder}/${descriptor}`) === file);
+  });
+}
+
+function namesIn(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    // Of another user, or gone since.
+    return [];
+  }
+}
+
+function targetOf(link: string): string | undefined {
+  try {
+    return readlinkSync(link);
+  } catch {
+    return undefined;
+  }
+}
+
+/** By a second name first: there is no moment at which a start would find no database, and make an empty one. */
+function putAside(database: string, former: string): string | undefined {
+  if (existsSync(database)) linkSync(database, former);
+  for (const suffix of besides) {
+    if (existsSync(`${database}${suffix}`)) renameSync(`${database}${suffix}`, `${former}${suffix}`);
+  }
+  return existsSync(former) ? former : undefined;
+}
+
+function syncFolder(folder: string): void {
+  const descriptor = openSync(folder, 'r');
+  fsyncSync(descriptor);
+  closeSync(descriptor);
+}

@@ -1,0 +1,274 @@
+/** Group commit on SQLite's one writer: many transactions, one fsync, durability unchanged. */
+import { SQLiteError } from 'bun:sqlite';
+import type { Bulk } from '../bulk.ts';
+import { type Addition, type Left as Item, runEndings, writeAdditions } from '../counters.ts';
+import { type Session, StorageError, type Transaction } from '../database.ts';
+import { type Connected, translate } from './connection.ts';
+import type { Place } from './files/identity.ts';
+import type { Checkpoints } from './threads/checkpoint.ts';
+import { sliced } from './threads/slices.ts';
+
+const groupSize = 256;
+const busyRetryMs = 5;
+const busyLimitMs = 10_000;
+
+interface Job {
+  readonly work: (session: Transaction) => Promise<unknown>;
+  readonly resolve: (value: unknown) => void;
+  readonly reject: (reason: unknown) => void;
+}
+
+/**
+ * Runs transactions one after another on one connection. Those that wait while one group commits form the
+ * next group and share one COMMIT; a failed one is undone alone.
+ */
+export function groupCommit(
+  connected: Connected,
+  checkpoint: Checkpoints,
+  place: Place,
+  committed: () => void,
+) {
+  const session = sliced(connected.session);
+  const writer = { ...connected, session };
+  const waiting: Job[] = [];
+  let draining = false;
+
+  async function drain(): Promise<void> {
+    session.begin();
+    while (waiting.length > 0) {
+      const group = waiting.splice(0, groupSize);
+      try {
+        await checkpoint.before();
+        const settle = await runGroup(writer, group);
+        place.check();
+        // Without a log, SQLite writes to the file only when nobody reads it.
+        await whenFree(writer, 'COMMIT');
+        committed();
+        for (const resolve of settle) resolve();
+        checkpoint.after();
+      } catch (error) {
+        if (writer.connection.inTransaction) writer.execute('ROLLBACK');
+        for (const job of group) job.reject(translate(error, connected.connection.filename));
+      }
+    }
+    draining = false;
+  }
+
+  return <T>(work: (session: Transaction) => Promise<T>): Promise<T> => {
+    const { promise, resolve, reject } = Promise.withResolvers<T>();
+    // Boundary: the queue forgets each job's result type; the promise above still knows it.
+    waiting.push({ work, resolve: resolve as (value: unknown) => void, reject });
+    if (!draining) {
+      draining = true;
+      // One turn of the event loop: requests that arrived together are committed together.
+      setImmediate(drain);
+    }
+    return promise;
+  };
+}
+
+/** What a job that has done its work leaves for its group. */
+interface Done {
+  readonly settle: () => void;
+  readonly additions: readonly Addition[];
+  readonly late: readonly Late[];
+  readonly items: readonly Item[];
+}
+
+/** What a job leaves while it works. */
+interface Left {
+  readonly additions: Addition[];
+  readonly late: Late[];
+  readonly items: Item[];
+  readonly effects: (() => void)[];
+  /** Whether a statement of its own has changed, or may have changed, anything. */
+  hasWritten: boolean;
+}
+
+const nothingLeft = (): Left => ({
+  additions: [],
+  late: [],
+  items: [],
+  effects: [],
+  hasWritten: false,
+});
+
+/** A row for the end of the group. */
+interface Late {
+  readonly statement: Bulk;
+  readonly row: readonly unknown[];
+}
+
+/**
+ * Runs the jobs, and then what they have left for the end: so the search index writes all documents at once.
+ * Gives the resolutions to call once the group is durable.
+ */
+async function runGroup(writer: Connected, group: readonly Job[]): Promise<(() => void)[]> {
+  await whenFree(writer, 'BEGIN IMMEDIATE');
+  let results = await runTogether(writer, group);
+  if (results === undefined) {
+    writer.execute('ROLLBACK');
+    await whenFree(writer, 'BEGIN IMMEDIATE');
+    results = await runApart(writer, group);
+  }
+  const late = results.flatMap(result => result.late);
+  const additions = results.flatMap(result => result.additions);
+  const items = results.flatMap(result => result.items);
+  await writeLate(writer.session, late);
+  await runEndings(writer.session, items);
+  await writeAdditions(writer.session, additions);
+  return results.map(({ settle }) => settle);
+}
+
+/**
+ * Without savepoints, which would copy each page that a job changes. Gives undefined when a job has failed that
+ * had written something: only a savepoint could have undone it alone.
+ */
+async function runTogether(writer: Connected, group: readonly Job[]): Promise<Done[] | undefined> {
+  const results: Done[] = [];
+  for (const job of group) {
+    const left = nothingLeft();
+    try {
+      results.push(await runJob(writer, job, left));
+    } catch (error) {
+      if (group.length === 1 || !writer.connection.inTransaction) throw error;
+      if (left.hasWritten) return undefined;
+      results.push(failed(job, error));
+    }
+  }
+  return results;
+}
+
+/** Each job in a savepoint of its own. */
+async function runApart(writer: Connected, group: readonly Job[]): Promise<Done[]> {
+  const results: Done[] = [];
+  for (const job of group) {
+    writer.execute('SAVEPOINT job');
+    try {
+      results.push(await runJob(writer, job, nothingLeft()));
+    } catch (error) {
+      // A full disk may have rolled the whole transaction back: then no job of the group can succeed.
+      if (!writer.connection.inTransaction) throw error;
+      writer.execute('ROLLBACK TO job');
+      results.push(failed(job, error));
+    }
+    writer.execute('RELEASE job');
+  }
+  return results;
+}
+
+const failed = (job: Job, error: unknown): Done => ({
+  settle: () => job.reject(error),
+  additions: [],
+  late: [],
+  items: [],
+});
+
+/** Rows of one statement that follow each other in a table are written together; their order is kept. */
+async function writeLate(session: Session, late: readonly Late[]): Promise<void> {
+  for (const rows of Map.groupBy(late, ({ statement }) => statement.table).values()) {
+    for (let start = 0; start < rows.length; ) {
+      const statement = rows[start]?.statement;
+      let end = start + 1;
+      while (rows[end]?.statement === statement && end < rows.length) end++;
+      const together = rows.slice(start, end).map(({ row }) => row);
+      for (const query of statement?.statements(together) ?? []) await session.run(query);
+      start = end;
+    }
+  }
+}
+
+async function runJob(writer: Connected, job: Job, left: Left): Promise<Done> {
+  let open = true;
+  try {
+    const value = await job.work(transaction(writer, left, () => open));
+    const settle = () => {
+      for (const effect of left.effects) effect();
+      job.resolve(value);
+    };
+    return { settle, additions: left.additions, late: left.late, items: left.items };
+  } finally {
+    open = false;
+  }
+}
+
+/** The writer's session for one job, refusing to work once the job has ended. */
+function transaction(writer: Connected, left: Left, isOpen: () => boolean): Transaction {
+  const { session } = writer;
+  const check = () => {
+    if (!isOpen()) throw new Error('A session was used after its transaction had ended.');
+  };
+  return {
+    async all(query) {
+      check();
+      const rows = await session.all(query);
+      left.hasWritten ||= !isRead(query.sql);
+      return rows;
+    },
+    async first(query) {
+      check();
+      const row = await session.first(query);
+      left.hasWritten ||= !isRead(query.sql);
+      return row;
+    },
+    // What fails has changed nothing: SQLite undoes a statement that it cannot complete.
+    async run(query) {
+      check();
+      const changed = await session.run(query);
+      left.hasWritten = true;
+      return changed;
+    },
+    async insert(query) {
+      check();
+      const id = writer.insert(query);
+      left.hasWritten = true;
+      return id;
+    },
+    async insertMany(query, count) {
+      check();
+      // One statement of the only writer gives ids one after another, and the last row's is told.
+      const last = writer.insert(query);
+      left.hasWritten = true;
+      return Array.from({ length: count }, (_, index) => last - count + 1 + index);
+    },
+    add(counter, amount) {
+      check();
+      left.additions.push({ counter, amount });
+    },
+    async insertDeferred(statement, ...rows) {
+      check();
+      for (const row of rows) left.late.push({ statement, row });
+    },
+    atEnd(ending, item) {
+      check();
+      left.items.push({ ending, item });
+    },
+    onCommit(effect) {
+      check();
+      left.effects.push(effect);
+    },
+  };
+}
+
+/** Whether a statement that gives rows changes none; an INSERT … RETURNING does. */
+const isRead = (text: string): boolean => text.startsWith('select');
+
+/** Runs a statement that other processes may be in the way of, again and again until it succeeds. */
+async function whenFree(writer: Connected, statement: 'BEGIN IMMEDIATE' | 'COMMIT'): Promise<void> {
+  const start = performance.now();
+  for (;;) {
+    try {
+      writer.execute(statement);
+      return;
+    } catch (error) {
+      const busy = error instanceof SQLiteError && error.code?.startsWith('SQLITE_BUSY') === true;
+      if (!busy) throw error;
+      if (performance.now() - start > busyLimitMs) {
+        throw new StorageError('unavailable', 'Another process has held the database for too long.', {
+          cause: error,
+        });
+      }
+      await Bun.sleep(busyRetryMs);
+    }
+  }
+}

@@ -1,0 +1,132 @@
+/**
+ * SQLite through bun:sqlite. One connection writes, behind a queue that commits waiting transactions in
+ * groups (one fsync for many, durability unchanged); others read, so that no read ever sees a transaction
+ * that is still open. With the other sqlite-*.ts this is all that is particular to SQLite.
+ */
+import { existsSync, mkdirSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { sql } from 'kysely';
+import { sqliteBuilder } from '../builder.ts';
+import {
+  type Database,
+  type Dialect,
+  StorageError,
+  type Transaction,
+  type WriteOptions,
+} from '../database.ts';
+import { type Connected, connect, connectReader, sharedReader } from './connection.ts';
+import { sqliteChecks } from './files/checks.ts';
+import { type PlaceListener, placeOf } from './files/identity.ts';
+import { groupCommit } from './group-commit.ts';
+import { usesLog } from './journal-mode.ts';
+import { checkpoints } from './threads/checkpoint.ts';
+import { asideReader } from './threads/reader.ts';
+
+const idleReaders = 4;
+
+const dialect: Dialect = {
+  name: 'sqlite',
+  types: {
+    // AUTOINCREMENT: an id is never used twice, so an old link never shows another resource.
+    id: sql`integer primary key autoincrement`,
+    text: sql`text`,
+    integer: sql`integer`,
+    real: sql`real`,
+    moment: sql`integer`,
+  },
+  slot: sql<number>`0`,
+  forUpdate: sql``,
+  forKeyShare: sql``,
+  skipLocked: sql``,
+  checks: sqliteChecks,
+};
+
+export interface SqliteOptions {
+  /** `leaveLog` has said that nobody else has the file: it goes without a log until somebody else opens it. */
+  readonly alone?: boolean;
+  readonly onMoved?: PlaceListener;
+}
+
+/** @param file path of the database file; it and its folder are created when missing */
+export function openSqlite(file: string, { alone = false, onMoved }: SqliteOptions = {}): Database {
+  mkdirSync(dirname(file), { recursive: true });
+  const writer = connect(file, alone);
+  writer.execute('PRAGMA synchronous = FULL');
+  const checkpoint = checkpoints(writer, file);
+  const reader = sharedReader(connectReader(file, alone), file);
+  const aside = asideReader(file);
+  const pool: Connected[] = [];
+  const place = placeOf(writer, file, !alone, onMoved);
+  const enqueue = groupCommit(writer, checkpoint, place, reader.end);
+  /** Of the file that the others have open, and of no other that may have taken its place. */
+  const anotherReader = (): Connected => {
+    place.check();
+    return connectReader(file, alone);
+  };
+  const locks = new Set<string>();
+  const build = sqliteBuilder();
+
+  return {
+    dialect,
+    build,
+    read: reader.session,
+
+    async snapshot(work, options = {}) {
+      if (options.aside === true) return aside.snapshot(work);
+      const lent = pool.pop() ?? anotherReader();
+      try {
+        lent.execute('BEGIN');
+        return await work(lent.session);
+      } finally {
+        if (lent.connection.inTransaction) lent.execute('ROLLBACK');
+        if (pool.length < idleReaders) pool.push(lent);
+        else lent.close();
+      }
+    },
+
+    async write<T>(work: (session: Transaction) => Promise<T>, options: WriteOptions = {}) {
+      const { lock, waits } = options;
+      // All transactions wait for each other.
+      if (lock === undefined || waits === true) return enqueue(work);
+      if (locks.has(lock)) throw new StorageError('locked', `${lock} is held by a running transaction`);
+      locks.add(lock);
+      try {
+        return await enqueue(work);
+      } finally {
+        locks.delete(lock);
+      }
+    },
+
+    // The writer's own lock keeps other processes out for as long as the transaction runs.
+    exclusively: work => enqueue(work),
+
+    state: reader.state,
+
+    hasWriteContention: () => !alone || usesLog(writer.connection),
+
+    async ping() {
+      place.check();
+      await reader.session.all(sql`select 1`.compile(build));
+    },
+
+    size() {
+      const bytesOf = (path: string) => (existsSync(path) ? statSync(path).size : 0);
+      return { bytes: bytesOf(file), walBytes: bytesOf(`${file}-wal`) };
+    },
+
+    async close() {
+      // Nothing is taken after this; where the file has gone, nothing is to be waited for.
+      await enqueue(async () => undefined).catch(unlessMoved);
+      reader.close();
+      for (const connected of pool) connected.close();
+      await aside.close();
+      await checkpoint.close();
+      // The last connection to close copies the log into the database file and removes it.
+      writer.close();
+    },
+  };
+}
+
+function unlessMoved(error: unknown): void {
+  if (!(error instanceof StorageError && error.kind === 'moved')) throw error;
+}

@@ -1,0 +1,72 @@
+/**
+ * Where SQLite keeps what a transaction changes until it is whole. The write-ahead log lets others read while one
+ * writes, and every connection asks for it. But it writes each page twice; a process that has the file to itself
+ * for long can leave it for the rollback journal, which keeps only what pages held before: a new page goes straight
+ * into the file (docs/decisions/0021).
+ */
+import { Database as Connection, SQLiteError } from 'bun:sqlite';
+import { existsSync } from 'node:fs';
+import { StorageError } from '../database.ts';
+
+/** Often enough to meet the pauses of an import that has the file to itself: see cli/import/write.ts. */
+const askEveryMs = 2;
+const limitMs = 10_000;
+
+/** What another mode than the one asked for means: https://sqlite.org/wal.html, "Overview", disadvantage 2. */
+const noLog =
+  'The database is on a file system without shared memory, such as a network share: DATA_DIR must be on a local disk.';
+
+/**
+ * Makes the database keep a write-ahead log, if it does not; one in memory has none.
+ * @throws StorageError `unavailable` when another process holds the file too long, or its file system cannot do it
+ */
+export function useLog(connection: Connection): void {
+  const started = performance.now();
+  for (;;) {
+    const mode = setJournal(connection, 'WAL');
+    if (mode === 'wal' || mode === 'memory') return;
+    if (mode !== undefined) throw new StorageError('unavailable', noLog);
+    if (performance.now() - started > limitMs) {
+      throw new StorageError('unavailable', 'Another process has held the database for too long.');
+    }
+    Bun.sleepSync(askEveryMs);
+  }
+}
+
+/**
+ * Makes the database go without the log, until anybody asks for one: SQLite allows it to a sole user only.
+ * @returns whether no other connection has the file open
+ */
+export function leaveLog(file: string): boolean {
+  if (!existsSync(file)) return true;
+  const connection = new Connection(file, { readwrite: true, strict: true });
+  try {
+    return setJournal(connection, 'DELETE') === 'delete';
+  } finally {
+    connection.close();
+  }
+}
+
+/** Whether the connection's last transaction found the log in use. */
+export function usesLog(connection: Connection): boolean {
+  return modeOf(connection, 'PRAGMA journal_mode') === 'wal';
+}
+
+/** @returns the mode that the database has now, undefined when somebody is in the way */
+function setJournal(connection: Connection, mode: 'WAL' | 'DELETE'): string | undefined {
+  try {
+    return modeOf(connection, `PRAGMA journal_mode = ${mode}`);
+  } catch (error) {
+    if (error instanceof SQLiteError && error.code?.startsWith('SQLITE_BUSY') === true) return undefined;
+    throw error;
+  }
+}
+
+function modeOf(connection: Connection, pragma: string): string | undefined {
+  const statement = connection.prepare<{ journal_mode: string }, []>(pragma);
+  try {
+    return statement.get()?.journal_mode;
+  } finally {
+    statement.finalize();
+  }
+}

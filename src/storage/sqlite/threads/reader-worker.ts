@@ -1,0 +1,25 @@
+/** The thread that reads aside: see reader.ts. It answers each statement with its rows, and ends on `close`. */
+import { parentPort, workerData } from 'node:worker_threads';
+import { StorageError } from '../../database.ts';
+import { connectReader } from '../connection.ts';
+import type { AsideAnswer, AsideStatement } from './reader.ts';
+
+const reader = connectReader(String(workerData));
+
+parentPort?.on('message', (message: AsideStatement | 'close') => {
+  if (message === 'close') {
+    reader.close();
+    parentPort?.close();
+    return;
+  }
+  void answer(message).then(given => parentPort?.postMessage(given));
+});
+
+async function answer(statement: AsideStatement): Promise<AsideAnswer> {
+  try {
+    return { rows: await reader.rows(statement) };
+  } catch (error) {
+    const kind = error instanceof StorageError ? error.kind : undefined;
+    return { kind, message: error instanceof Error ? error.message : String(error) };
+  }
+}

@@ -1,0 +1,90 @@
+/**
+ * Reads of an SQLite database in a thread of its own, for queries that may take long: in the thread that serves,
+ * nobody would be answered meanwhile. One snapshot at a time; each of its statements is a message there and back,
+ * which costs more than a short statement.
+ */
+import { Worker } from 'node:worker_threads';
+import type { CompiledQuery } from 'kysely';
+import { type Session, StorageError, type StorageErrorKind } from '../../database.ts';
+
+/** What the thread is sent. */
+export interface AsideStatement {
+  readonly sql: string;
+  readonly parameters: readonly unknown[];
+}
+
+/** What it answers. */
+export type AsideAnswer =
+  | { readonly rows: unknown[] }
+  | { readonly kind: StorageErrorKind | undefined; readonly message: string };
+
+export interface AsideReader {
+  snapshot<T>(work: (session: Session) => Promise<T>): Promise<T>;
+  /** Ends the thread and its connection. */
+  close(): Promise<void>;
+}
+
+/** @param file the database; the thread starts when it is first needed */
+export function asideReader(file: string): AsideReader {
+  let thread: Worker | undefined;
+  let asked: PromiseWithResolvers<unknown[]> | undefined;
+  let last: Promise<unknown> = Promise.resolve();
+
+  function start(): Worker {
+    const made = new Worker(new URL('./reader-worker.ts', import.meta.url), { workerData: file });
+    made.unref();
+    made.on('message', (answer: AsideAnswer) => {
+      if ('rows' in answer) asked?.resolve(answer.rows);
+      else asked?.reject(failure(answer));
+    });
+    made.on('error', error => {
+      // The next snapshot starts another.
+      thread = undefined;
+      asked?.reject(new StorageError('unavailable', 'The reading thread has ended.', { cause: error }));
+    });
+    return made;
+  }
+
+  async function all<Row>({ sql, parameters }: Pick<CompiledQuery<Row>, 'sql' | 'parameters'>) {
+    thread ??= start();
+    asked = Promise.withResolvers();
+    const statement: AsideStatement = { sql, parameters };
+    thread.postMessage(statement);
+    // Boundary to the thread: Kysely has derived Row from the query and the tables.
+    return (await asked.promise) as Row[];
+  }
+  const session: Session = {
+    all,
+    first: async <Row>(query: CompiledQuery<Row>) => (await all<Row>(query))[0],
+    run: () => Promise.reject(new Error('nothing is written aside')),
+  };
+
+  async function inSnapshot<T>(work: (session: Session) => Promise<T>): Promise<T> {
+    await all({ sql: 'BEGIN', parameters: [] });
+    try {
+      return await work(session);
+    } finally {
+      if (thread !== undefined) await all({ sql: 'ROLLBACK', parameters: [] });
+    }
+  }
+
+  return {
+    snapshot<T>(work: (session: Session) => Promise<T>): Promise<T> {
+      const done = last.then(() => inSnapshot(work));
+      last = done.catch(() => undefined);
+      return done;
+    },
+    async close() {
+      await last;
+      if (thread === undefined) return;
+      const ended = Promise.withResolvers<void>();
+      thread.once('exit', () => ended.resolve());
+      thread.postMessage('close');
+      await ended.promise;
+    },
+  };
+}
+
+function failure({ kind, message }: Exclude<AsideAnswer, { rows: unknown[] }>): Error {
+  return kind === undefined ? new Error(message) : new StorageError(kind, message);
+}
