@@ -1,4 +1,4 @@
-/** Group commit on SQLite's one writer: many transactions, one fsync, durability unchanged. */
+/** Group commit on SQLite's one writer: many transactions, one flush of the log, durability unchanged. */
 import { SQLiteError } from 'bun:sqlite';
 import type { Bulk } from '../bulk.ts';
 import { type Addition, type Left as Item, runEndings, writeAdditions } from '../counters.ts';
@@ -6,6 +6,7 @@ import { type Session, StorageError, type Transaction } from '../database.ts';
 import { type Connected, translate } from './connection.ts';
 import type { Place } from './files/identity.ts';
 import type { Checkpoints } from './threads/checkpoint.ts';
+import type { LogFlusher } from './threads/flush.ts';
 import { sliced } from './threads/slices.ts';
 
 const groupSize = 256;
@@ -18,16 +19,21 @@ interface Job {
   readonly reject: (reason: unknown) => void;
 }
 
+interface GroupCommitOptions {
+  readonly connected: Connected;
+  readonly checkpoint: Checkpoints;
+  readonly place: Place;
+  /** Undefined where COMMIT flushes what it has written itself. */
+  readonly flusher: LogFlusher | undefined;
+  /** Called when readers can see a group; it may not be durable yet. */
+  readonly committed: () => void;
+}
+
 /**
- * Runs transactions one after another on one connection. Those that wait while one group commits form the
- * next group and share one COMMIT; a failed one is undone alone.
+ * Runs transactions one after another on one connection. Those that come while one group commits and is flushed form
+ * the next group and share one COMMIT; a failed one is undone alone.
  */
-export function groupCommit(
-  connected: Connected,
-  checkpoint: Checkpoints,
-  place: Place,
-  committed: () => void,
-) {
+export function groupCommit({ connected, checkpoint, place, flusher, committed }: GroupCommitOptions) {
   const session = sliced(connected.session);
   const writer = { ...connected, session };
   const waiting: Job[] = [];
@@ -44,6 +50,8 @@ export function groupCommit(
         // Without a log, SQLite writes to the file only when nobody reads it.
         await whenFree(writer, 'COMMIT');
         committed();
+        // Those that have only read wait too: they may have read what an earlier group could not make durable.
+        await flusher?.flush();
         for (const resolve of settle) resolve();
         checkpoint.after();
       } catch (error) {

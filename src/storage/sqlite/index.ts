@@ -20,6 +20,7 @@ import { type PlaceListener, placeOf } from './files/identity.ts';
 import { groupCommit } from './group-commit.ts';
 import { usesLog } from './journal-mode.ts';
 import { checkpoints } from './threads/checkpoint.ts';
+import { type Flush, logFlusher } from './threads/flush.ts';
 import { asideReader } from './threads/reader.ts';
 
 const idleReaders = 4;
@@ -45,19 +46,23 @@ export interface SqliteOptions {
   /** `leaveLog` has said that nobody else has the file: it goes without a log until somebody else opens it. */
   readonly alone?: boolean;
   readonly onMoved?: PlaceListener;
+  /** How the log is flushed, where not by the system's own means. */
+  readonly flush?: Flush;
 }
 
 /** @param file path of the database file; it and its folder are created when missing */
-export function openSqlite(file: string, { alone = false, onMoved }: SqliteOptions = {}): Database {
+export function openSqlite(file: string, { alone = false, onMoved, flush }: SqliteOptions = {}): Database {
   mkdirSync(dirname(file), { recursive: true });
   const writer = connect(file, alone);
-  writer.execute('PRAGMA synchronous = FULL');
+  // Without a log, only SQLite knows what has to be on the disk before what.
+  writer.execute(`PRAGMA synchronous = ${alone ? 'FULL' : 'NORMAL'}`);
   const checkpoint = checkpoints(writer, file);
   const reader = sharedReader(connectReader(file, alone), file);
   const aside = asideReader(file);
   const pool: Connected[] = [];
   const place = placeOf(writer, file, !alone, onMoved);
-  const enqueue = groupCommit(writer, checkpoint, place, reader.end);
+  const flusher = alone ? undefined : logFlusher(file, flush);
+  const enqueue = groupCommit({ connected: writer, checkpoint, place, flusher, committed: reader.end });
   /** Of the file that the others have open, and of no other that may have taken its place. */
   const anotherReader = (): Connected => {
     place.check();
@@ -115,18 +120,20 @@ export function openSqlite(file: string, { alone = false, onMoved }: SqliteOptio
     },
 
     async close() {
-      // Nothing is taken after this; where the file has gone, nothing is to be waited for.
-      await enqueue(async () => undefined).catch(unlessMoved);
+      // Nothing is taken after this; where nothing can be written any more, nothing is to be waited for.
+      await enqueue(async () => undefined).catch(unlessRefused);
       reader.close();
       for (const connected of pool) connected.close();
       await aside.close();
       await checkpoint.close();
+      flusher?.close();
       // The last connection to close copies the log into the database file and removes it.
       writer.close();
     },
   };
 }
 
-function unlessMoved(error: unknown): void {
-  if (!(error instanceof StorageError && error.kind === 'moved')) throw error;
+/** Those who wrote have been told. */
+function unlessRefused(error: unknown): void {
+  if (!(error instanceof StorageError)) throw error;
 }

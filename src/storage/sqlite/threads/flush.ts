@@ -1,0 +1,62 @@
+/**
+ * Flushing the write-ahead log beside the event loop. With `synchronous = NORMAL` a COMMIT writes to the log and does
+ * not wait for the disk (https://sqlite.org/pragma.html#pragma_synchronous); the flush that makes it durable runs on a
+ * thread of the runtime, and whoever waits for the transaction waits for that (docs/decisions/0024).
+ */
+import { closeSync, existsSync, fdatasync, fsyncSync, openSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { promisify } from 'node:util';
+import { StorageError } from '../../database.ts';
+
+/** Makes durable what has been written to the file of a descriptor. */
+export type Flush = (descriptor: number) => Promise<void>;
+
+export interface LogFlusher {
+  /**
+   * Resolves when everything that was committed before the call is on the disk.
+   * @throws StorageError `unavailable` when the disk reports a failure, and ever after
+   */
+  flush(): Promise<void>;
+  close(): void;
+}
+
+const flushData: Flush = promisify(fdatasync);
+
+/**
+ * The log is flushed through a descriptor of our own: SQLite keeps its locks on other files, so that closing this one
+ * cancels none. It stays one file for as long as any connection is open.
+ * @param file the database; one in memory has no log, and nothing is flushed
+ */
+export function logFlusher(file: string, flushOf: Flush = flushData): LogFlusher {
+  const log = `${file}-wal`;
+  if (!existsSync(log)) return { flush: async () => undefined, close: () => undefined };
+  flushFolder(dirname(file));
+  const descriptor = openSync(log, 'r+');
+  let failure: StorageError | undefined;
+
+  return {
+    async flush() {
+      if (failure !== undefined) throw failure;
+      try {
+        await flushOf(descriptor);
+      } catch (cause) {
+        // The system may have dropped what it could not write, and says so only once: a later flush that succeeds
+        // would prove nothing.
+        const message = `${log} could not be flushed to the disk; writes are refused until the service is started again.`;
+        failure = new StorageError('unavailable', message, { cause });
+        throw failure;
+      }
+    },
+    close: () => closeSync(descriptor),
+  };
+}
+
+/** The log's name is durable once its folder is. */
+function flushFolder(folder: string): void {
+  const descriptor = openSync(folder, 'r');
+  try {
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+}
