@@ -1,11 +1,12 @@
 /** What is kept of every request: a log line and the numbers behind /metrics. */
 
+import { HttpError } from '../http/errors.ts';
 import type { Exchange } from '../http/exchange.ts';
 import { redacted } from '../http/hal/addresses.ts';
 import { unknownPath } from '../http/router.ts';
 import type { Clock } from '../ports/clock.ts';
 import { StorageError } from '../storage/database.ts';
-import { describeError, type Log } from './log.ts';
+import { describeError, type Log, type LogFields } from './log.ts';
 
 /** Upper bounds of the latency histogram, in seconds. */
 export const latencyBounds = [
@@ -69,7 +70,7 @@ export function observer(log: Log, clock: Clock): Observer {
       numbers.buckets[bucket] = (numbers.buckets[bucket] ?? 0) + 1;
       if (exchange.failure !== undefined) {
         if (exchange.failure instanceof StorageError && exchange.failure.kind === 'damaged') damaged++;
-        log.error('request failed', { requestId: exchange.requestId, ...describeError(exchange.failure) });
+        log.error('request failed', { requestId: exchange.requestId, ...describeFailure(exchange.failure) });
       }
       if (!log.isEnabled('info')) return;
       const at = clock.now();
@@ -81,6 +82,13 @@ export function observer(log: Log, clock: Clock): Observer {
       for (const byStatus of byRoute.values()) yield* byStatus.values();
     },
   };
+}
+
+/** Where in the program it happened matters only for what nobody has foreseen. */
+function describeFailure(failure: unknown): LogFields {
+  if (!(failure instanceof HttpError)) return describeError(failure);
+  const cause = failure.cause === undefined ? {} : { cause: describeError(failure.cause) };
+  return { error: failure.code, reason: failure.message, ...cause };
 }
 
 const methodNames = ['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 'DELETE'];
