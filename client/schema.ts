@@ -29,16 +29,8 @@ export interface paths {
         put?: never;
         post?: never;
         delete?: never;
-        /**
-         * Methods of this address; CORS preflight
-         * @description Asked by browsers before a request from another origin. Needs no credentials, costs no quota.
-         */
-        options: operations["getEntryOptions"];
-        /**
-         * Where everything in this version is: headers only
-         * @description Answers what GET answers, without the body.
-         */
-        head: operations["getEntryHead"];
+        options?: never;
+        head?: never;
         patch?: never;
         trace?: never;
     };
@@ -65,11 +57,7 @@ export interface paths {
          */
         post: operations["login"];
         delete?: never;
-        /**
-         * Methods of this address; CORS preflight
-         * @description Asked by browsers before a request from another origin. Needs no credentials, costs no quota.
-         */
-        options: operations["loginOptions"];
+        options?: never;
         head?: never;
         patch?: never;
         trace?: never;
@@ -97,11 +85,7 @@ export interface paths {
          */
         post: operations["refresh"];
         delete?: never;
-        /**
-         * Methods of this address; CORS preflight
-         * @description Asked by browsers before a request from another origin. Needs no credentials, costs no quota.
-         */
-        options: operations["refreshOptions"];
+        options?: never;
         head?: never;
         patch?: never;
         trace?: never;
@@ -131,11 +115,7 @@ export interface paths {
          */
         post: operations["logout"];
         delete?: never;
-        /**
-         * Methods of this address; CORS preflight
-         * @description Asked by browsers before a request from another origin. Needs no credentials, costs no quota.
-         */
-        options: operations["logoutOptions"];
+        options?: never;
         head?: never;
         patch?: never;
         trace?: never;
@@ -165,11 +145,7 @@ export interface paths {
         put: operations["changePassword"];
         post?: never;
         delete?: never;
-        /**
-         * Methods of this address; CORS preflight
-         * @description Asked by browsers before a request from another origin. Needs no credentials, costs no quota.
-         */
-        options: operations["changePasswordOptions"];
+        options?: never;
         head?: never;
         patch?: never;
         trace?: never;
@@ -205,11 +181,7 @@ export interface paths {
          */
         post: operations["requestPasswordReset"];
         delete?: never;
-        /**
-         * Methods of this address; CORS preflight
-         * @description Asked by browsers before a request from another origin. Needs no credentials, costs no quota.
-         */
-        options: operations["requestPasswordResetOptions"];
+        options?: never;
         head?: never;
         patch?: never;
         trace?: never;
@@ -239,11 +211,7 @@ export interface paths {
          */
         post: operations["forgotPassword"];
         delete?: never;
-        /**
-         * Methods of this address; CORS preflight
-         * @description Asked by browsers before a request from another origin. Needs no credentials, costs no quota.
-         */
-        options: operations["forgotPasswordOptions"];
+        options?: never;
         head?: never;
         patch?: never;
         trace?: never;
@@ -273,11 +241,7 @@ export interface paths {
          */
         post: operations["resetPassword"];
         delete?: never;
-        /**
-         * Methods of this address; CORS preflight
-         * @description Asked by browsers before a request from another origin. Needs no credentials, costs no quota.
-         */
-        options: operations["resetPasswordOptions"];
+        options?: never;
         head?: never;
         patch?: never;
         trace?: never;
@@ -311,16 +275,8 @@ export interface paths {
          */
         post: operations["createUser"];
         delete?: never;
-        /**
-         * Methods of this address; CORS preflight
-         * @description Asked by browsers before a request from another origin. Needs no credentials, costs no quota.
-         */
-        options: operations["listUsersOptions"];
-        /**
-         * List users: headers only
-         * @description Answers what GET answers, without the body.
-         */
-        head: operations["listUsersHead"];
+        options?: never;
+        head?: never;
         patch?: never;
         trace?: never;
     };
@@ -367,16 +323,8 @@ export interface paths {
          *     Access: the roles admin; API keys with the scope `users:write`.
          */
         delete: operations["deleteUser"];
-        /**
-         * Methods of this address; CORS preflight
-         * @description Asked by browsers before a request from another origin. Needs no credentials, costs no quota.
-         */
-        options: operations["getUserOptions"];
-        /**
-         * Read a user: headers only
-         * @description Answers what GET answers, without the body.
-         */
-        head: operations["getUserHead"];
+        options?: never;
+        head?: never;
         /**
          * Change fields of a user
          * @description A JSON Patch that tests `/version` is refused with 409 when somebody else was faster. The rules are those of PUT.
@@ -409,16 +357,8 @@ export interface paths {
         put?: never;
         post?: never;
         delete?: never;
-        /**
-         * Methods of this address; CORS preflight
-         * @description Asked by browsers before a request from another origin. Needs no credentials, costs no quota.
-         */
-        options: operations["getMeOptions"];
-        /**
-         * Read the user who is signed in: headers only
-         * @description Answers what GET answers, without the body.
-         */
-        head: operations["getMeHead"];
+        options?: never;
+        head?: never;
         patch?: never;
         trace?: never;
     };
@@ -453,11 +393,7 @@ export interface paths {
          */
         post: operations["verifyUser"];
         delete?: never;
-        /**
-         * Methods of this address; CORS preflight
-         * @description Asked by browsers before a request from another origin. Needs no credentials, costs no quota.
-         */
-        options: operations["verifyUserOptions"];
+        options?: never;
         head?: never;
         patch?: never;
         trace?: never;
@@ -487,11 +423,7 @@ export interface paths {
          */
         post: operations["verifyAddress"];
         delete?: never;
-        /**
-         * Methods of this address; CORS preflight
-         * @description Asked by browsers before a request from another origin. Needs no credentials, costs no quota.
-         */
-        options: operations["verifyAddressOptions"];
+        options?: never;
         head?: never;
         patch?: never;
         trace?: never;
@@ -521,11 +453,7 @@ export interface paths {
          */
         post: operations["restoreAddress"];
         delete?: never;
-        /**
-         * Methods of this address; CORS preflight
-         * @description Asked by browsers before a request from another origin. Needs no credentials, costs no quota.
-         */
-        options: operations["restoreAddressOptions"];
+        options?: never;
         head?: never;
         patch?: never;
         trace?: never;
@@ -557,16 +485,8 @@ export interface paths {
          */
         post: operations["createKey"];
         delete?: never;
-        /**
-         * Methods of this address; CORS preflight
-         * @description Asked by browsers before a request from another origin. Needs no credentials, costs no quota.
-         */
-        options: operations["listKeysOptions"];
-        /**
-         * List API keys: headers only
-         * @description Answers what GET answers, without the body.
-         */
-        head: operations["listKeysHead"];
+        options?: never;
+        head?: never;
         patch?: never;
         trace?: never;
     };
@@ -603,16 +523,8 @@ export interface paths {
          * @description Access: the roles admin.
          */
         delete: operations["revokeKey"];
-        /**
-         * Methods of this address; CORS preflight
-         * @description Asked by browsers before a request from another origin. Needs no credentials, costs no quota.
-         */
-        options: operations["getKeyOptions"];
-        /**
-         * Read an API key, without its secret: headers only
-         * @description Answers what GET answers, without the body.
-         */
-        head: operations["getKeyHead"];
+        options?: never;
+        head?: never;
         patch?: never;
         trace?: never;
     };
@@ -643,16 +555,8 @@ export interface paths {
          */
         post: operations["createProduct"];
         delete?: never;
-        /**
-         * Methods of this address; CORS preflight
-         * @description Asked by browsers before a request from another origin. Needs no credentials, costs no quota.
-         */
-        options: operations["listProductsOptions"];
-        /**
-         * List products: headers only
-         * @description Answers what GET answers, without the body.
-         */
-        head: operations["listProductsHead"];
+        options?: never;
+        head?: never;
         /**
          * Change many products at once
          * @description All or none. Ids that do not exist are skipped and not counted.
@@ -701,16 +605,8 @@ export interface paths {
          * @description Access: the roles admin, editor; API keys with the scope `products:write`.
          */
         delete: operations["deleteProduct"];
-        /**
-         * Methods of this address; CORS preflight
-         * @description Asked by browsers before a request from another origin. Needs no credentials, costs no quota.
-         */
-        options: operations["getProductOptions"];
-        /**
-         * Read a product: headers only
-         * @description Answers what GET answers, without the body.
-         */
-        head: operations["getProductHead"];
+        options?: never;
+        head?: never;
         /**
          * Change fields of a product
          * @description Access: the roles admin, editor; API keys with the scope `products:write`.
@@ -753,16 +649,8 @@ export interface paths {
          */
         post: operations["createOrder"];
         delete?: never;
-        /**
-         * Methods of this address; CORS preflight
-         * @description Asked by browsers before a request from another origin. Needs no credentials, costs no quota.
-         */
-        options: operations["listUserOrdersOptions"];
-        /**
-         * List the orders of a user: headers only
-         * @description Answers what GET answers, without the body.
-         */
-        head: operations["listUserOrdersHead"];
+        options?: never;
+        head?: never;
         patch?: never;
         trace?: never;
     };
@@ -800,16 +688,8 @@ export interface paths {
         put?: never;
         post?: never;
         delete?: never;
-        /**
-         * Methods of this address; CORS preflight
-         * @description Asked by browsers before a request from another origin. Needs no credentials, costs no quota.
-         */
-        options: operations["getUserOrderOptions"];
-        /**
-         * Read an order of a user: headers only
-         * @description Answers what GET answers, without the body.
-         */
-        head: operations["getUserOrderHead"];
+        options?: never;
+        head?: never;
         patch?: never;
         trace?: never;
     };
@@ -836,16 +716,8 @@ export interface paths {
         put?: never;
         post?: never;
         delete?: never;
-        /**
-         * Methods of this address; CORS preflight
-         * @description Asked by browsers before a request from another origin. Needs no credentials, costs no quota.
-         */
-        options: operations["listOrdersOptions"];
-        /**
-         * List the orders of all users: headers only
-         * @description Answers what GET answers, without the body.
-         */
-        head: operations["listOrdersHead"];
+        options?: never;
+        head?: never;
         patch?: never;
         trace?: never;
     };
@@ -878,16 +750,8 @@ export interface paths {
         put?: never;
         post?: never;
         delete?: never;
-        /**
-         * Methods of this address; CORS preflight
-         * @description Asked by browsers before a request from another origin. Needs no credentials, costs no quota.
-         */
-        options: operations["getOrderOptions"];
-        /**
-         * Read an order: headers only
-         * @description Answers what GET answers, without the body.
-         */
-        head: operations["getOrderHead"];
+        options?: never;
+        head?: never;
         patch?: never;
         trace?: never;
     };
@@ -920,16 +784,8 @@ export interface paths {
         put?: never;
         post?: never;
         delete?: never;
-        /**
-         * Methods of this address; CORS preflight
-         * @description Asked by browsers before a request from another origin. Needs no credentials, costs no quota.
-         */
-        options: operations["listOrderItemsOptions"];
-        /**
-         * List the items of an order: headers only
-         * @description Answers what GET answers, without the body.
-         */
-        head: operations["listOrderItemsHead"];
+        options?: never;
+        head?: never;
         patch?: never;
         trace?: never;
     };
@@ -967,16 +823,8 @@ export interface paths {
         put?: never;
         post?: never;
         delete?: never;
-        /**
-         * Methods of this address; CORS preflight
-         * @description Asked by browsers before a request from another origin. Needs no credentials, costs no quota.
-         */
-        options: operations["getOrderItemOptions"];
-        /**
-         * Read an item of an order: headers only
-         * @description Answers what GET answers, without the body.
-         */
-        head: operations["getOrderItemHead"];
+        options?: never;
+        head?: never;
         patch?: never;
         trace?: never;
     };
@@ -1011,11 +859,7 @@ export interface paths {
          */
         post: operations["cancelOrder"];
         delete?: never;
-        /**
-         * Methods of this address; CORS preflight
-         * @description Asked by browsers before a request from another origin. Needs no credentials, costs no quota.
-         */
-        options: operations["cancelOrderOptions"];
+        options?: never;
         head?: never;
         patch?: never;
         trace?: never;
@@ -1051,11 +895,7 @@ export interface paths {
          */
         post: operations["payOrder"];
         delete?: never;
-        /**
-         * Methods of this address; CORS preflight
-         * @description Asked by browsers before a request from another origin. Needs no credentials, costs no quota.
-         */
-        options: operations["payOrderOptions"];
+        options?: never;
         head?: never;
         patch?: never;
         trace?: never;
@@ -1085,11 +925,7 @@ export interface paths {
          */
         post: operations["receiveStripeEvent"];
         delete?: never;
-        /**
-         * Methods of this address; CORS preflight
-         * @description Asked by browsers before a request from another origin. Needs no credentials, costs no quota.
-         */
-        options: operations["receiveStripeEventOptions"];
+        options?: never;
         head?: never;
         patch?: never;
         trace?: never;
@@ -1119,16 +955,8 @@ export interface paths {
         put?: never;
         post?: never;
         delete?: never;
-        /**
-         * Methods of this address; CORS preflight
-         * @description Asked by browsers before a request from another origin. Needs no credentials, costs no quota.
-         */
-        options: operations["listInvoicesOptions"];
-        /**
-         * List invoices: headers only
-         * @description Answers what GET answers, without the body.
-         */
-        head: operations["listInvoicesHead"];
+        options?: never;
+        head?: never;
         patch?: never;
         trace?: never;
     };
@@ -1163,16 +991,8 @@ export interface paths {
         put?: never;
         post?: never;
         delete?: never;
-        /**
-         * Methods of this address; CORS preflight
-         * @description Asked by browsers before a request from another origin. Needs no credentials, costs no quota.
-         */
-        options: operations["getInvoiceOptions"];
-        /**
-         * Read an invoice: headers only
-         * @description Answers what GET answers, without the body.
-         */
-        head: operations["getInvoiceHead"];
+        options?: never;
+        head?: never;
         patch?: never;
         trace?: never;
     };
@@ -1207,11 +1027,7 @@ export interface paths {
          */
         post: operations["sendInvoice"];
         delete?: never;
-        /**
-         * Methods of this address; CORS preflight
-         * @description Asked by browsers before a request from another origin. Needs no credentials, costs no quota.
-         */
-        options: operations["sendInvoiceOptions"];
+        options?: never;
         head?: never;
         patch?: never;
         trace?: never;
@@ -1251,16 +1067,8 @@ export interface paths {
          */
         post: operations["createReview"];
         delete?: never;
-        /**
-         * Methods of this address; CORS preflight
-         * @description Asked by browsers before a request from another origin. Needs no credentials, costs no quota.
-         */
-        options: operations["listReviewsOptions"];
-        /**
-         * List the reviews of a product: headers only
-         * @description Answers what GET answers, without the body.
-         */
-        head: operations["listReviewsHead"];
+        options?: never;
+        head?: never;
         patch?: never;
         trace?: never;
     };
@@ -1287,16 +1095,8 @@ export interface paths {
         put?: never;
         post?: never;
         delete?: never;
-        /**
-         * Methods of this address; CORS preflight
-         * @description Asked by browsers before a request from another origin. Needs no credentials, costs no quota.
-         */
-        options: operations["listAllReviewsOptions"];
-        /**
-         * List the reviews of all products: headers only
-         * @description Answers what GET answers, without the body.
-         */
-        head: operations["listAllReviewsHead"];
+        options?: never;
+        head?: never;
         patch?: never;
         trace?: never;
     };
@@ -1341,16 +1141,8 @@ export interface paths {
          *     Access: the roles admin, editor, user; API keys with the scope `reviews:write`.
          */
         delete: operations["deleteReview"];
-        /**
-         * Methods of this address; CORS preflight
-         * @description Asked by browsers before a request from another origin. Needs no credentials, costs no quota.
-         */
-        options: operations["getReviewOptions"];
-        /**
-         * Read a review: headers only
-         * @description Answers what GET answers, without the body.
-         */
-        head: operations["getReviewHead"];
+        options?: never;
+        head?: never;
         /**
          * Change fields of a review
          * @description Its author and administrators may; editors may delete any review. The product’s rating follows.
@@ -1389,16 +1181,8 @@ export interface paths {
          */
         post: operations["createArticle"];
         delete?: never;
-        /**
-         * Methods of this address; CORS preflight
-         * @description Asked by browsers before a request from another origin. Needs no credentials, costs no quota.
-         */
-        options: operations["listArticlesOptions"];
-        /**
-         * List articles: headers only
-         * @description Answers what GET answers, without the body.
-         */
-        head: operations["listArticlesHead"];
+        options?: never;
+        head?: never;
         patch?: never;
         trace?: never;
     };
@@ -1443,16 +1227,8 @@ export interface paths {
          *     Access: the roles admin, editor; API keys with the scope `content:write`.
          */
         delete: operations["deleteArticle"];
-        /**
-         * Methods of this address; CORS preflight
-         * @description Asked by browsers before a request from another origin. Needs no credentials, costs no quota.
-         */
-        options: operations["getArticleOptions"];
-        /**
-         * Read an article: headers only
-         * @description Answers what GET answers, without the body.
-         */
-        head: operations["getArticleHead"];
+        options?: never;
+        head?: never;
         /**
          * Change fields of an article
          * @description Whoever changes it, its author stays.
@@ -1491,16 +1267,8 @@ export interface paths {
          */
         post: operations["createPost"];
         delete?: never;
-        /**
-         * Methods of this address; CORS preflight
-         * @description Asked by browsers before a request from another origin. Needs no credentials, costs no quota.
-         */
-        options: operations["listPostsOptions"];
-        /**
-         * List posts: headers only
-         * @description Answers what GET answers, without the body.
-         */
-        head: operations["listPostsHead"];
+        options?: never;
+        head?: never;
         patch?: never;
         trace?: never;
     };
@@ -1545,16 +1313,8 @@ export interface paths {
          *     Access: the roles admin, editor; API keys with the scope `content:write`.
          */
         delete: operations["deletePost"];
-        /**
-         * Methods of this address; CORS preflight
-         * @description Asked by browsers before a request from another origin. Needs no credentials, costs no quota.
-         */
-        options: operations["getPostOptions"];
-        /**
-         * Read a post: headers only
-         * @description Answers what GET answers, without the body.
-         */
-        head: operations["getPostHead"];
+        options?: never;
+        head?: never;
         /**
          * Change fields of a post
          * @description Whoever changes it, its author stays.
@@ -1599,16 +1359,8 @@ export interface paths {
          */
         post: operations["createComment"];
         delete?: never;
-        /**
-         * Methods of this address; CORS preflight
-         * @description Asked by browsers before a request from another origin. Needs no credentials, costs no quota.
-         */
-        options: operations["listCommentsOptions"];
-        /**
-         * List the comments on a post: headers only
-         * @description Answers what GET answers, without the body.
-         */
-        head: operations["listCommentsHead"];
+        options?: never;
+        head?: never;
         patch?: never;
         trace?: never;
     };
@@ -1653,16 +1405,8 @@ export interface paths {
          *     Access: the roles admin, editor, user; API keys with the scope `content:write`.
          */
         delete: operations["deleteComment"];
-        /**
-         * Methods of this address; CORS preflight
-         * @description Asked by browsers before a request from another origin. Needs no credentials, costs no quota.
-         */
-        options: operations["getCommentOptions"];
-        /**
-         * Read a comment: headers only
-         * @description Answers what GET answers, without the body.
-         */
-        head: operations["getCommentHead"];
+        options?: never;
+        head?: never;
         /**
          * Change fields of a comment
          * @description Its author and administrators may; editors may delete any comment.
@@ -1697,16 +1441,8 @@ export interface paths {
         put?: never;
         post?: never;
         delete?: never;
-        /**
-         * Methods of this address; CORS preflight
-         * @description Asked by browsers before a request from another origin. Needs no credentials, costs no quota.
-         */
-        options: operations["searchOptions"];
-        /**
-         * Search: headers only
-         * @description Answers what GET answers, without the body.
-         */
-        head: operations["searchHead"];
+        options?: never;
+        head?: never;
         patch?: never;
         trace?: never;
     };
@@ -1737,16 +1473,8 @@ export interface paths {
          */
         post: operations["createTodo"];
         delete?: never;
-        /**
-         * Methods of this address; CORS preflight
-         * @description Asked by browsers before a request from another origin. Needs no credentials, costs no quota.
-         */
-        options: operations["listTodosOptions"];
-        /**
-         * List your todos: headers only
-         * @description Answers what GET answers, without the body.
-         */
-        head: operations["listTodosHead"];
+        options?: never;
+        head?: never;
         patch?: never;
         trace?: never;
     };
@@ -1787,16 +1515,8 @@ export interface paths {
          * @description Access: the roles admin, editor, user.
          */
         delete: operations["deleteTodo"];
-        /**
-         * Methods of this address; CORS preflight
-         * @description Asked by browsers before a request from another origin. Needs no credentials, costs no quota.
-         */
-        options: operations["getTodoOptions"];
-        /**
-         * Read a todo: headers only
-         * @description Answers what GET answers, without the body.
-         */
-        head: operations["getTodoHead"];
+        options?: never;
+        head?: never;
         /**
          * Change a todo
          * @description Access: the roles admin, editor, user.
@@ -1829,16 +1549,8 @@ export interface paths {
         put?: never;
         post?: never;
         delete?: never;
-        /**
-         * Methods of this address; CORS preflight
-         * @description Asked by browsers before a request from another origin. Needs no credentials, costs no quota.
-         */
-        options: operations["getWeatherOptions"];
-        /**
-         * Read the weather in a city: headers only
-         * @description Answers what GET answers, without the body.
-         */
-        head: operations["getWeatherHead"];
+        options?: never;
+        head?: never;
         patch?: never;
         trace?: never;
     };
@@ -1867,16 +1579,8 @@ export interface paths {
         put?: never;
         post?: never;
         delete?: never;
-        /**
-         * Methods of this address; CORS preflight
-         * @description Asked by browsers before a request from another origin. Needs no credentials, costs no quota.
-         */
-        options: operations["listEventsOptions"];
-        /**
-         * List what has been changed, by whom: headers only
-         * @description Answers what GET answers, without the body.
-         */
-        head: operations["listEventsHead"];
+        options?: never;
+        head?: never;
         patch?: never;
         trace?: never;
     };
@@ -1909,16 +1613,8 @@ export interface paths {
         put?: never;
         post?: never;
         delete?: never;
-        /**
-         * Methods of this address; CORS preflight
-         * @description Asked by browsers before a request from another origin. Needs no credentials, costs no quota.
-         */
-        options: operations["getEventOptions"];
-        /**
-         * Read an event: headers only
-         * @description Answers what GET answers, without the body.
-         */
-        head: operations["getEventHead"];
+        options?: never;
+        head?: never;
         patch?: never;
         trace?: never;
     };
@@ -1945,16 +1641,8 @@ export interface paths {
         put?: never;
         post?: never;
         delete?: never;
-        /**
-         * Methods of this address; CORS preflight
-         * @description Asked by browsers before a request from another origin. Needs no credentials, costs no quota.
-         */
-        options: operations["listNotificationsOptions"];
-        /**
-         * List your notifications: headers only
-         * @description Answers what GET answers, without the body.
-         */
-        head: operations["listNotificationsHead"];
+        options?: never;
+        head?: never;
         patch?: never;
         trace?: never;
     };
@@ -1981,11 +1669,7 @@ export interface paths {
          */
         post: operations["markAllNotificationsRead"];
         delete?: never;
-        /**
-         * Methods of this address; CORS preflight
-         * @description Asked by browsers before a request from another origin. Needs no credentials, costs no quota.
-         */
-        options: operations["markAllNotificationsReadOptions"];
+        options?: never;
         head?: never;
         patch?: never;
         trace?: never;
@@ -2025,16 +1709,8 @@ export interface paths {
          * @description Access: the roles admin, editor, user.
          */
         delete: operations["deleteNotification"];
-        /**
-         * Methods of this address; CORS preflight
-         * @description Asked by browsers before a request from another origin. Needs no credentials, costs no quota.
-         */
-        options: operations["getNotificationOptions"];
-        /**
-         * Read one of your notifications: headers only
-         * @description Answers what GET answers, without the body.
-         */
-        head: operations["getNotificationHead"];
+        options?: never;
+        head?: never;
         /**
          * Mark a notification as read or unread
          * @description Access: the roles admin, editor, user.
@@ -2065,16 +1741,8 @@ export interface paths {
         put?: never;
         post?: never;
         delete?: never;
-        /**
-         * Methods of this address; CORS preflight
-         * @description Asked by browsers before a request from another origin. Needs no credentials, costs no quota.
-         */
-        options: operations["getIndexOptions"];
-        /**
-         * Where everything is: headers only
-         * @description Answers what GET answers, without the body.
-         */
-        head: operations["getIndexHead"];
+        options?: never;
+        head?: never;
         patch?: never;
         trace?: never;
     };
@@ -2101,16 +1769,8 @@ export interface paths {
         put?: never;
         post?: never;
         delete?: never;
-        /**
-         * Methods of this address; CORS preflight
-         * @description Asked by browsers before a request from another origin. Needs no credentials, costs no quota.
-         */
-        options: operations["getHealthOptions"];
-        /**
-         * Whether the process is alive: headers only
-         * @description Answers what GET answers, without the body.
-         */
-        head: operations["getHealthHead"];
+        options?: never;
+        head?: never;
         patch?: never;
         trace?: never;
     };
@@ -2137,16 +1797,8 @@ export interface paths {
         put?: never;
         post?: never;
         delete?: never;
-        /**
-         * Methods of this address; CORS preflight
-         * @description Asked by browsers before a request from another origin. Needs no credentials, costs no quota.
-         */
-        options: operations["getReadinessOptions"];
-        /**
-         * Whether requests can be served: the database answers and is migrated: headers only
-         * @description Answers what GET answers, without the body.
-         */
-        head: operations["getReadinessHead"];
+        options?: never;
+        head?: never;
         patch?: never;
         trace?: never;
     };
@@ -2175,16 +1827,8 @@ export interface paths {
         put?: never;
         post?: never;
         delete?: never;
-        /**
-         * Methods of this address; CORS preflight
-         * @description Asked by browsers before a request from another origin. Needs no credentials, costs no quota.
-         */
-        options: operations["getMetricsOptions"];
-        /**
-         * Numbers for Prometheus: headers only
-         * @description Answers what GET answers, without the body.
-         */
-        head: operations["getMetricsHead"];
+        options?: never;
+        head?: never;
         patch?: never;
         trace?: never;
     };
@@ -2211,16 +1855,8 @@ export interface paths {
         put?: never;
         post?: never;
         delete?: never;
-        /**
-         * Methods of this address; CORS preflight
-         * @description Asked by browsers before a request from another origin. Needs no credentials, costs no quota.
-         */
-        options: operations["getOpenApiDocumentOptions"];
-        /**
-         * This document: headers only
-         * @description Answers what GET answers, without the body.
-         */
-        head: operations["getOpenApiDocumentHead"];
+        options?: never;
+        head?: never;
         patch?: never;
         trace?: never;
     };
@@ -2247,16 +1883,8 @@ export interface paths {
         put?: never;
         post?: never;
         delete?: never;
-        /**
-         * Methods of this address; CORS preflight
-         * @description Asked by browsers before a request from another origin. Needs no credentials, costs no quota.
-         */
-        options: operations["getDocsOptions"];
-        /**
-         * The documentation, to read and try: headers only
-         * @description Answers what GET answers, without the body.
-         */
-        head: operations["getDocsHead"];
+        options?: never;
+        head?: never;
         patch?: never;
         trace?: never;
     };
@@ -2285,16 +1913,8 @@ export interface paths {
         put?: never;
         post?: never;
         delete?: never;
-        /**
-         * Methods of this address; CORS preflight
-         * @description Asked by browsers before a request from another origin. Needs no credentials, costs no quota.
-         */
-        options: operations["getPasswordResetPageOptions"];
-        /**
-         * A page to set a new password: headers only
-         * @description Answers what GET answers, without the body.
-         */
-        head: operations["getPasswordResetPageHead"];
+        options?: never;
+        head?: never;
         patch?: never;
         trace?: never;
     };
@@ -2323,16 +1943,8 @@ export interface paths {
         put?: never;
         post?: never;
         delete?: never;
-        /**
-         * Methods of this address; CORS preflight
-         * @description Asked by browsers before a request from another origin. Needs no credentials, costs no quota.
-         */
-        options: operations["getVerifyPageOptions"];
-        /**
-         * A page to confirm an e-mail address: headers only
-         * @description Answers what GET answers, without the body.
-         */
-        head: operations["getVerifyPageHead"];
+        options?: never;
+        head?: never;
         patch?: never;
         trace?: never;
     };
@@ -2361,16 +1973,8 @@ export interface paths {
         put?: never;
         post?: never;
         delete?: never;
-        /**
-         * Methods of this address; CORS preflight
-         * @description Asked by browsers before a request from another origin. Needs no credentials, costs no quota.
-         */
-        options: operations["getRestoreAddressPageOptions"];
-        /**
-         * A page to take an account back: headers only
-         * @description Answers what GET answers, without the body.
-         */
-        head: operations["getRestoreAddressPageHead"];
+        options?: never;
+        head?: never;
         patch?: never;
         trace?: never;
     };
@@ -2397,16 +2001,8 @@ export interface paths {
         put?: never;
         post?: never;
         delete?: never;
-        /**
-         * Methods of this address; CORS preflight
-         * @description Asked by browsers before a request from another origin. Needs no credentials, costs no quota.
-         */
-        options: operations["getDocsScriptOptions"];
-        /**
-         * The script of the documentation page: headers only
-         * @description Answers what GET answers, without the body.
-         */
-        head: operations["getDocsScriptHead"];
+        options?: never;
+        head?: never;
         patch?: never;
         trace?: never;
     };
@@ -2433,16 +2029,8 @@ export interface paths {
         put?: never;
         post?: never;
         delete?: never;
-        /**
-         * Methods of this address; CORS preflight
-         * @description Asked by browsers before a request from another origin. Needs no credentials, costs no quota.
-         */
-        options: operations["getDocsStyleOptions"];
-        /**
-         * The style sheet of the documentation page: headers only
-         * @description Answers what GET answers, without the body.
-         */
-        head: operations["getDocsStyleHead"];
+        options?: never;
+        head?: never;
         patch?: never;
         trace?: never;
     };
@@ -2931,6 +2519,12 @@ export interface components {
             };
         };
         /**
+         * @description The codes of status 400.
+         * @example INVALID_HOST
+         * @enum {string}
+         */
+        BadRequestCode: "INVALID_HOST" | "VALIDATION_FAILED" | "MALFORMED_JSON" | "MALFORMED_PATCH" | "INVALID_CURSOR" | "INVALID_IDEMPOTENCY_KEY" | "INVALID_SIGNATURE" | "INVALID_TOKEN";
+        /**
          * @example {
          *       "ids": [
          *         1
@@ -3202,6 +2796,12 @@ export interface components {
                 comments: components["schemas"]["CommentHal"][];
             };
         };
+        /**
+         * @description The codes of status 409.
+         * @example DUPLICATE
+         * @enum {string}
+         */
+        ConflictCode: "DUPLICATE" | "ORDER_ALREADY_PAID" | "ORDER_ALREADY_CANCELLED" | "LAST_ADMINISTRATOR" | "PATCH_TEST_FAILED" | "PATCH_PATH_NOT_FOUND" | "IDEMPOTENCY_KEY_IN_USE" | "LIMIT_REACHED";
         /**
          * @example {
          *       "name": "Price import",
@@ -3692,6 +3292,12 @@ export interface components {
             links: components["schemas"]["ListLinks"];
         };
         /**
+         * @description The codes of status 403.
+         * @example FORBIDDEN
+         * @enum {string}
+         */
+        ForbiddenCode: "FORBIDDEN" | "WRONG_PASSWORD";
+        /**
          * @example {
          *       "email": "example text"
          *     }
@@ -3827,6 +3433,18 @@ export interface components {
                 [key: string]: components["schemas"]["TemplatedLink"];
             };
         };
+        /**
+         * @description The codes of status 507.
+         * @example STORAGE_FULL
+         * @enum {string}
+         */
+        InsufficientStorageCode: "STORAGE_FULL";
+        /**
+         * @description The codes of status 500.
+         * @example INTERNAL_ERROR
+         * @enum {string}
+         */
+        InternalServerErrorCode: "INTERNAL_ERROR" | "DATABASE_DAMAGED";
         /**
          * @example {
          *       "id": 1,
@@ -4466,6 +4084,24 @@ export interface components {
              */
             updated: number;
         };
+        /**
+         * @description The codes of status 405.
+         * @example METHOD_NOT_ALLOWED
+         * @enum {string}
+         */
+        MethodNotAllowedCode: "METHOD_NOT_ALLOWED";
+        /**
+         * @description The codes of status 406.
+         * @example NOT_ACCEPTABLE
+         * @enum {string}
+         */
+        NotAcceptableCode: "NOT_ACCEPTABLE";
+        /**
+         * @description The codes of status 404.
+         * @example NOT_FOUND
+         * @enum {string}
+         */
+        NotFoundCode: "NOT_FOUND";
         /**
          * @example {
          *       "id": 1,
@@ -5762,6 +5398,12 @@ export interface components {
             currentPassword?: string | null;
         };
         /**
+         * @description The codes of status 413.
+         * @example PAYLOAD_TOO_LARGE
+         * @enum {string}
+         */
+        PayloadTooLargeCode: "PAYLOAD_TOO_LARGE";
+        /**
          * @example {
          *       "provider": "manual",
          *       "status": "pending",
@@ -5791,6 +5433,12 @@ export interface components {
              */
             clientSecret: string | null;
         };
+        /**
+         * @description The codes of status 402.
+         * @example PAYMENT_DECLINED
+         * @enum {string}
+         */
+        PaymentRequiredCode: "PAYMENT_DECLINED";
         /**
          * @description What went wrong, in one sentence.
          * @example {
@@ -6077,6 +5725,12 @@ export interface components {
                 posts: components["schemas"]["PostHal"][];
             };
         };
+        /**
+         * @description The codes of status 412.
+         * @example PRECONDITION_FAILED
+         * @enum {string}
+         */
+        PreconditionFailedCode: "PRECONDITION_FAILED";
         /**
          * @description What went wrong, as RFC 9457 has it; sent when Accept names application/problem+json.
          * @example {
@@ -6976,6 +6630,12 @@ export interface components {
             links: components["schemas"]["ListLinks"];
         };
         /**
+         * @description The codes of status 503.
+         * @example DATABASE_UNAVAILABLE
+         * @enum {string}
+         */
+        ServiceUnavailableCode: "DATABASE_UNAVAILABLE" | "DATABASE_READ_ONLY" | "DATABASE_MOVED" | "WEATHER_UNAVAILABLE" | "PAYMENT_UNAVAILABLE" | "SHUTTING_DOWN";
+        /**
          * @example {
          *       "id": "evt_3PqXyz",
          *       "type": "payment_intent.created"
@@ -7108,6 +6768,30 @@ export interface components {
              */
             expiresIn: number;
         };
+        /**
+         * @description The codes of status 429.
+         * @example RATE_LIMITED
+         * @enum {string}
+         */
+        TooManyRequestsCode: "RATE_LIMITED";
+        /**
+         * @description The codes of status 401.
+         * @example UNAUTHORIZED
+         * @enum {string}
+         */
+        UnauthorizedCode: "UNAUTHORIZED" | "TOKEN_EXPIRED" | "INVALID_CREDENTIALS";
+        /**
+         * @description The codes of status 422.
+         * @example PATCH_RESULT_INVALID
+         * @enum {string}
+         */
+        UnprocessableEntityCode: "PATCH_RESULT_INVALID" | "PRODUCT_UNAVAILABLE" | "MIXED_CURRENCIES" | "ORDER_TOO_LARGE" | "PAYMENT_NOT_POSSIBLE" | "PAYMENT_MISMATCH" | "IDEMPOTENCY_KEY_REUSED";
+        /**
+         * @description The codes of status 415.
+         * @example UNSUPPORTED_MEDIA_TYPE
+         * @enum {string}
+         */
+        UnsupportedMediaTypeCode: "UNSUPPORTED_MEDIA_TYPE";
         /**
          * @example {
          *       "id": 1,
@@ -7495,12 +7179,8 @@ export interface components {
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                 "Cache-Control": components["headers"]["Cache-Control"];
                 Vary: components["headers"]["Vary"];
-                "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
-                "Server-Timing": components["headers"]["Server-Timing"];
                 "Preference-Applied": components["headers"]["Preference-Applied"];
                 "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                "Access-Control-Allow-Credentials": components["headers"]["Access-Control-Allow-Credentials"];
-                "Access-Control-Expose-Headers": components["headers"]["Access-Control-Expose-Headers"];
                 Deprecation: components["headers"]["Deprecation"];
                 Sunset: components["headers"]["Sunset"];
                 Link: components["headers"]["Link"];
@@ -7522,12 +7202,8 @@ export interface components {
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                 "Cache-Control": components["headers"]["Cache-Control"];
                 Vary: components["headers"]["Vary"];
-                "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
-                "Server-Timing": components["headers"]["Server-Timing"];
                 "Preference-Applied": components["headers"]["Preference-Applied"];
                 "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                "Access-Control-Allow-Credentials": components["headers"]["Access-Control-Allow-Credentials"];
-                "Access-Control-Expose-Headers": components["headers"]["Access-Control-Expose-Headers"];
                 Deprecation: components["headers"]["Deprecation"];
                 Sunset: components["headers"]["Sunset"];
                 Link: components["headers"]["Link"];
@@ -7541,7 +7217,7 @@ export interface components {
             content?: never;
         };
         /** @description What GET answers, without its body. */
-        HeadersTagged: {
+        HeadersOnly: {
             headers: {
                 "X-Request-ID": components["headers"]["X-Request-ID"];
                 "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -7552,44 +7228,18 @@ export interface components {
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                 "Cache-Control": components["headers"]["Cache-Control"];
                 Vary: components["headers"]["Vary"];
-                "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
-                "Server-Timing": components["headers"]["Server-Timing"];
                 "Preference-Applied": components["headers"]["Preference-Applied"];
                 "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                "Access-Control-Allow-Credentials": components["headers"]["Access-Control-Allow-Credentials"];
-                "Access-Control-Expose-Headers": components["headers"]["Access-Control-Expose-Headers"];
                 Deprecation: components["headers"]["Deprecation"];
                 Sunset: components["headers"]["Sunset"];
                 Link: components["headers"]["Link"];
                 "Content-Encoding": components["headers"]["Content-Encoding"];
                 ETag: components["headers"]["ETag"];
                 "Last-Modified": components["headers"]["Last-Modified"];
-                [name: string]: unknown;
-            };
-            content?: never;
-        };
-        /** @description What GET answers, without its body. */
-        Headers: {
-            headers: {
-                "X-Request-ID": components["headers"]["X-Request-ID"];
-                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
-                RateLimit: components["headers"]["RateLimit"];
-                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                "Cache-Control": components["headers"]["Cache-Control"];
-                Vary: components["headers"]["Vary"];
                 "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
                 "Server-Timing": components["headers"]["Server-Timing"];
-                "Preference-Applied": components["headers"]["Preference-Applied"];
-                "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
                 "Access-Control-Allow-Credentials": components["headers"]["Access-Control-Allow-Credentials"];
                 "Access-Control-Expose-Headers": components["headers"]["Access-Control-Expose-Headers"];
-                Deprecation: components["headers"]["Deprecation"];
-                Sunset: components["headers"]["Sunset"];
-                Link: components["headers"]["Link"];
-                "Content-Encoding": components["headers"]["Content-Encoding"];
                 [name: string]: unknown;
             };
             content?: never;
@@ -7622,12 +7272,8 @@ export interface components {
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                 "Cache-Control": components["headers"]["Cache-Control"];
                 Vary: components["headers"]["Vary"];
-                "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
-                "Server-Timing": components["headers"]["Server-Timing"];
                 "Preference-Applied": components["headers"]["Preference-Applied"];
                 "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                "Access-Control-Allow-Credentials": components["headers"]["Access-Control-Allow-Credentials"];
-                "Access-Control-Expose-Headers": components["headers"]["Access-Control-Expose-Headers"];
                 Deprecation: components["headers"]["Deprecation"];
                 Sunset: components["headers"]["Sunset"];
                 Link: components["headers"]["Link"];
@@ -7642,11 +7288,7 @@ export interface components {
                  */
                 "application/json": components["schemas"]["PlainError"];
                 "application/problem+json": components["schemas"]["Problem"] & {
-                    /**
-                     * @description One of these codes.
-                     * @enum {string}
-                     */
-                    error?: "INVALID_HOST" | "VALIDATION_FAILED" | "MALFORMED_JSON" | "MALFORMED_PATCH" | "INVALID_CURSOR" | "INVALID_IDEMPOTENCY_KEY" | "INVALID_SIGNATURE" | "INVALID_TOKEN";
+                    error?: components["schemas"]["BadRequestCode"];
                 };
             };
         };
@@ -7662,12 +7304,8 @@ export interface components {
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                 "Cache-Control": components["headers"]["Cache-Control"];
                 Vary: components["headers"]["Vary"];
-                "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
-                "Server-Timing": components["headers"]["Server-Timing"];
                 "Preference-Applied": components["headers"]["Preference-Applied"];
                 "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                "Access-Control-Allow-Credentials": components["headers"]["Access-Control-Allow-Credentials"];
-                "Access-Control-Expose-Headers": components["headers"]["Access-Control-Expose-Headers"];
                 Deprecation: components["headers"]["Deprecation"];
                 Sunset: components["headers"]["Sunset"];
                 Link: components["headers"]["Link"];
@@ -7682,11 +7320,7 @@ export interface components {
                  */
                 "application/json": components["schemas"]["PlainError"];
                 "application/problem+json": components["schemas"]["Problem"] & {
-                    /**
-                     * @description One of these codes.
-                     * @enum {string}
-                     */
-                    error?: "NOT_FOUND";
+                    error?: components["schemas"]["NotFoundCode"];
                 };
             };
         };
@@ -7725,12 +7359,8 @@ export interface components {
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                 "Cache-Control": components["headers"]["Cache-Control"];
                 Vary: components["headers"]["Vary"];
-                "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
-                "Server-Timing": components["headers"]["Server-Timing"];
                 "Preference-Applied": components["headers"]["Preference-Applied"];
                 "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                "Access-Control-Allow-Credentials": components["headers"]["Access-Control-Allow-Credentials"];
-                "Access-Control-Expose-Headers": components["headers"]["Access-Control-Expose-Headers"];
                 Deprecation: components["headers"]["Deprecation"];
                 Sunset: components["headers"]["Sunset"];
                 Link: components["headers"]["Link"];
@@ -7739,18 +7369,10 @@ export interface components {
             };
             content: {
                 "application/json": components["schemas"]["Error"] & {
-                    /**
-                     * @description One of these codes.
-                     * @enum {string}
-                     */
-                    error?: "INVALID_HOST" | "VALIDATION_FAILED" | "MALFORMED_JSON" | "MALFORMED_PATCH" | "INVALID_CURSOR" | "INVALID_IDEMPOTENCY_KEY" | "INVALID_SIGNATURE" | "INVALID_TOKEN";
+                    error?: components["schemas"]["BadRequestCode"];
                 };
                 "application/problem+json": components["schemas"]["Problem"] & {
-                    /**
-                     * @description One of these codes.
-                     * @enum {string}
-                     */
-                    error?: "INVALID_HOST" | "VALIDATION_FAILED" | "MALFORMED_JSON" | "MALFORMED_PATCH" | "INVALID_CURSOR" | "INVALID_IDEMPOTENCY_KEY" | "INVALID_SIGNATURE" | "INVALID_TOKEN";
+                    error?: components["schemas"]["BadRequestCode"];
                 };
             };
         };
@@ -7772,12 +7394,8 @@ export interface components {
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                 "Cache-Control": components["headers"]["Cache-Control"];
                 Vary: components["headers"]["Vary"];
-                "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
-                "Server-Timing": components["headers"]["Server-Timing"];
                 "Preference-Applied": components["headers"]["Preference-Applied"];
                 "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                "Access-Control-Allow-Credentials": components["headers"]["Access-Control-Allow-Credentials"];
-                "Access-Control-Expose-Headers": components["headers"]["Access-Control-Expose-Headers"];
                 Deprecation: components["headers"]["Deprecation"];
                 Sunset: components["headers"]["Sunset"];
                 Link: components["headers"]["Link"];
@@ -7787,18 +7405,10 @@ export interface components {
             };
             content: {
                 "application/json": components["schemas"]["Error"] & {
-                    /**
-                     * @description One of these codes.
-                     * @enum {string}
-                     */
-                    error?: "UNAUTHORIZED" | "TOKEN_EXPIRED" | "INVALID_CREDENTIALS";
+                    error?: components["schemas"]["UnauthorizedCode"];
                 };
                 "application/problem+json": components["schemas"]["Problem"] & {
-                    /**
-                     * @description One of these codes.
-                     * @enum {string}
-                     */
-                    error?: "UNAUTHORIZED" | "TOKEN_EXPIRED" | "INVALID_CREDENTIALS";
+                    error?: components["schemas"]["UnauthorizedCode"];
                 };
             };
         };
@@ -7814,12 +7424,8 @@ export interface components {
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                 "Cache-Control": components["headers"]["Cache-Control"];
                 Vary: components["headers"]["Vary"];
-                "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
-                "Server-Timing": components["headers"]["Server-Timing"];
                 "Preference-Applied": components["headers"]["Preference-Applied"];
                 "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                "Access-Control-Allow-Credentials": components["headers"]["Access-Control-Allow-Credentials"];
-                "Access-Control-Expose-Headers": components["headers"]["Access-Control-Expose-Headers"];
                 Deprecation: components["headers"]["Deprecation"];
                 Sunset: components["headers"]["Sunset"];
                 Link: components["headers"]["Link"];
@@ -7828,18 +7434,10 @@ export interface components {
             };
             content: {
                 "application/json": components["schemas"]["Error"] & {
-                    /**
-                     * @description One of these codes.
-                     * @enum {string}
-                     */
-                    error?: "PAYMENT_DECLINED";
+                    error?: components["schemas"]["PaymentRequiredCode"];
                 };
                 "application/problem+json": components["schemas"]["Problem"] & {
-                    /**
-                     * @description One of these codes.
-                     * @enum {string}
-                     */
-                    error?: "PAYMENT_DECLINED";
+                    error?: components["schemas"]["PaymentRequiredCode"];
                 };
             };
         };
@@ -7859,12 +7457,8 @@ export interface components {
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                 "Cache-Control": components["headers"]["Cache-Control"];
                 Vary: components["headers"]["Vary"];
-                "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
-                "Server-Timing": components["headers"]["Server-Timing"];
                 "Preference-Applied": components["headers"]["Preference-Applied"];
                 "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                "Access-Control-Allow-Credentials": components["headers"]["Access-Control-Allow-Credentials"];
-                "Access-Control-Expose-Headers": components["headers"]["Access-Control-Expose-Headers"];
                 Deprecation: components["headers"]["Deprecation"];
                 Sunset: components["headers"]["Sunset"];
                 Link: components["headers"]["Link"];
@@ -7873,18 +7467,10 @@ export interface components {
             };
             content: {
                 "application/json": components["schemas"]["Error"] & {
-                    /**
-                     * @description One of these codes.
-                     * @enum {string}
-                     */
-                    error?: "FORBIDDEN" | "WRONG_PASSWORD";
+                    error?: components["schemas"]["ForbiddenCode"];
                 };
                 "application/problem+json": components["schemas"]["Problem"] & {
-                    /**
-                     * @description One of these codes.
-                     * @enum {string}
-                     */
-                    error?: "FORBIDDEN" | "WRONG_PASSWORD";
+                    error?: components["schemas"]["ForbiddenCode"];
                 };
             };
         };
@@ -7900,12 +7486,8 @@ export interface components {
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                 "Cache-Control": components["headers"]["Cache-Control"];
                 Vary: components["headers"]["Vary"];
-                "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
-                "Server-Timing": components["headers"]["Server-Timing"];
                 "Preference-Applied": components["headers"]["Preference-Applied"];
                 "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                "Access-Control-Allow-Credentials": components["headers"]["Access-Control-Allow-Credentials"];
-                "Access-Control-Expose-Headers": components["headers"]["Access-Control-Expose-Headers"];
                 Deprecation: components["headers"]["Deprecation"];
                 Sunset: components["headers"]["Sunset"];
                 Link: components["headers"]["Link"];
@@ -7914,18 +7496,10 @@ export interface components {
             };
             content: {
                 "application/json": components["schemas"]["Error"] & {
-                    /**
-                     * @description One of these codes.
-                     * @enum {string}
-                     */
-                    error?: "NOT_FOUND";
+                    error?: components["schemas"]["NotFoundCode"];
                 };
                 "application/problem+json": components["schemas"]["Problem"] & {
-                    /**
-                     * @description One of these codes.
-                     * @enum {string}
-                     */
-                    error?: "NOT_FOUND";
+                    error?: components["schemas"]["NotFoundCode"];
                 };
             };
         };
@@ -7941,12 +7515,8 @@ export interface components {
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                 "Cache-Control": components["headers"]["Cache-Control"];
                 Vary: components["headers"]["Vary"];
-                "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
-                "Server-Timing": components["headers"]["Server-Timing"];
                 "Preference-Applied": components["headers"]["Preference-Applied"];
                 "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                "Access-Control-Allow-Credentials": components["headers"]["Access-Control-Allow-Credentials"];
-                "Access-Control-Expose-Headers": components["headers"]["Access-Control-Expose-Headers"];
                 Deprecation: components["headers"]["Deprecation"];
                 Sunset: components["headers"]["Sunset"];
                 Link: components["headers"]["Link"];
@@ -7956,18 +7526,10 @@ export interface components {
             };
             content: {
                 "application/json": components["schemas"]["Error"] & {
-                    /**
-                     * @description One of these codes.
-                     * @enum {string}
-                     */
-                    error?: "METHOD_NOT_ALLOWED";
+                    error?: components["schemas"]["MethodNotAllowedCode"];
                 };
                 "application/problem+json": components["schemas"]["Problem"] & {
-                    /**
-                     * @description One of these codes.
-                     * @enum {string}
-                     */
-                    error?: "METHOD_NOT_ALLOWED";
+                    error?: components["schemas"]["MethodNotAllowedCode"];
                 };
             };
         };
@@ -7983,12 +7545,8 @@ export interface components {
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                 "Cache-Control": components["headers"]["Cache-Control"];
                 Vary: components["headers"]["Vary"];
-                "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
-                "Server-Timing": components["headers"]["Server-Timing"];
                 "Preference-Applied": components["headers"]["Preference-Applied"];
                 "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                "Access-Control-Allow-Credentials": components["headers"]["Access-Control-Allow-Credentials"];
-                "Access-Control-Expose-Headers": components["headers"]["Access-Control-Expose-Headers"];
                 Deprecation: components["headers"]["Deprecation"];
                 Sunset: components["headers"]["Sunset"];
                 Link: components["headers"]["Link"];
@@ -7997,18 +7555,10 @@ export interface components {
             };
             content: {
                 "application/json": components["schemas"]["Error"] & {
-                    /**
-                     * @description One of these codes.
-                     * @enum {string}
-                     */
-                    error?: "NOT_ACCEPTABLE";
+                    error?: components["schemas"]["NotAcceptableCode"];
                 };
                 "application/problem+json": components["schemas"]["Problem"] & {
-                    /**
-                     * @description One of these codes.
-                     * @enum {string}
-                     */
-                    error?: "NOT_ACCEPTABLE";
+                    error?: components["schemas"]["NotAcceptableCode"];
                 };
             };
         };
@@ -8040,12 +7590,8 @@ export interface components {
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                 "Cache-Control": components["headers"]["Cache-Control"];
                 Vary: components["headers"]["Vary"];
-                "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
-                "Server-Timing": components["headers"]["Server-Timing"];
                 "Preference-Applied": components["headers"]["Preference-Applied"];
                 "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                "Access-Control-Allow-Credentials": components["headers"]["Access-Control-Allow-Credentials"];
-                "Access-Control-Expose-Headers": components["headers"]["Access-Control-Expose-Headers"];
                 Deprecation: components["headers"]["Deprecation"];
                 Sunset: components["headers"]["Sunset"];
                 Link: components["headers"]["Link"];
@@ -8055,18 +7601,10 @@ export interface components {
             };
             content: {
                 "application/json": components["schemas"]["Error"] & {
-                    /**
-                     * @description One of these codes.
-                     * @enum {string}
-                     */
-                    error?: "DUPLICATE" | "ORDER_ALREADY_PAID" | "ORDER_ALREADY_CANCELLED" | "LAST_ADMINISTRATOR" | "PATCH_TEST_FAILED" | "PATCH_PATH_NOT_FOUND" | "IDEMPOTENCY_KEY_IN_USE" | "LIMIT_REACHED";
+                    error?: components["schemas"]["ConflictCode"];
                 };
                 "application/problem+json": components["schemas"]["Problem"] & {
-                    /**
-                     * @description One of these codes.
-                     * @enum {string}
-                     */
-                    error?: "DUPLICATE" | "ORDER_ALREADY_PAID" | "ORDER_ALREADY_CANCELLED" | "LAST_ADMINISTRATOR" | "PATCH_TEST_FAILED" | "PATCH_PATH_NOT_FOUND" | "IDEMPOTENCY_KEY_IN_USE" | "LIMIT_REACHED";
+                    error?: components["schemas"]["ConflictCode"];
                 };
             };
         };
@@ -8082,12 +7620,8 @@ export interface components {
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                 "Cache-Control": components["headers"]["Cache-Control"];
                 Vary: components["headers"]["Vary"];
-                "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
-                "Server-Timing": components["headers"]["Server-Timing"];
                 "Preference-Applied": components["headers"]["Preference-Applied"];
                 "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                "Access-Control-Allow-Credentials": components["headers"]["Access-Control-Allow-Credentials"];
-                "Access-Control-Expose-Headers": components["headers"]["Access-Control-Expose-Headers"];
                 Deprecation: components["headers"]["Deprecation"];
                 Sunset: components["headers"]["Sunset"];
                 Link: components["headers"]["Link"];
@@ -8096,18 +7630,10 @@ export interface components {
             };
             content: {
                 "application/json": components["schemas"]["Error"] & {
-                    /**
-                     * @description One of these codes.
-                     * @enum {string}
-                     */
-                    error?: "PRECONDITION_FAILED";
+                    error?: components["schemas"]["PreconditionFailedCode"];
                 };
                 "application/problem+json": components["schemas"]["Problem"] & {
-                    /**
-                     * @description One of these codes.
-                     * @enum {string}
-                     */
-                    error?: "PRECONDITION_FAILED";
+                    error?: components["schemas"]["PreconditionFailedCode"];
                 };
             };
         };
@@ -8123,12 +7649,8 @@ export interface components {
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                 "Cache-Control": components["headers"]["Cache-Control"];
                 Vary: components["headers"]["Vary"];
-                "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
-                "Server-Timing": components["headers"]["Server-Timing"];
                 "Preference-Applied": components["headers"]["Preference-Applied"];
                 "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                "Access-Control-Allow-Credentials": components["headers"]["Access-Control-Allow-Credentials"];
-                "Access-Control-Expose-Headers": components["headers"]["Access-Control-Expose-Headers"];
                 Deprecation: components["headers"]["Deprecation"];
                 Sunset: components["headers"]["Sunset"];
                 Link: components["headers"]["Link"];
@@ -8137,18 +7659,10 @@ export interface components {
             };
             content: {
                 "application/json": components["schemas"]["Error"] & {
-                    /**
-                     * @description One of these codes.
-                     * @enum {string}
-                     */
-                    error?: "PAYLOAD_TOO_LARGE";
+                    error?: components["schemas"]["PayloadTooLargeCode"];
                 };
                 "application/problem+json": components["schemas"]["Problem"] & {
-                    /**
-                     * @description One of these codes.
-                     * @enum {string}
-                     */
-                    error?: "PAYLOAD_TOO_LARGE";
+                    error?: components["schemas"]["PayloadTooLargeCode"];
                 };
             };
         };
@@ -8164,12 +7678,8 @@ export interface components {
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                 "Cache-Control": components["headers"]["Cache-Control"];
                 Vary: components["headers"]["Vary"];
-                "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
-                "Server-Timing": components["headers"]["Server-Timing"];
                 "Preference-Applied": components["headers"]["Preference-Applied"];
                 "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                "Access-Control-Allow-Credentials": components["headers"]["Access-Control-Allow-Credentials"];
-                "Access-Control-Expose-Headers": components["headers"]["Access-Control-Expose-Headers"];
                 Deprecation: components["headers"]["Deprecation"];
                 Sunset: components["headers"]["Sunset"];
                 Link: components["headers"]["Link"];
@@ -8181,18 +7691,10 @@ export interface components {
             };
             content: {
                 "application/json": components["schemas"]["Error"] & {
-                    /**
-                     * @description One of these codes.
-                     * @enum {string}
-                     */
-                    error?: "UNSUPPORTED_MEDIA_TYPE";
+                    error?: components["schemas"]["UnsupportedMediaTypeCode"];
                 };
                 "application/problem+json": components["schemas"]["Problem"] & {
-                    /**
-                     * @description One of these codes.
-                     * @enum {string}
-                     */
-                    error?: "UNSUPPORTED_MEDIA_TYPE";
+                    error?: components["schemas"]["UnsupportedMediaTypeCode"];
                 };
             };
         };
@@ -8222,12 +7724,8 @@ export interface components {
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                 "Cache-Control": components["headers"]["Cache-Control"];
                 Vary: components["headers"]["Vary"];
-                "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
-                "Server-Timing": components["headers"]["Server-Timing"];
                 "Preference-Applied": components["headers"]["Preference-Applied"];
                 "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                "Access-Control-Allow-Credentials": components["headers"]["Access-Control-Allow-Credentials"];
-                "Access-Control-Expose-Headers": components["headers"]["Access-Control-Expose-Headers"];
                 Deprecation: components["headers"]["Deprecation"];
                 Sunset: components["headers"]["Sunset"];
                 Link: components["headers"]["Link"];
@@ -8236,18 +7734,10 @@ export interface components {
             };
             content: {
                 "application/json": components["schemas"]["Error"] & {
-                    /**
-                     * @description One of these codes.
-                     * @enum {string}
-                     */
-                    error?: "PATCH_RESULT_INVALID" | "PRODUCT_UNAVAILABLE" | "MIXED_CURRENCIES" | "ORDER_TOO_LARGE" | "PAYMENT_NOT_POSSIBLE" | "PAYMENT_MISMATCH" | "IDEMPOTENCY_KEY_REUSED";
+                    error?: components["schemas"]["UnprocessableEntityCode"];
                 };
                 "application/problem+json": components["schemas"]["Problem"] & {
-                    /**
-                     * @description One of these codes.
-                     * @enum {string}
-                     */
-                    error?: "PATCH_RESULT_INVALID" | "PRODUCT_UNAVAILABLE" | "MIXED_CURRENCIES" | "ORDER_TOO_LARGE" | "PAYMENT_NOT_POSSIBLE" | "PAYMENT_MISMATCH" | "IDEMPOTENCY_KEY_REUSED";
+                    error?: components["schemas"]["UnprocessableEntityCode"];
                 };
             };
         };
@@ -8263,12 +7753,8 @@ export interface components {
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                 "Cache-Control": components["headers"]["Cache-Control"];
                 Vary: components["headers"]["Vary"];
-                "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
-                "Server-Timing": components["headers"]["Server-Timing"];
                 "Preference-Applied": components["headers"]["Preference-Applied"];
                 "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                "Access-Control-Allow-Credentials": components["headers"]["Access-Control-Allow-Credentials"];
-                "Access-Control-Expose-Headers": components["headers"]["Access-Control-Expose-Headers"];
                 Deprecation: components["headers"]["Deprecation"];
                 Sunset: components["headers"]["Sunset"];
                 Link: components["headers"]["Link"];
@@ -8278,18 +7764,10 @@ export interface components {
             };
             content: {
                 "application/json": components["schemas"]["Error"] & {
-                    /**
-                     * @description One of these codes.
-                     * @enum {string}
-                     */
-                    error?: "RATE_LIMITED";
+                    error?: components["schemas"]["TooManyRequestsCode"];
                 };
                 "application/problem+json": components["schemas"]["Problem"] & {
-                    /**
-                     * @description One of these codes.
-                     * @enum {string}
-                     */
-                    error?: "RATE_LIMITED";
+                    error?: components["schemas"]["TooManyRequestsCode"];
                 };
             };
         };
@@ -8309,12 +7787,8 @@ export interface components {
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                 "Cache-Control": components["headers"]["Cache-Control"];
                 Vary: components["headers"]["Vary"];
-                "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
-                "Server-Timing": components["headers"]["Server-Timing"];
                 "Preference-Applied": components["headers"]["Preference-Applied"];
                 "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                "Access-Control-Allow-Credentials": components["headers"]["Access-Control-Allow-Credentials"];
-                "Access-Control-Expose-Headers": components["headers"]["Access-Control-Expose-Headers"];
                 Deprecation: components["headers"]["Deprecation"];
                 Sunset: components["headers"]["Sunset"];
                 Link: components["headers"]["Link"];
@@ -8323,18 +7797,10 @@ export interface components {
             };
             content: {
                 "application/json": components["schemas"]["Error"] & {
-                    /**
-                     * @description One of these codes.
-                     * @enum {string}
-                     */
-                    error?: "INTERNAL_ERROR" | "DATABASE_DAMAGED";
+                    error?: components["schemas"]["InternalServerErrorCode"];
                 };
                 "application/problem+json": components["schemas"]["Problem"] & {
-                    /**
-                     * @description One of these codes.
-                     * @enum {string}
-                     */
-                    error?: "INTERNAL_ERROR" | "DATABASE_DAMAGED";
+                    error?: components["schemas"]["InternalServerErrorCode"];
                 };
             };
         };
@@ -8362,12 +7828,8 @@ export interface components {
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                 "Cache-Control": components["headers"]["Cache-Control"];
                 Vary: components["headers"]["Vary"];
-                "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
-                "Server-Timing": components["headers"]["Server-Timing"];
                 "Preference-Applied": components["headers"]["Preference-Applied"];
                 "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                "Access-Control-Allow-Credentials": components["headers"]["Access-Control-Allow-Credentials"];
-                "Access-Control-Expose-Headers": components["headers"]["Access-Control-Expose-Headers"];
                 Deprecation: components["headers"]["Deprecation"];
                 Sunset: components["headers"]["Sunset"];
                 Link: components["headers"]["Link"];
@@ -8377,18 +7839,10 @@ export interface components {
             };
             content: {
                 "application/json": components["schemas"]["Error"] & {
-                    /**
-                     * @description One of these codes.
-                     * @enum {string}
-                     */
-                    error?: "DATABASE_UNAVAILABLE" | "DATABASE_READ_ONLY" | "DATABASE_MOVED" | "WEATHER_UNAVAILABLE" | "PAYMENT_UNAVAILABLE" | "SHUTTING_DOWN";
+                    error?: components["schemas"]["ServiceUnavailableCode"];
                 };
                 "application/problem+json": components["schemas"]["Problem"] & {
-                    /**
-                     * @description One of these codes.
-                     * @enum {string}
-                     */
-                    error?: "DATABASE_UNAVAILABLE" | "DATABASE_READ_ONLY" | "DATABASE_MOVED" | "WEATHER_UNAVAILABLE" | "PAYMENT_UNAVAILABLE" | "SHUTTING_DOWN";
+                    error?: components["schemas"]["ServiceUnavailableCode"];
                 };
             };
         };
@@ -8404,12 +7858,8 @@ export interface components {
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                 "Cache-Control": components["headers"]["Cache-Control"];
                 Vary: components["headers"]["Vary"];
-                "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
-                "Server-Timing": components["headers"]["Server-Timing"];
                 "Preference-Applied": components["headers"]["Preference-Applied"];
                 "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                "Access-Control-Allow-Credentials": components["headers"]["Access-Control-Allow-Credentials"];
-                "Access-Control-Expose-Headers": components["headers"]["Access-Control-Expose-Headers"];
                 Deprecation: components["headers"]["Deprecation"];
                 Sunset: components["headers"]["Sunset"];
                 Link: components["headers"]["Link"];
@@ -8418,18 +7868,10 @@ export interface components {
             };
             content: {
                 "application/json": components["schemas"]["Error"] & {
-                    /**
-                     * @description One of these codes.
-                     * @enum {string}
-                     */
-                    error?: "STORAGE_FULL";
+                    error?: components["schemas"]["InsufficientStorageCode"];
                 };
                 "application/problem+json": components["schemas"]["Problem"] & {
-                    /**
-                     * @description One of these codes.
-                     * @enum {string}
-                     */
-                    error?: "STORAGE_FULL";
+                    error?: components["schemas"]["InsufficientStorageCode"];
                 };
             };
         };
@@ -8452,12 +7894,11 @@ export interface components {
         IfUnmodifiedSince: string;
         /** @description Makes it safe to send the request again: for 24 hours the same key and body get the stored answer. */
         IdempotencyKey: string;
-        /** @description Only users of this role. */
-        QueryRole: "admin" | "editor" | "user";
-        /** @description Only the user of this address, in whatever case. */
-        QueryEmail: string;
-        /** @description What to sort by; ties are broken by id. Default: id. */
-        QuerySort: "id" | "name" | "email" | "createdAt";
+        /**
+         * @description The id of the resource.
+         * @example 1
+         */
+        PathId: number;
         /** @description Direction of the sort; default asc. */
         QueryOrder: "asc" | "desc";
         /** @description Page number, from 1. Not together with cursor or limit. */
@@ -8470,59 +7911,10 @@ export interface components {
         QueryCursor: string;
         /** @description With cursor paging: also give the exact total. */
         QueryCount: "exact";
-        /**
-         * @description The id of the resource.
-         * @example 1
-         */
-        PathId: number;
-        /** @description Only products of this status. */
-        QueryStatus: "active" | "archived";
-        /** @description Only products of this category. */
-        QueryCategory: string;
-        /** @description Only the product with exactly this sku. */
-        QuerySku: string;
-        /** @description Only products that have exactly this tag among theirs. */
-        QueryTag: string;
-        /** @description Only products that cost this much or more. */
-        QueryMinPrice: number;
-        /** @description Only products that cost this much or less. */
-        QueryMaxPrice: number;
-        /** @description Only orders of this user. */
-        QueryCustomerId: number;
-        /** @description Only the invoice of this order. */
-        QueryOrderId: number;
-        /** @description Only reviews of the product with this id. */
-        QueryProductId: number;
-        /** @description Only reviews by the user with this id. */
-        QueryAuthor: number;
-        /** @description Only reviews with this rating. */
-        QueryRating: number;
-        /**
-         * @description The words to find, all of them; the last may be the beginning of one. Case and diacritics do not matter.
-         * @example walnut lamp
-         */
-        QueryQ: string;
-        /** @description Only hits of this type; order is for staff, user for administrators. */
-        QueryType: "product" | "article" | "post" | "order" | "user";
-        /** @description Only those that are done, or only those that are not. */
-        QueryDone: "true" | "false";
-        /**
-         * @description The name of a city, in any case.
-         * @example Berlin
-         */
-        QueryCity: string;
-        /** @description Only events of this kind of resource. */
-        QueryResource: string;
-        /** @description Only events of the resource with this id; together with resource. */
-        QueryResourceId: number;
-        /** @description Only what this actor did. */
-        QueryActor: string;
-        /** @description Only events of this moment or later. */
-        QuerySince: string;
-        /** @description Only events of this moment or earlier. */
-        QueryUntil: string;
-        /** @description Only those that have not been read. */
-        QueryUnread: "true";
+        /** @description Only orders of this status. */
+        QueryStatus: "PENDING" | "PAID" | "CANCELLED";
+        /** @description What to sort by; ties are broken by id. Default: id. */
+        QuerySort: "id" | "createdAt" | "created_at" | "total";
     };
     requestBodies: never;
     headers: {
@@ -8572,16 +7964,6 @@ export interface components {
          */
         Vary: string;
         /**
-         * @description Keeps browsers from guessing another media type.
-         * @example nosniff
-         */
-        "X-Content-Type-Options": "nosniff";
-        /**
-         * @description Milliseconds spent in the service.
-         * @example total;dur=0.412
-         */
-        "Server-Timing": string;
-        /**
          * @description That unknown parameters and members would have been refused; when `Prefer` asked for it.
          * @example handling=strict
          */
@@ -8591,16 +7973,6 @@ export interface components {
          * @example https://shop.example
          */
         "Access-Control-Allow-Origin": string;
-        /**
-         * @description With Access-Control-Allow-Origin.
-         * @example true
-         */
-        "Access-Control-Allow-Credentials": "true";
-        /**
-         * @description The headers that a page of another origin may read.
-         * @example ETag, Location, Link, X-Request-ID, Retry-After
-         */
-        "Access-Control-Expose-Headers": string;
         /**
          * @description Since when this version is deprecated (an HTTP date); absent while it is current.
          * @example Thu, 15 Jan 2026 09:30:00 GMT
@@ -8616,6 +7988,26 @@ export interface components {
          * @example <https://shop.example/v2>; rel="successor-version"
          */
         Link: string;
+        /**
+         * @description Keeps browsers from guessing another media type.
+         * @example nosniff
+         */
+        "X-Content-Type-Options": "nosniff";
+        /**
+         * @description Milliseconds spent in the service.
+         * @example total;dur=0.412
+         */
+        "Server-Timing": string;
+        /**
+         * @description With Access-Control-Allow-Origin.
+         * @example true
+         */
+        "Access-Control-Allow-Credentials": "true";
+        /**
+         * @description The headers that a page of another origin may read.
+         * @example ETag, Location, Link, X-Request-ID, Retry-After
+         */
+        "Access-Control-Expose-Headers": string;
         /**
          * @description The entity tag of this representation, for If-None-Match and If-Match.
          * @example "0f343b0931126a20f133d67c2b018a3b"
@@ -8687,7 +8079,41 @@ export interface components {
          */
         "Access-Control-Max-Age": number;
     };
-    pathItems: never;
+    pathItems: {
+        /** HEAD of every path that has GET, and OPTIONS of every path */
+        EveryPath: {
+            parameters: {
+                query?: never;
+                header?: {
+                    /**
+                     * @description An id for this request, echoed in the answer and kept in the logs.
+                     * @example checkout-4711
+                     */
+                    "X-Request-ID"?: components["parameters"]["XRequestId"];
+                    /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                    Prefer?: components["parameters"]["Prefer"];
+                };
+                path?: never;
+                cookie?: never;
+            };
+            get?: never;
+            put?: never;
+            post?: never;
+            delete?: never;
+            /**
+             * Methods of this address; CORS preflight
+             * @description Asked by browsers before a request from another origin. Needs no credentials, costs no quota.
+             */
+            options: operations["readMethods"];
+            /**
+             * Headers only
+             * @description What GET answers, with its parameters, credentials, statuses and headers, but without the body.
+             */
+            head: operations["readHeaders"];
+            patch?: never;
+            trace?: never;
+        };
+    };
 }
 export type $defs = Record<string, never>;
 export interface operations {
@@ -8724,12 +8150,8 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
-                    "Server-Timing": components["headers"]["Server-Timing"];
                     "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    "Access-Control-Allow-Credentials": components["headers"]["Access-Control-Allow-Credentials"];
-                    "Access-Control-Expose-Headers": components["headers"]["Access-Control-Expose-Headers"];
                     Deprecation: components["headers"]["Deprecation"];
                     Sunset: components["headers"]["Sunset"];
                     Link: components["headers"]["Link"];
@@ -8747,60 +8169,6 @@ export interface operations {
             405: components["responses"]["MethodNotAllowed"];
             406: components["responses"]["NotAcceptable"];
             412: components["responses"]["PreconditionFailed"];
-            500: components["responses"]["InternalServerError"];
-        };
-    };
-    getEntryOptions: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
-                 * @example checkout-4711
-                 */
-                "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
-                Prefer?: components["parameters"]["Prefer"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            204: components["responses"]["Preflight"];
-            400: components["responses"]["BadRequest"];
-            431: components["responses"]["RequestHeaderFieldsTooLarge"];
-            500: components["responses"]["InternalServerError"];
-        };
-    };
-    getEntryHead: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
-                 * @example checkout-4711
-                 */
-                "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
-                Prefer?: components["parameters"]["Prefer"];
-                /** @description Entity tags the client has: when one is current the answer is 304 and costs no quota. */
-                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description When nothing has changed since, the answer is 304. If-None-Match takes precedence. */
-                "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            200: components["responses"]["HeadersTagged"];
-            304: components["responses"]["NotModified"];
-            400: components["responses"]["BadRequest"];
-            405: components["responses"]["MethodNotAllowed"];
-            406: components["responses"]["NotAcceptable"];
-            412: components["responses"]["PreconditionFailed"];
-            431: components["responses"]["RequestHeaderFieldsTooLarge"];
             500: components["responses"]["InternalServerError"];
         };
     };
@@ -8844,12 +8212,8 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
-                    "Server-Timing": components["headers"]["Server-Timing"];
                     "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    "Access-Control-Allow-Credentials": components["headers"]["Access-Control-Allow-Credentials"];
-                    "Access-Control-Expose-Headers": components["headers"]["Access-Control-Expose-Headers"];
                     Deprecation: components["headers"]["Deprecation"];
                     Sunset: components["headers"]["Sunset"];
                     Link: components["headers"]["Link"];
@@ -8871,29 +8235,6 @@ export interface operations {
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
             507: components["responses"]["InsufficientStorage"];
-        };
-    };
-    loginOptions: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
-                 * @example checkout-4711
-                 */
-                "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
-                Prefer?: components["parameters"]["Prefer"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            204: components["responses"]["Preflight"];
-            400: components["responses"]["BadRequest"];
-            431: components["responses"]["RequestHeaderFieldsTooLarge"];
-            500: components["responses"]["InternalServerError"];
         };
     };
     refresh: {
@@ -8935,12 +8276,8 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
-                    "Server-Timing": components["headers"]["Server-Timing"];
                     "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    "Access-Control-Allow-Credentials": components["headers"]["Access-Control-Allow-Credentials"];
-                    "Access-Control-Expose-Headers": components["headers"]["Access-Control-Expose-Headers"];
                     Deprecation: components["headers"]["Deprecation"];
                     Sunset: components["headers"]["Sunset"];
                     Link: components["headers"]["Link"];
@@ -8962,29 +8299,6 @@ export interface operations {
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
             507: components["responses"]["InsufficientStorage"];
-        };
-    };
-    refreshOptions: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
-                 * @example checkout-4711
-                 */
-                "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
-                Prefer?: components["parameters"]["Prefer"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            204: components["responses"]["Preflight"];
-            400: components["responses"]["BadRequest"];
-            431: components["responses"]["RequestHeaderFieldsTooLarge"];
-            500: components["responses"]["InternalServerError"];
         };
     };
     logout: {
@@ -9026,12 +8340,8 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
-                    "Server-Timing": components["headers"]["Server-Timing"];
                     "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    "Access-Control-Allow-Credentials": components["headers"]["Access-Control-Allow-Credentials"];
-                    "Access-Control-Expose-Headers": components["headers"]["Access-Control-Expose-Headers"];
                     Deprecation: components["headers"]["Deprecation"];
                     Sunset: components["headers"]["Sunset"];
                     Link: components["headers"]["Link"];
@@ -9049,29 +8359,6 @@ export interface operations {
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
             507: components["responses"]["InsufficientStorage"];
-        };
-    };
-    logoutOptions: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
-                 * @example checkout-4711
-                 */
-                "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
-                Prefer?: components["parameters"]["Prefer"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            204: components["responses"]["Preflight"];
-            400: components["responses"]["BadRequest"];
-            431: components["responses"]["RequestHeaderFieldsTooLarge"];
-            500: components["responses"]["InternalServerError"];
         };
     };
     changePassword: {
@@ -9114,12 +8401,8 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
-                    "Server-Timing": components["headers"]["Server-Timing"];
                     "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    "Access-Control-Allow-Credentials": components["headers"]["Access-Control-Allow-Credentials"];
-                    "Access-Control-Expose-Headers": components["headers"]["Access-Control-Expose-Headers"];
                     Deprecation: components["headers"]["Deprecation"];
                     Sunset: components["headers"]["Sunset"];
                     Link: components["headers"]["Link"];
@@ -9139,29 +8422,6 @@ export interface operations {
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
             507: components["responses"]["InsufficientStorage"];
-        };
-    };
-    changePasswordOptions: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
-                 * @example checkout-4711
-                 */
-                "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
-                Prefer?: components["parameters"]["Prefer"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            204: components["responses"]["Preflight"];
-            400: components["responses"]["BadRequest"];
-            431: components["responses"]["RequestHeaderFieldsTooLarge"];
-            500: components["responses"]["InternalServerError"];
         };
     };
     requestPasswordReset: {
@@ -9201,12 +8461,8 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
-                    "Server-Timing": components["headers"]["Server-Timing"];
                     "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    "Access-Control-Allow-Credentials": components["headers"]["Access-Control-Allow-Credentials"];
-                    "Access-Control-Expose-Headers": components["headers"]["Access-Control-Expose-Headers"];
                     Deprecation: components["headers"]["Deprecation"];
                     Sunset: components["headers"]["Sunset"];
                     Link: components["headers"]["Link"];
@@ -9232,35 +8488,6 @@ export interface operations {
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
             507: components["responses"]["InsufficientStorage"];
-        };
-    };
-    requestPasswordResetOptions: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
-                 * @example checkout-4711
-                 */
-                "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
-                Prefer?: components["parameters"]["Prefer"];
-            };
-            path: {
-                /**
-                 * @description The id of the resource.
-                 * @example 1
-                 */
-                id: components["parameters"]["PathId"];
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            204: components["responses"]["Preflight"];
-            400: components["responses"]["BadRequest"];
-            431: components["responses"]["RequestHeaderFieldsTooLarge"];
-            500: components["responses"]["InternalServerError"];
         };
     };
     forgotPassword: {
@@ -9302,12 +8529,8 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
-                    "Server-Timing": components["headers"]["Server-Timing"];
                     "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    "Access-Control-Allow-Credentials": components["headers"]["Access-Control-Allow-Credentials"];
-                    "Access-Control-Expose-Headers": components["headers"]["Access-Control-Expose-Headers"];
                     Deprecation: components["headers"]["Deprecation"];
                     Sunset: components["headers"]["Sunset"];
                     Link: components["headers"]["Link"];
@@ -9328,29 +8551,6 @@ export interface operations {
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
             507: components["responses"]["InsufficientStorage"];
-        };
-    };
-    forgotPasswordOptions: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
-                 * @example checkout-4711
-                 */
-                "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
-                Prefer?: components["parameters"]["Prefer"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            204: components["responses"]["Preflight"];
-            400: components["responses"]["BadRequest"];
-            431: components["responses"]["RequestHeaderFieldsTooLarge"];
-            500: components["responses"]["InternalServerError"];
         };
     };
     resetPassword: {
@@ -9393,12 +8593,8 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
-                    "Server-Timing": components["headers"]["Server-Timing"];
                     "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    "Access-Control-Allow-Credentials": components["headers"]["Access-Control-Allow-Credentials"];
-                    "Access-Control-Expose-Headers": components["headers"]["Access-Control-Expose-Headers"];
                     Deprecation: components["headers"]["Deprecation"];
                     Sunset: components["headers"]["Sunset"];
                     Link: components["headers"]["Link"];
@@ -9418,38 +8614,15 @@ export interface operations {
             507: components["responses"]["InsufficientStorage"];
         };
     };
-    resetPasswordOptions: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
-                 * @example checkout-4711
-                 */
-                "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
-                Prefer?: components["parameters"]["Prefer"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            204: components["responses"]["Preflight"];
-            400: components["responses"]["BadRequest"];
-            431: components["responses"]["RequestHeaderFieldsTooLarge"];
-            500: components["responses"]["InternalServerError"];
-        };
-    };
     listUsers: {
         parameters: {
             query?: {
                 /** @description Only users of this role. */
-                role?: components["parameters"]["QueryRole"];
+                role?: "admin" | "editor" | "user";
                 /** @description Only the user of this address, in whatever case. */
-                email?: components["parameters"]["QueryEmail"];
+                email?: string;
                 /** @description What to sort by; ties are broken by id. Default: id. */
-                sort?: components["parameters"]["QuerySort"];
+                sort?: "id" | "name" | "email" | "createdAt";
                 /** @description Direction of the sort; default asc. */
                 order?: components["parameters"]["QueryOrder"];
                 /** @description Page number, from 1. Not together with cursor or limit. */
@@ -9493,12 +8666,8 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
-                    "Server-Timing": components["headers"]["Server-Timing"];
                     "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    "Access-Control-Allow-Credentials": components["headers"]["Access-Control-Allow-Credentials"];
-                    "Access-Control-Expose-Headers": components["headers"]["Access-Control-Expose-Headers"];
                     Deprecation: components["headers"]["Deprecation"];
                     Sunset: components["headers"]["Sunset"];
                     Link: components["headers"]["Link"];
@@ -9569,12 +8738,8 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
-                    "Server-Timing": components["headers"]["Server-Timing"];
                     "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    "Access-Control-Allow-Credentials": components["headers"]["Access-Control-Allow-Credentials"];
-                    "Access-Control-Expose-Headers": components["headers"]["Access-Control-Expose-Headers"];
                     Deprecation: components["headers"]["Deprecation"];
                     Sunset: components["headers"]["Sunset"];
                     Link: components["headers"]["Link"];
@@ -9603,83 +8768,6 @@ export interface operations {
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
             507: components["responses"]["InsufficientStorage"];
-        };
-    };
-    listUsersOptions: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
-                 * @example checkout-4711
-                 */
-                "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
-                Prefer?: components["parameters"]["Prefer"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            204: components["responses"]["Preflight"];
-            400: components["responses"]["BadRequest"];
-            431: components["responses"]["RequestHeaderFieldsTooLarge"];
-            500: components["responses"]["InternalServerError"];
-        };
-    };
-    listUsersHead: {
-        parameters: {
-            query?: {
-                /** @description Only users of this role. */
-                role?: components["parameters"]["QueryRole"];
-                /** @description Only the user of this address, in whatever case. */
-                email?: components["parameters"]["QueryEmail"];
-                /** @description What to sort by; ties are broken by id. Default: id. */
-                sort?: components["parameters"]["QuerySort"];
-                /** @description Direction of the sort; default asc. */
-                order?: components["parameters"]["QueryOrder"];
-                /** @description Page number, from 1. Not together with cursor or limit. */
-                page?: components["parameters"]["QueryPage"];
-                /** @description Items per page. */
-                perPage?: components["parameters"]["QueryPerPage"];
-                /** @description Items per cursor page; default 20. Starts cursor paging. */
-                limit?: components["parameters"]["QueryLimit"];
-                /** @description Where to go on: nextCursor or prevCursor of another page of the same list. */
-                cursor?: components["parameters"]["QueryCursor"];
-                /** @description With cursor paging: also give the exact total. */
-                count?: components["parameters"]["QueryCount"];
-            };
-            header?: {
-                /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
-                 * @example checkout-4711
-                 */
-                "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
-                Prefer?: components["parameters"]["Prefer"];
-                /** @description Entity tags the client has: when one is current the answer is 304 and costs no quota. */
-                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description When nothing has changed since, the answer is 304. If-None-Match takes precedence. */
-                "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            200: components["responses"]["HeadersTagged"];
-            304: components["responses"]["NotModified"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            405: components["responses"]["MethodNotAllowed"];
-            406: components["responses"]["NotAcceptable"];
-            412: components["responses"]["PreconditionFailed"];
-            429: components["responses"]["TooManyRequests"];
-            431: components["responses"]["RequestHeaderFieldsTooLarge"];
-            500: components["responses"]["InternalServerError"];
-            503: components["responses"]["ServiceUnavailable"];
         };
     };
     getUser: {
@@ -9721,12 +8809,8 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
-                    "Server-Timing": components["headers"]["Server-Timing"];
                     "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    "Access-Control-Allow-Credentials": components["headers"]["Access-Control-Allow-Credentials"];
-                    "Access-Control-Expose-Headers": components["headers"]["Access-Control-Expose-Headers"];
                     Deprecation: components["headers"]["Deprecation"];
                     Sunset: components["headers"]["Sunset"];
                     Link: components["headers"]["Link"];
@@ -9804,12 +8888,8 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
-                    "Server-Timing": components["headers"]["Server-Timing"];
                     "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    "Access-Control-Allow-Credentials": components["headers"]["Access-Control-Allow-Credentials"];
-                    "Access-Control-Expose-Headers": components["headers"]["Access-Control-Expose-Headers"];
                     Deprecation: components["headers"]["Deprecation"];
                     Sunset: components["headers"]["Sunset"];
                     Link: components["headers"]["Link"];
@@ -9877,12 +8957,8 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
-                    "Server-Timing": components["headers"]["Server-Timing"];
                     "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    "Access-Control-Allow-Credentials": components["headers"]["Access-Control-Allow-Credentials"];
-                    "Access-Control-Expose-Headers": components["headers"]["Access-Control-Expose-Headers"];
                     Deprecation: components["headers"]["Deprecation"];
                     Sunset: components["headers"]["Sunset"];
                     Link: components["headers"]["Link"];
@@ -9902,77 +8978,6 @@ export interface operations {
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
             507: components["responses"]["InsufficientStorage"];
-        };
-    };
-    getUserOptions: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
-                 * @example checkout-4711
-                 */
-                "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
-                Prefer?: components["parameters"]["Prefer"];
-            };
-            path: {
-                /**
-                 * @description The id of the resource.
-                 * @example 1
-                 */
-                id: components["parameters"]["PathId"];
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            204: components["responses"]["Preflight"];
-            400: components["responses"]["BadRequest"];
-            431: components["responses"]["RequestHeaderFieldsTooLarge"];
-            500: components["responses"]["InternalServerError"];
-        };
-    };
-    getUserHead: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
-                 * @example checkout-4711
-                 */
-                "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
-                Prefer?: components["parameters"]["Prefer"];
-                /** @description Entity tags the client has: when one is current the answer is 304 and costs no quota. */
-                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description When nothing has changed since, the answer is 304. If-None-Match takes precedence. */
-                "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
-            };
-            path: {
-                /**
-                 * @description The id of the resource.
-                 * @example 1
-                 */
-                id: components["parameters"]["PathId"];
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            200: components["responses"]["HeadersTagged"];
-            304: components["responses"]["NotModified"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            405: components["responses"]["MethodNotAllowed"];
-            406: components["responses"]["NotAcceptable"];
-            412: components["responses"]["PreconditionFailed"];
-            429: components["responses"]["TooManyRequests"];
-            431: components["responses"]["RequestHeaderFieldsTooLarge"];
-            500: components["responses"]["InternalServerError"];
-            503: components["responses"]["ServiceUnavailable"];
         };
     };
     patchUser: {
@@ -10040,12 +9045,8 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
-                    "Server-Timing": components["headers"]["Server-Timing"];
                     "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    "Access-Control-Allow-Credentials": components["headers"]["Access-Control-Allow-Credentials"];
-                    "Access-Control-Expose-Headers": components["headers"]["Access-Control-Expose-Headers"];
                     Deprecation: components["headers"]["Deprecation"];
                     Sunset: components["headers"]["Sunset"];
                     Link: components["headers"]["Link"];
@@ -10108,12 +9109,8 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
-                    "Server-Timing": components["headers"]["Server-Timing"];
                     "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    "Access-Control-Allow-Credentials": components["headers"]["Access-Control-Allow-Credentials"];
-                    "Access-Control-Expose-Headers": components["headers"]["Access-Control-Expose-Headers"];
                     Deprecation: components["headers"]["Deprecation"];
                     Sunset: components["headers"]["Sunset"];
                     Link: components["headers"]["Link"];
@@ -10134,64 +9131,6 @@ export interface operations {
             406: components["responses"]["NotAcceptable"];
             412: components["responses"]["PreconditionFailed"];
             429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalServerError"];
-            503: components["responses"]["ServiceUnavailable"];
-        };
-    };
-    getMeOptions: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
-                 * @example checkout-4711
-                 */
-                "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
-                Prefer?: components["parameters"]["Prefer"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            204: components["responses"]["Preflight"];
-            400: components["responses"]["BadRequest"];
-            431: components["responses"]["RequestHeaderFieldsTooLarge"];
-            500: components["responses"]["InternalServerError"];
-        };
-    };
-    getMeHead: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
-                 * @example checkout-4711
-                 */
-                "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
-                Prefer?: components["parameters"]["Prefer"];
-                /** @description Entity tags the client has: when one is current the answer is 304 and costs no quota. */
-                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description When nothing has changed since, the answer is 304. If-None-Match takes precedence. */
-                "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            200: components["responses"]["HeadersTagged"];
-            304: components["responses"]["NotModified"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            405: components["responses"]["MethodNotAllowed"];
-            406: components["responses"]["NotAcceptable"];
-            412: components["responses"]["PreconditionFailed"];
-            429: components["responses"]["TooManyRequests"];
-            431: components["responses"]["RequestHeaderFieldsTooLarge"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
         };
@@ -10243,12 +9182,8 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
-                    "Server-Timing": components["headers"]["Server-Timing"];
                     "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    "Access-Control-Allow-Credentials": components["headers"]["Access-Control-Allow-Credentials"];
-                    "Access-Control-Expose-Headers": components["headers"]["Access-Control-Expose-Headers"];
                     Deprecation: components["headers"]["Deprecation"];
                     Sunset: components["headers"]["Sunset"];
                     Link: components["headers"]["Link"];
@@ -10277,35 +9212,6 @@ export interface operations {
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
             507: components["responses"]["InsufficientStorage"];
-        };
-    };
-    verifyUserOptions: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
-                 * @example checkout-4711
-                 */
-                "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
-                Prefer?: components["parameters"]["Prefer"];
-            };
-            path: {
-                /**
-                 * @description The id of the resource.
-                 * @example 1
-                 */
-                id: components["parameters"]["PathId"];
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            204: components["responses"]["Preflight"];
-            400: components["responses"]["BadRequest"];
-            431: components["responses"]["RequestHeaderFieldsTooLarge"];
-            500: components["responses"]["InternalServerError"];
         };
     };
     verifyAddress: {
@@ -10347,12 +9253,8 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
-                    "Server-Timing": components["headers"]["Server-Timing"];
                     "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    "Access-Control-Allow-Credentials": components["headers"]["Access-Control-Allow-Credentials"];
-                    "Access-Control-Expose-Headers": components["headers"]["Access-Control-Expose-Headers"];
                     Deprecation: components["headers"]["Deprecation"];
                     Sunset: components["headers"]["Sunset"];
                     Link: components["headers"]["Link"];
@@ -10374,29 +9276,6 @@ export interface operations {
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
             507: components["responses"]["InsufficientStorage"];
-        };
-    };
-    verifyAddressOptions: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
-                 * @example checkout-4711
-                 */
-                "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
-                Prefer?: components["parameters"]["Prefer"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            204: components["responses"]["Preflight"];
-            400: components["responses"]["BadRequest"];
-            431: components["responses"]["RequestHeaderFieldsTooLarge"];
-            500: components["responses"]["InternalServerError"];
         };
     };
     restoreAddress: {
@@ -10439,12 +9318,8 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
-                    "Server-Timing": components["headers"]["Server-Timing"];
                     "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    "Access-Control-Allow-Credentials": components["headers"]["Access-Control-Allow-Credentials"];
-                    "Access-Control-Expose-Headers": components["headers"]["Access-Control-Expose-Headers"];
                     Deprecation: components["headers"]["Deprecation"];
                     Sunset: components["headers"]["Sunset"];
                     Link: components["headers"]["Link"];
@@ -10463,29 +9338,6 @@ export interface operations {
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
             507: components["responses"]["InsufficientStorage"];
-        };
-    };
-    restoreAddressOptions: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
-                 * @example checkout-4711
-                 */
-                "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
-                Prefer?: components["parameters"]["Prefer"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            204: components["responses"]["Preflight"];
-            400: components["responses"]["BadRequest"];
-            431: components["responses"]["RequestHeaderFieldsTooLarge"];
-            500: components["responses"]["InternalServerError"];
         };
     };
     listKeys: {
@@ -10536,12 +9388,8 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
-                    "Server-Timing": components["headers"]["Server-Timing"];
                     "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    "Access-Control-Allow-Credentials": components["headers"]["Access-Control-Allow-Credentials"];
-                    "Access-Control-Expose-Headers": components["headers"]["Access-Control-Expose-Headers"];
                     Deprecation: components["headers"]["Deprecation"];
                     Sunset: components["headers"]["Sunset"];
                     Link: components["headers"]["Link"];
@@ -10612,12 +9460,8 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
-                    "Server-Timing": components["headers"]["Server-Timing"];
                     "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    "Access-Control-Allow-Credentials": components["headers"]["Access-Control-Allow-Credentials"];
-                    "Access-Control-Expose-Headers": components["headers"]["Access-Control-Expose-Headers"];
                     Deprecation: components["headers"]["Deprecation"];
                     Sunset: components["headers"]["Sunset"];
                     Link: components["headers"]["Link"];
@@ -10646,79 +9490,6 @@ export interface operations {
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
             507: components["responses"]["InsufficientStorage"];
-        };
-    };
-    listKeysOptions: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
-                 * @example checkout-4711
-                 */
-                "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
-                Prefer?: components["parameters"]["Prefer"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            204: components["responses"]["Preflight"];
-            400: components["responses"]["BadRequest"];
-            431: components["responses"]["RequestHeaderFieldsTooLarge"];
-            500: components["responses"]["InternalServerError"];
-        };
-    };
-    listKeysHead: {
-        parameters: {
-            query?: {
-                /** @description What to sort by; ties are broken by id. Default: id. */
-                sort?: "id" | "name" | "createdAt";
-                /** @description Direction of the sort; default asc. */
-                order?: components["parameters"]["QueryOrder"];
-                /** @description Page number, from 1. Not together with cursor or limit. */
-                page?: components["parameters"]["QueryPage"];
-                /** @description Items per page. */
-                perPage?: components["parameters"]["QueryPerPage"];
-                /** @description Items per cursor page; default 20. Starts cursor paging. */
-                limit?: components["parameters"]["QueryLimit"];
-                /** @description Where to go on: nextCursor or prevCursor of another page of the same list. */
-                cursor?: components["parameters"]["QueryCursor"];
-                /** @description With cursor paging: also give the exact total. */
-                count?: components["parameters"]["QueryCount"];
-            };
-            header?: {
-                /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
-                 * @example checkout-4711
-                 */
-                "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
-                Prefer?: components["parameters"]["Prefer"];
-                /** @description Entity tags the client has: when one is current the answer is 304 and costs no quota. */
-                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description When nothing has changed since, the answer is 304. If-None-Match takes precedence. */
-                "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            200: components["responses"]["HeadersTagged"];
-            304: components["responses"]["NotModified"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            405: components["responses"]["MethodNotAllowed"];
-            406: components["responses"]["NotAcceptable"];
-            412: components["responses"]["PreconditionFailed"];
-            429: components["responses"]["TooManyRequests"];
-            431: components["responses"]["RequestHeaderFieldsTooLarge"];
-            500: components["responses"]["InternalServerError"];
-            503: components["responses"]["ServiceUnavailable"];
         };
     };
     getKey: {
@@ -10760,12 +9531,8 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
-                    "Server-Timing": components["headers"]["Server-Timing"];
                     "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    "Access-Control-Allow-Credentials": components["headers"]["Access-Control-Allow-Credentials"];
-                    "Access-Control-Expose-Headers": components["headers"]["Access-Control-Expose-Headers"];
                     Deprecation: components["headers"]["Deprecation"];
                     Sunset: components["headers"]["Sunset"];
                     Link: components["headers"]["Link"];
@@ -10830,12 +9597,8 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
-                    "Server-Timing": components["headers"]["Server-Timing"];
                     "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    "Access-Control-Allow-Credentials": components["headers"]["Access-Control-Allow-Credentials"];
-                    "Access-Control-Expose-Headers": components["headers"]["Access-Control-Expose-Headers"];
                     Deprecation: components["headers"]["Deprecation"];
                     Sunset: components["headers"]["Sunset"];
                     Link: components["headers"]["Link"];
@@ -10856,92 +9619,21 @@ export interface operations {
             507: components["responses"]["InsufficientStorage"];
         };
     };
-    getKeyOptions: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
-                 * @example checkout-4711
-                 */
-                "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
-                Prefer?: components["parameters"]["Prefer"];
-            };
-            path: {
-                /**
-                 * @description The id of the resource.
-                 * @example 1
-                 */
-                id: components["parameters"]["PathId"];
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            204: components["responses"]["Preflight"];
-            400: components["responses"]["BadRequest"];
-            431: components["responses"]["RequestHeaderFieldsTooLarge"];
-            500: components["responses"]["InternalServerError"];
-        };
-    };
-    getKeyHead: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
-                 * @example checkout-4711
-                 */
-                "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
-                Prefer?: components["parameters"]["Prefer"];
-                /** @description Entity tags the client has: when one is current the answer is 304 and costs no quota. */
-                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description When nothing has changed since, the answer is 304. If-None-Match takes precedence. */
-                "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
-            };
-            path: {
-                /**
-                 * @description The id of the resource.
-                 * @example 1
-                 */
-                id: components["parameters"]["PathId"];
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            200: components["responses"]["HeadersTagged"];
-            304: components["responses"]["NotModified"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            405: components["responses"]["MethodNotAllowed"];
-            406: components["responses"]["NotAcceptable"];
-            412: components["responses"]["PreconditionFailed"];
-            429: components["responses"]["TooManyRequests"];
-            431: components["responses"]["RequestHeaderFieldsTooLarge"];
-            500: components["responses"]["InternalServerError"];
-            503: components["responses"]["ServiceUnavailable"];
-        };
-    };
     listProducts: {
         parameters: {
             query?: {
                 /** @description Only products of this status. */
-                status?: components["parameters"]["QueryStatus"];
+                status?: "active" | "archived";
                 /** @description Only products of this category. */
-                category?: components["parameters"]["QueryCategory"];
+                category?: string;
                 /** @description Only the product with exactly this sku. */
-                sku?: components["parameters"]["QuerySku"];
+                sku?: string;
                 /** @description Only products that have exactly this tag among theirs. */
-                tag?: components["parameters"]["QueryTag"];
+                tag?: string;
                 /** @description Only products that cost this much or more. */
-                minPrice?: components["parameters"]["QueryMinPrice"];
+                minPrice?: number;
                 /** @description Only products that cost this much or less. */
-                maxPrice?: components["parameters"]["QueryMaxPrice"];
+                maxPrice?: number;
                 /** @description What to sort by; ties are broken by id. Default: id. */
                 sort?: "id" | "price" | "name" | "created_at" | "createdAt";
                 /** @description Direction of the sort; default asc. */
@@ -10987,12 +9679,8 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
-                    "Server-Timing": components["headers"]["Server-Timing"];
                     "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    "Access-Control-Allow-Credentials": components["headers"]["Access-Control-Allow-Credentials"];
-                    "Access-Control-Expose-Headers": components["headers"]["Access-Control-Expose-Headers"];
                     Deprecation: components["headers"]["Deprecation"];
                     Sunset: components["headers"]["Sunset"];
                     Link: components["headers"]["Link"];
@@ -11068,12 +9756,8 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
-                    "Server-Timing": components["headers"]["Server-Timing"];
                     "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    "Access-Control-Allow-Credentials": components["headers"]["Access-Control-Allow-Credentials"];
-                    "Access-Control-Expose-Headers": components["headers"]["Access-Control-Expose-Headers"];
                     Deprecation: components["headers"]["Deprecation"];
                     Sunset: components["headers"]["Sunset"];
                     Link: components["headers"]["Link"];
@@ -11102,91 +9786,6 @@ export interface operations {
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
             507: components["responses"]["InsufficientStorage"];
-        };
-    };
-    listProductsOptions: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
-                 * @example checkout-4711
-                 */
-                "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
-                Prefer?: components["parameters"]["Prefer"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            204: components["responses"]["Preflight"];
-            400: components["responses"]["BadRequest"];
-            431: components["responses"]["RequestHeaderFieldsTooLarge"];
-            500: components["responses"]["InternalServerError"];
-        };
-    };
-    listProductsHead: {
-        parameters: {
-            query?: {
-                /** @description Only products of this status. */
-                status?: components["parameters"]["QueryStatus"];
-                /** @description Only products of this category. */
-                category?: components["parameters"]["QueryCategory"];
-                /** @description Only the product with exactly this sku. */
-                sku?: components["parameters"]["QuerySku"];
-                /** @description Only products that have exactly this tag among theirs. */
-                tag?: components["parameters"]["QueryTag"];
-                /** @description Only products that cost this much or more. */
-                minPrice?: components["parameters"]["QueryMinPrice"];
-                /** @description Only products that cost this much or less. */
-                maxPrice?: components["parameters"]["QueryMaxPrice"];
-                /** @description What to sort by; ties are broken by id. Default: id. */
-                sort?: "id" | "price" | "name" | "created_at" | "createdAt";
-                /** @description Direction of the sort; default asc. */
-                order?: components["parameters"]["QueryOrder"];
-                /** @description Page number, from 1. Not together with cursor or limit. */
-                page?: components["parameters"]["QueryPage"];
-                /** @description Items per page. */
-                perPage?: components["parameters"]["QueryPerPage"];
-                /** @description Items per cursor page; default 20. Starts cursor paging. */
-                limit?: components["parameters"]["QueryLimit"];
-                /** @description Where to go on: nextCursor or prevCursor of another page of the same list. */
-                cursor?: components["parameters"]["QueryCursor"];
-                /** @description With cursor paging: also give the exact total. */
-                count?: components["parameters"]["QueryCount"];
-            };
-            header?: {
-                /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
-                 * @example checkout-4711
-                 */
-                "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
-                Prefer?: components["parameters"]["Prefer"];
-                /** @description Entity tags the client has: when one is current the answer is 304 and costs no quota. */
-                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description When nothing has changed since, the answer is 304. If-None-Match takes precedence. */
-                "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            200: components["responses"]["HeadersTagged"];
-            304: components["responses"]["NotModified"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            405: components["responses"]["MethodNotAllowed"];
-            406: components["responses"]["NotAcceptable"];
-            412: components["responses"]["PreconditionFailed"];
-            429: components["responses"]["TooManyRequests"];
-            431: components["responses"]["RequestHeaderFieldsTooLarge"];
-            500: components["responses"]["InternalServerError"];
-            503: components["responses"]["ServiceUnavailable"];
         };
     };
     bulkPatchProducts: {
@@ -11235,12 +9834,8 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
-                    "Server-Timing": components["headers"]["Server-Timing"];
                     "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    "Access-Control-Allow-Credentials": components["headers"]["Access-Control-Allow-Credentials"];
-                    "Access-Control-Expose-Headers": components["headers"]["Access-Control-Expose-Headers"];
                     Deprecation: components["headers"]["Deprecation"];
                     Sunset: components["headers"]["Sunset"];
                     Link: components["headers"]["Link"];
@@ -11312,12 +9907,8 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
-                    "Server-Timing": components["headers"]["Server-Timing"];
                     "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    "Access-Control-Allow-Credentials": components["headers"]["Access-Control-Allow-Credentials"];
-                    "Access-Control-Expose-Headers": components["headers"]["Access-Control-Expose-Headers"];
                     Deprecation: components["headers"]["Deprecation"];
                     Sunset: components["headers"]["Sunset"];
                     Link: components["headers"]["Link"];
@@ -11402,12 +9993,8 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
-                    "Server-Timing": components["headers"]["Server-Timing"];
                     "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    "Access-Control-Allow-Credentials": components["headers"]["Access-Control-Allow-Credentials"];
-                    "Access-Control-Expose-Headers": components["headers"]["Access-Control-Expose-Headers"];
                     Deprecation: components["headers"]["Deprecation"];
                     Sunset: components["headers"]["Sunset"];
                     Link: components["headers"]["Link"];
@@ -11475,12 +10062,8 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
-                    "Server-Timing": components["headers"]["Server-Timing"];
                     "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    "Access-Control-Allow-Credentials": components["headers"]["Access-Control-Allow-Credentials"];
-                    "Access-Control-Expose-Headers": components["headers"]["Access-Control-Expose-Headers"];
                     Deprecation: components["headers"]["Deprecation"];
                     Sunset: components["headers"]["Sunset"];
                     Link: components["headers"]["Link"];
@@ -11499,77 +10082,6 @@ export interface operations {
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
             507: components["responses"]["InsufficientStorage"];
-        };
-    };
-    getProductOptions: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
-                 * @example checkout-4711
-                 */
-                "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
-                Prefer?: components["parameters"]["Prefer"];
-            };
-            path: {
-                /**
-                 * @description The id of the resource.
-                 * @example 1
-                 */
-                id: components["parameters"]["PathId"];
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            204: components["responses"]["Preflight"];
-            400: components["responses"]["BadRequest"];
-            431: components["responses"]["RequestHeaderFieldsTooLarge"];
-            500: components["responses"]["InternalServerError"];
-        };
-    };
-    getProductHead: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
-                 * @example checkout-4711
-                 */
-                "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
-                Prefer?: components["parameters"]["Prefer"];
-                /** @description Entity tags the client has: when one is current the answer is 304 and costs no quota. */
-                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description When nothing has changed since, the answer is 304. If-None-Match takes precedence. */
-                "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
-            };
-            path: {
-                /**
-                 * @description The id of the resource.
-                 * @example 1
-                 */
-                id: components["parameters"]["PathId"];
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            200: components["responses"]["HeadersTagged"];
-            304: components["responses"]["NotModified"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            405: components["responses"]["MethodNotAllowed"];
-            406: components["responses"]["NotAcceptable"];
-            412: components["responses"]["PreconditionFailed"];
-            429: components["responses"]["TooManyRequests"];
-            431: components["responses"]["RequestHeaderFieldsTooLarge"];
-            500: components["responses"]["InternalServerError"];
-            503: components["responses"]["ServiceUnavailable"];
         };
     };
     patchProduct: {
@@ -11637,12 +10149,8 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
-                    "Server-Timing": components["headers"]["Server-Timing"];
                     "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    "Access-Control-Allow-Credentials": components["headers"]["Access-Control-Allow-Credentials"];
-                    "Access-Control-Expose-Headers": components["headers"]["Access-Control-Expose-Headers"];
                     Deprecation: components["headers"]["Deprecation"];
                     Sunset: components["headers"]["Sunset"];
                     Link: components["headers"]["Link"];
@@ -11676,9 +10184,9 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description Only orders of this status. */
-                status?: "PENDING" | "PAID" | "CANCELLED";
+                status?: components["parameters"]["QueryStatus"];
                 /** @description What to sort by; ties are broken by id. Default: id. */
-                sort?: "id" | "createdAt" | "created_at" | "total";
+                sort?: components["parameters"]["QuerySort"];
                 /** @description Direction of the sort; default asc. */
                 order?: components["parameters"]["QueryOrder"];
                 /** @description Page number, from 1. Not together with cursor or limit. */
@@ -11728,12 +10236,8 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
-                    "Server-Timing": components["headers"]["Server-Timing"];
                     "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    "Access-Control-Allow-Credentials": components["headers"]["Access-Control-Allow-Credentials"];
-                    "Access-Control-Expose-Headers": components["headers"]["Access-Control-Expose-Headers"];
                     Deprecation: components["headers"]["Deprecation"];
                     Sunset: components["headers"]["Sunset"];
                     Link: components["headers"]["Link"];
@@ -11811,12 +10315,8 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
-                    "Server-Timing": components["headers"]["Server-Timing"];
                     "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    "Access-Control-Allow-Credentials": components["headers"]["Access-Control-Allow-Credentials"];
-                    "Access-Control-Expose-Headers": components["headers"]["Access-Control-Expose-Headers"];
                     Deprecation: components["headers"]["Deprecation"];
                     Sunset: components["headers"]["Sunset"];
                     Link: components["headers"]["Link"];
@@ -11846,94 +10346,6 @@ export interface operations {
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
             507: components["responses"]["InsufficientStorage"];
-        };
-    };
-    listUserOrdersOptions: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
-                 * @example checkout-4711
-                 */
-                "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
-                Prefer?: components["parameters"]["Prefer"];
-            };
-            path: {
-                /**
-                 * @description The id of the resource.
-                 * @example 1
-                 */
-                id: components["parameters"]["PathId"];
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            204: components["responses"]["Preflight"];
-            400: components["responses"]["BadRequest"];
-            431: components["responses"]["RequestHeaderFieldsTooLarge"];
-            500: components["responses"]["InternalServerError"];
-        };
-    };
-    listUserOrdersHead: {
-        parameters: {
-            query?: {
-                /** @description Only orders of this status. */
-                status?: "PENDING" | "PAID" | "CANCELLED";
-                /** @description What to sort by; ties are broken by id. Default: id. */
-                sort?: "id" | "createdAt" | "created_at" | "total";
-                /** @description Direction of the sort; default asc. */
-                order?: components["parameters"]["QueryOrder"];
-                /** @description Page number, from 1. Not together with cursor or limit. */
-                page?: components["parameters"]["QueryPage"];
-                /** @description Items per page. */
-                perPage?: components["parameters"]["QueryPerPage"];
-                /** @description Items per cursor page; default 20. Starts cursor paging. */
-                limit?: components["parameters"]["QueryLimit"];
-                /** @description Where to go on: nextCursor or prevCursor of another page of the same list. */
-                cursor?: components["parameters"]["QueryCursor"];
-                /** @description With cursor paging: also give the exact total. */
-                count?: components["parameters"]["QueryCount"];
-            };
-            header?: {
-                /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
-                 * @example checkout-4711
-                 */
-                "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
-                Prefer?: components["parameters"]["Prefer"];
-                /** @description Entity tags the client has: when one is current the answer is 304 and costs no quota. */
-                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description When nothing has changed since, the answer is 304. If-None-Match takes precedence. */
-                "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
-            };
-            path: {
-                /**
-                 * @description The id of the resource.
-                 * @example 1
-                 */
-                id: components["parameters"]["PathId"];
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            200: components["responses"]["HeadersTagged"];
-            304: components["responses"]["NotModified"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            405: components["responses"]["MethodNotAllowed"];
-            406: components["responses"]["NotAcceptable"];
-            412: components["responses"]["PreconditionFailed"];
-            429: components["responses"]["TooManyRequests"];
-            431: components["responses"]["RequestHeaderFieldsTooLarge"];
-            500: components["responses"]["InternalServerError"];
-            503: components["responses"]["ServiceUnavailable"];
         };
     };
     getUserOrder: {
@@ -11980,12 +10392,8 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
-                    "Server-Timing": components["headers"]["Server-Timing"];
                     "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    "Access-Control-Allow-Credentials": components["headers"]["Access-Control-Allow-Credentials"];
-                    "Access-Control-Expose-Headers": components["headers"]["Access-Control-Expose-Headers"];
                     Deprecation: components["headers"]["Deprecation"];
                     Sunset: components["headers"]["Sunset"];
                     Link: components["headers"]["Link"];
@@ -12011,94 +10419,13 @@ export interface operations {
             503: components["responses"]["ServiceUnavailable"];
         };
     };
-    getUserOrderOptions: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
-                 * @example checkout-4711
-                 */
-                "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
-                Prefer?: components["parameters"]["Prefer"];
-            };
-            path: {
-                /**
-                 * @description The id of the resource.
-                 * @example 1
-                 */
-                id: components["parameters"]["PathId"];
-                /**
-                 * @description The id of the resource.
-                 * @example 1
-                 */
-                orderId: number;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            204: components["responses"]["Preflight"];
-            400: components["responses"]["BadRequest"];
-            431: components["responses"]["RequestHeaderFieldsTooLarge"];
-            500: components["responses"]["InternalServerError"];
-        };
-    };
-    getUserOrderHead: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
-                 * @example checkout-4711
-                 */
-                "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
-                Prefer?: components["parameters"]["Prefer"];
-                /** @description Entity tags the client has: when one is current the answer is 304 and costs no quota. */
-                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description When nothing has changed since, the answer is 304. If-None-Match takes precedence. */
-                "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
-            };
-            path: {
-                /**
-                 * @description The id of the resource.
-                 * @example 1
-                 */
-                id: components["parameters"]["PathId"];
-                /**
-                 * @description The id of the resource.
-                 * @example 1
-                 */
-                orderId: number;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            200: components["responses"]["HeadersTagged"];
-            304: components["responses"]["NotModified"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            405: components["responses"]["MethodNotAllowed"];
-            406: components["responses"]["NotAcceptable"];
-            412: components["responses"]["PreconditionFailed"];
-            429: components["responses"]["TooManyRequests"];
-            431: components["responses"]["RequestHeaderFieldsTooLarge"];
-            500: components["responses"]["InternalServerError"];
-            503: components["responses"]["ServiceUnavailable"];
-        };
-    };
     listOrders: {
         parameters: {
             query?: {
                 /** @description Only orders of this status. */
-                status?: "PENDING" | "PAID" | "CANCELLED";
+                status?: components["parameters"]["QueryStatus"];
                 /** @description What to sort by; ties are broken by id. Default: id. */
-                sort?: "id" | "createdAt" | "created_at" | "total";
+                sort?: components["parameters"]["QuerySort"];
                 /** @description Direction of the sort; default asc. */
                 order?: components["parameters"]["QueryOrder"];
                 /** @description Page number, from 1. Not together with cursor or limit. */
@@ -12112,7 +10439,7 @@ export interface operations {
                 /** @description With cursor paging: also give the exact total. */
                 count?: components["parameters"]["QueryCount"];
                 /** @description Only orders of this user. */
-                customerId?: components["parameters"]["QueryCustomerId"];
+                customerId?: number;
             };
             header?: {
                 /**
@@ -12144,12 +10471,8 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
-                    "Server-Timing": components["headers"]["Server-Timing"];
                     "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    "Access-Control-Allow-Credentials": components["headers"]["Access-Control-Allow-Credentials"];
-                    "Access-Control-Expose-Headers": components["headers"]["Access-Control-Expose-Headers"];
                     Deprecation: components["headers"]["Deprecation"];
                     Sunset: components["headers"]["Sunset"];
                     Link: components["headers"]["Link"];
@@ -12170,83 +10493,6 @@ export interface operations {
             406: components["responses"]["NotAcceptable"];
             412: components["responses"]["PreconditionFailed"];
             429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalServerError"];
-            503: components["responses"]["ServiceUnavailable"];
-        };
-    };
-    listOrdersOptions: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
-                 * @example checkout-4711
-                 */
-                "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
-                Prefer?: components["parameters"]["Prefer"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            204: components["responses"]["Preflight"];
-            400: components["responses"]["BadRequest"];
-            431: components["responses"]["RequestHeaderFieldsTooLarge"];
-            500: components["responses"]["InternalServerError"];
-        };
-    };
-    listOrdersHead: {
-        parameters: {
-            query?: {
-                /** @description Only orders of this status. */
-                status?: "PENDING" | "PAID" | "CANCELLED";
-                /** @description What to sort by; ties are broken by id. Default: id. */
-                sort?: "id" | "createdAt" | "created_at" | "total";
-                /** @description Direction of the sort; default asc. */
-                order?: components["parameters"]["QueryOrder"];
-                /** @description Page number, from 1. Not together with cursor or limit. */
-                page?: components["parameters"]["QueryPage"];
-                /** @description Items per page. */
-                perPage?: components["parameters"]["QueryPerPage"];
-                /** @description Items per cursor page; default 20. Starts cursor paging. */
-                limit?: components["parameters"]["QueryLimit"];
-                /** @description Where to go on: nextCursor or prevCursor of another page of the same list. */
-                cursor?: components["parameters"]["QueryCursor"];
-                /** @description With cursor paging: also give the exact total. */
-                count?: components["parameters"]["QueryCount"];
-                /** @description Only orders of this user. */
-                customerId?: components["parameters"]["QueryCustomerId"];
-            };
-            header?: {
-                /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
-                 * @example checkout-4711
-                 */
-                "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
-                Prefer?: components["parameters"]["Prefer"];
-                /** @description Entity tags the client has: when one is current the answer is 304 and costs no quota. */
-                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description When nothing has changed since, the answer is 304. If-None-Match takes precedence. */
-                "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            200: components["responses"]["HeadersTagged"];
-            304: components["responses"]["NotModified"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            405: components["responses"]["MethodNotAllowed"];
-            406: components["responses"]["NotAcceptable"];
-            412: components["responses"]["PreconditionFailed"];
-            429: components["responses"]["TooManyRequests"];
-            431: components["responses"]["RequestHeaderFieldsTooLarge"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
         };
@@ -12290,12 +10536,8 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
-                    "Server-Timing": components["headers"]["Server-Timing"];
                     "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    "Access-Control-Allow-Credentials": components["headers"]["Access-Control-Allow-Credentials"];
-                    "Access-Control-Expose-Headers": components["headers"]["Access-Control-Expose-Headers"];
                     Deprecation: components["headers"]["Deprecation"];
                     Sunset: components["headers"]["Sunset"];
                     Link: components["headers"]["Link"];
@@ -12317,77 +10559,6 @@ export interface operations {
             406: components["responses"]["NotAcceptable"];
             412: components["responses"]["PreconditionFailed"];
             429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalServerError"];
-            503: components["responses"]["ServiceUnavailable"];
-        };
-    };
-    getOrderOptions: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
-                 * @example checkout-4711
-                 */
-                "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
-                Prefer?: components["parameters"]["Prefer"];
-            };
-            path: {
-                /**
-                 * @description The id of the resource.
-                 * @example 1
-                 */
-                id: components["parameters"]["PathId"];
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            204: components["responses"]["Preflight"];
-            400: components["responses"]["BadRequest"];
-            431: components["responses"]["RequestHeaderFieldsTooLarge"];
-            500: components["responses"]["InternalServerError"];
-        };
-    };
-    getOrderHead: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
-                 * @example checkout-4711
-                 */
-                "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
-                Prefer?: components["parameters"]["Prefer"];
-                /** @description Entity tags the client has: when one is current the answer is 304 and costs no quota. */
-                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description When nothing has changed since, the answer is 304. If-None-Match takes precedence. */
-                "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
-            };
-            path: {
-                /**
-                 * @description The id of the resource.
-                 * @example 1
-                 */
-                id: components["parameters"]["PathId"];
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            200: components["responses"]["HeadersTagged"];
-            304: components["responses"]["NotModified"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            405: components["responses"]["MethodNotAllowed"];
-            406: components["responses"]["NotAcceptable"];
-            412: components["responses"]["PreconditionFailed"];
-            429: components["responses"]["TooManyRequests"];
-            431: components["responses"]["RequestHeaderFieldsTooLarge"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
         };
@@ -12446,12 +10617,8 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
-                    "Server-Timing": components["headers"]["Server-Timing"];
                     "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    "Access-Control-Allow-Credentials": components["headers"]["Access-Control-Allow-Credentials"];
-                    "Access-Control-Expose-Headers": components["headers"]["Access-Control-Expose-Headers"];
                     Deprecation: components["headers"]["Deprecation"];
                     Sunset: components["headers"]["Sunset"];
                     Link: components["headers"]["Link"];
@@ -12473,92 +10640,6 @@ export interface operations {
             406: components["responses"]["NotAcceptable"];
             412: components["responses"]["PreconditionFailed"];
             429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalServerError"];
-            503: components["responses"]["ServiceUnavailable"];
-        };
-    };
-    listOrderItemsOptions: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
-                 * @example checkout-4711
-                 */
-                "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
-                Prefer?: components["parameters"]["Prefer"];
-            };
-            path: {
-                /**
-                 * @description The id of the resource.
-                 * @example 1
-                 */
-                id: components["parameters"]["PathId"];
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            204: components["responses"]["Preflight"];
-            400: components["responses"]["BadRequest"];
-            431: components["responses"]["RequestHeaderFieldsTooLarge"];
-            500: components["responses"]["InternalServerError"];
-        };
-    };
-    listOrderItemsHead: {
-        parameters: {
-            query?: {
-                /** @description What to sort by; ties are broken by id. Default: id. */
-                sort?: "id";
-                /** @description Direction of the sort; default asc. */
-                order?: components["parameters"]["QueryOrder"];
-                /** @description Page number, from 1. Not together with cursor or limit. */
-                page?: components["parameters"]["QueryPage"];
-                /** @description Items per page. */
-                perPage?: components["parameters"]["QueryPerPage"];
-                /** @description Items per cursor page; default 20. Starts cursor paging. */
-                limit?: components["parameters"]["QueryLimit"];
-                /** @description Where to go on: nextCursor or prevCursor of another page of the same list. */
-                cursor?: components["parameters"]["QueryCursor"];
-                /** @description With cursor paging: also give the exact total. */
-                count?: components["parameters"]["QueryCount"];
-            };
-            header?: {
-                /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
-                 * @example checkout-4711
-                 */
-                "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
-                Prefer?: components["parameters"]["Prefer"];
-                /** @description Entity tags the client has: when one is current the answer is 304 and costs no quota. */
-                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description When nothing has changed since, the answer is 304. If-None-Match takes precedence. */
-                "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
-            };
-            path: {
-                /**
-                 * @description The id of the resource.
-                 * @example 1
-                 */
-                id: components["parameters"]["PathId"];
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            200: components["responses"]["HeadersTagged"];
-            304: components["responses"]["NotModified"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            405: components["responses"]["MethodNotAllowed"];
-            406: components["responses"]["NotAcceptable"];
-            412: components["responses"]["PreconditionFailed"];
-            429: components["responses"]["TooManyRequests"];
-            431: components["responses"]["RequestHeaderFieldsTooLarge"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
         };
@@ -12607,12 +10688,8 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
-                    "Server-Timing": components["headers"]["Server-Timing"];
                     "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    "Access-Control-Allow-Credentials": components["headers"]["Access-Control-Allow-Credentials"];
-                    "Access-Control-Expose-Headers": components["headers"]["Access-Control-Expose-Headers"];
                     Deprecation: components["headers"]["Deprecation"];
                     Sunset: components["headers"]["Sunset"];
                     Link: components["headers"]["Link"];
@@ -12634,87 +10711,6 @@ export interface operations {
             406: components["responses"]["NotAcceptable"];
             412: components["responses"]["PreconditionFailed"];
             429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalServerError"];
-            503: components["responses"]["ServiceUnavailable"];
-        };
-    };
-    getOrderItemOptions: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
-                 * @example checkout-4711
-                 */
-                "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
-                Prefer?: components["parameters"]["Prefer"];
-            };
-            path: {
-                /**
-                 * @description The id of the resource.
-                 * @example 1
-                 */
-                id: components["parameters"]["PathId"];
-                /**
-                 * @description The id of the resource.
-                 * @example 1
-                 */
-                itemId: number;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            204: components["responses"]["Preflight"];
-            400: components["responses"]["BadRequest"];
-            431: components["responses"]["RequestHeaderFieldsTooLarge"];
-            500: components["responses"]["InternalServerError"];
-        };
-    };
-    getOrderItemHead: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
-                 * @example checkout-4711
-                 */
-                "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
-                Prefer?: components["parameters"]["Prefer"];
-                /** @description Entity tags the client has: when one is current the answer is 304 and costs no quota. */
-                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description When nothing has changed since, the answer is 304. If-None-Match takes precedence. */
-                "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
-            };
-            path: {
-                /**
-                 * @description The id of the resource.
-                 * @example 1
-                 */
-                id: components["parameters"]["PathId"];
-                /**
-                 * @description The id of the resource.
-                 * @example 1
-                 */
-                itemId: number;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            200: components["responses"]["HeadersTagged"];
-            304: components["responses"]["NotModified"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            405: components["responses"]["MethodNotAllowed"];
-            406: components["responses"]["NotAcceptable"];
-            412: components["responses"]["PreconditionFailed"];
-            429: components["responses"]["TooManyRequests"];
-            431: components["responses"]["RequestHeaderFieldsTooLarge"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
         };
@@ -12760,12 +10756,8 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
-                    "Server-Timing": components["headers"]["Server-Timing"];
                     "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    "Access-Control-Allow-Credentials": components["headers"]["Access-Control-Allow-Credentials"];
-                    "Access-Control-Expose-Headers": components["headers"]["Access-Control-Expose-Headers"];
                     Deprecation: components["headers"]["Deprecation"];
                     Sunset: components["headers"]["Sunset"];
                     Link: components["headers"]["Link"];
@@ -12792,35 +10784,6 @@ export interface operations {
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
             507: components["responses"]["InsufficientStorage"];
-        };
-    };
-    cancelOrderOptions: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
-                 * @example checkout-4711
-                 */
-                "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
-                Prefer?: components["parameters"]["Prefer"];
-            };
-            path: {
-                /**
-                 * @description The id of the resource.
-                 * @example 1
-                 */
-                id: components["parameters"]["PathId"];
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            204: components["responses"]["Preflight"];
-            400: components["responses"]["BadRequest"];
-            431: components["responses"]["RequestHeaderFieldsTooLarge"];
-            500: components["responses"]["InternalServerError"];
         };
     };
     payOrder: {
@@ -12864,12 +10827,8 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
-                    "Server-Timing": components["headers"]["Server-Timing"];
                     "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    "Access-Control-Allow-Credentials": components["headers"]["Access-Control-Allow-Credentials"];
-                    "Access-Control-Expose-Headers": components["headers"]["Access-Control-Expose-Headers"];
                     Deprecation: components["headers"]["Deprecation"];
                     Sunset: components["headers"]["Sunset"];
                     Link: components["headers"]["Link"];
@@ -12897,35 +10856,6 @@ export interface operations {
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
             507: components["responses"]["InsufficientStorage"];
-        };
-    };
-    payOrderOptions: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
-                 * @example checkout-4711
-                 */
-                "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
-                Prefer?: components["parameters"]["Prefer"];
-            };
-            path: {
-                /**
-                 * @description The id of the resource.
-                 * @example 1
-                 */
-                id: components["parameters"]["PathId"];
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            204: components["responses"]["Preflight"];
-            400: components["responses"]["BadRequest"];
-            431: components["responses"]["RequestHeaderFieldsTooLarge"];
-            500: components["responses"]["InternalServerError"];
         };
     };
     receiveStripeEvent: {
@@ -12968,12 +10898,8 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
-                    "Server-Timing": components["headers"]["Server-Timing"];
                     "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    "Access-Control-Allow-Credentials": components["headers"]["Access-Control-Allow-Credentials"];
-                    "Access-Control-Expose-Headers": components["headers"]["Access-Control-Expose-Headers"];
                     Deprecation: components["headers"]["Deprecation"];
                     Sunset: components["headers"]["Sunset"];
                     Link: components["headers"]["Link"];
@@ -12998,36 +10924,13 @@ export interface operations {
             507: components["responses"]["InsufficientStorage"];
         };
     };
-    receiveStripeEventOptions: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
-                 * @example checkout-4711
-                 */
-                "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
-                Prefer?: components["parameters"]["Prefer"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            204: components["responses"]["Preflight"];
-            400: components["responses"]["BadRequest"];
-            431: components["responses"]["RequestHeaderFieldsTooLarge"];
-            500: components["responses"]["InternalServerError"];
-        };
-    };
     listInvoices: {
         parameters: {
             query?: {
                 /** @description Only invoices of this user; others than staff see their own in any case. */
                 customerId?: number;
                 /** @description Only the invoice of this order. */
-                orderId?: components["parameters"]["QueryOrderId"];
+                orderId?: number;
                 /** @description What to sort by; ties are broken by id. Default: id. */
                 sort?: "id" | "number" | "createdAt" | "created_at";
                 /** @description Direction of the sort; default asc. */
@@ -13073,12 +10976,8 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
-                    "Server-Timing": components["headers"]["Server-Timing"];
                     "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    "Access-Control-Allow-Credentials": components["headers"]["Access-Control-Allow-Credentials"];
-                    "Access-Control-Expose-Headers": components["headers"]["Access-Control-Expose-Headers"];
                     Deprecation: components["headers"]["Deprecation"];
                     Sunset: components["headers"]["Sunset"];
                     Link: components["headers"]["Link"];
@@ -13099,83 +10998,6 @@ export interface operations {
             406: components["responses"]["NotAcceptable"];
             412: components["responses"]["PreconditionFailed"];
             429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalServerError"];
-            503: components["responses"]["ServiceUnavailable"];
-        };
-    };
-    listInvoicesOptions: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
-                 * @example checkout-4711
-                 */
-                "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
-                Prefer?: components["parameters"]["Prefer"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            204: components["responses"]["Preflight"];
-            400: components["responses"]["BadRequest"];
-            431: components["responses"]["RequestHeaderFieldsTooLarge"];
-            500: components["responses"]["InternalServerError"];
-        };
-    };
-    listInvoicesHead: {
-        parameters: {
-            query?: {
-                /** @description Only invoices of this user; others than staff see their own in any case. */
-                customerId?: number;
-                /** @description Only the invoice of this order. */
-                orderId?: components["parameters"]["QueryOrderId"];
-                /** @description What to sort by; ties are broken by id. Default: id. */
-                sort?: "id" | "number" | "createdAt" | "created_at";
-                /** @description Direction of the sort; default asc. */
-                order?: components["parameters"]["QueryOrder"];
-                /** @description Page number, from 1. Not together with cursor or limit. */
-                page?: components["parameters"]["QueryPage"];
-                /** @description Items per page. */
-                perPage?: components["parameters"]["QueryPerPage"];
-                /** @description Items per cursor page; default 20. Starts cursor paging. */
-                limit?: components["parameters"]["QueryLimit"];
-                /** @description Where to go on: nextCursor or prevCursor of another page of the same list. */
-                cursor?: components["parameters"]["QueryCursor"];
-                /** @description With cursor paging: also give the exact total. */
-                count?: components["parameters"]["QueryCount"];
-            };
-            header?: {
-                /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
-                 * @example checkout-4711
-                 */
-                "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
-                Prefer?: components["parameters"]["Prefer"];
-                /** @description Entity tags the client has: when one is current the answer is 304 and costs no quota. */
-                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description When nothing has changed since, the answer is 304. If-None-Match takes precedence. */
-                "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            200: components["responses"]["HeadersTagged"];
-            304: components["responses"]["NotModified"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            405: components["responses"]["MethodNotAllowed"];
-            406: components["responses"]["NotAcceptable"];
-            412: components["responses"]["PreconditionFailed"];
-            429: components["responses"]["TooManyRequests"];
-            431: components["responses"]["RequestHeaderFieldsTooLarge"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
         };
@@ -13219,12 +11041,8 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
-                    "Server-Timing": components["headers"]["Server-Timing"];
                     "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    "Access-Control-Allow-Credentials": components["headers"]["Access-Control-Allow-Credentials"];
-                    "Access-Control-Expose-Headers": components["headers"]["Access-Control-Expose-Headers"];
                     Deprecation: components["headers"]["Deprecation"];
                     Sunset: components["headers"]["Sunset"];
                     Link: components["headers"]["Link"];
@@ -13251,109 +11069,6 @@ export interface operations {
             406: components["responses"]["NotAcceptable"];
             412: components["responses"]["PreconditionFailed"];
             429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalServerError"];
-            503: components["responses"]["ServiceUnavailable"];
-        };
-    };
-    getInvoiceOptions: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
-                 * @example checkout-4711
-                 */
-                "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
-                Prefer?: components["parameters"]["Prefer"];
-            };
-            path: {
-                /**
-                 * @description The id of the resource.
-                 * @example 1
-                 */
-                id: components["parameters"]["PathId"];
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            204: components["responses"]["Preflight"];
-            400: components["responses"]["BadRequest"];
-            431: components["responses"]["RequestHeaderFieldsTooLarge"];
-            500: components["responses"]["InternalServerError"];
-        };
-    };
-    getInvoiceHead: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
-                 * @example checkout-4711
-                 */
-                "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
-                Prefer?: components["parameters"]["Prefer"];
-                /** @description Entity tags the client has: when one is current the answer is 304 and costs no quota. */
-                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description When nothing has changed since, the answer is 304. If-None-Match takes precedence. */
-                "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
-            };
-            path: {
-                /**
-                 * @description The id of the resource.
-                 * @example 1
-                 */
-                id: components["parameters"]["PathId"];
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description What GET answers, without its body. */
-            200: {
-                headers: {
-                    "X-Request-ID": components["headers"]["X-Request-ID"];
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "Cache-Control": components["headers"]["Cache-Control"];
-                    Vary: components["headers"]["Vary"];
-                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
-                    "Server-Timing": components["headers"]["Server-Timing"];
-                    "Preference-Applied": components["headers"]["Preference-Applied"];
-                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    "Access-Control-Allow-Credentials": components["headers"]["Access-Control-Allow-Credentials"];
-                    "Access-Control-Expose-Headers": components["headers"]["Access-Control-Expose-Headers"];
-                    Deprecation: components["headers"]["Deprecation"];
-                    Sunset: components["headers"]["Sunset"];
-                    Link: components["headers"]["Link"];
-                    "Content-Encoding": components["headers"]["Content-Encoding"];
-                    ETag: components["headers"]["ETag"];
-                    "Last-Modified": components["headers"]["Last-Modified"];
-                    /**
-                     * @description With application/pdf: the name to save it under.
-                     * @example example
-                     */
-                    "Content-Disposition"?: string;
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            304: components["responses"]["NotModified"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            405: components["responses"]["MethodNotAllowed"];
-            406: components["responses"]["NotAcceptable"];
-            412: components["responses"]["PreconditionFailed"];
-            429: components["responses"]["TooManyRequests"];
-            431: components["responses"]["RequestHeaderFieldsTooLarge"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
         };
@@ -13395,12 +11110,8 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
-                    "Server-Timing": components["headers"]["Server-Timing"];
                     "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    "Access-Control-Allow-Credentials": components["headers"]["Access-Control-Allow-Credentials"];
-                    "Access-Control-Expose-Headers": components["headers"]["Access-Control-Expose-Headers"];
                     Deprecation: components["headers"]["Deprecation"];
                     Sunset: components["headers"]["Sunset"];
                     Link: components["headers"]["Link"];
@@ -13432,35 +11143,6 @@ export interface operations {
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
             507: components["responses"]["InsufficientStorage"];
-        };
-    };
-    sendInvoiceOptions: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
-                 * @example checkout-4711
-                 */
-                "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
-                Prefer?: components["parameters"]["Prefer"];
-            };
-            path: {
-                /**
-                 * @description The id of the resource.
-                 * @example 1
-                 */
-                id: components["parameters"]["PathId"];
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            204: components["responses"]["Preflight"];
-            400: components["responses"]["BadRequest"];
-            431: components["responses"]["RequestHeaderFieldsTooLarge"];
-            500: components["responses"]["InternalServerError"];
         };
     };
     listReviews: {
@@ -13517,12 +11199,8 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
-                    "Server-Timing": components["headers"]["Server-Timing"];
                     "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    "Access-Control-Allow-Credentials": components["headers"]["Access-Control-Allow-Credentials"];
-                    "Access-Control-Expose-Headers": components["headers"]["Access-Control-Expose-Headers"];
                     Deprecation: components["headers"]["Deprecation"];
                     Sunset: components["headers"]["Sunset"];
                     Link: components["headers"]["Link"];
@@ -13596,12 +11274,8 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
-                    "Server-Timing": components["headers"]["Server-Timing"];
                     "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    "Access-Control-Allow-Credentials": components["headers"]["Access-Control-Allow-Credentials"];
-                    "Access-Control-Expose-Headers": components["headers"]["Access-Control-Expose-Headers"];
                     Deprecation: components["headers"]["Deprecation"];
                     Sunset: components["headers"]["Sunset"];
                     Link: components["headers"]["Link"];
@@ -13633,101 +11307,15 @@ export interface operations {
             507: components["responses"]["InsufficientStorage"];
         };
     };
-    listReviewsOptions: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
-                 * @example checkout-4711
-                 */
-                "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
-                Prefer?: components["parameters"]["Prefer"];
-            };
-            path: {
-                /**
-                 * @description The id of the resource.
-                 * @example 1
-                 */
-                id: components["parameters"]["PathId"];
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            204: components["responses"]["Preflight"];
-            400: components["responses"]["BadRequest"];
-            431: components["responses"]["RequestHeaderFieldsTooLarge"];
-            500: components["responses"]["InternalServerError"];
-        };
-    };
-    listReviewsHead: {
-        parameters: {
-            query?: {
-                /** @description What to sort by; ties are broken by id. Default: id. */
-                sort?: "id" | "rating" | "createdAt";
-                /** @description Direction of the sort; default asc. */
-                order?: components["parameters"]["QueryOrder"];
-                /** @description Page number, from 1. Not together with cursor or limit. */
-                page?: components["parameters"]["QueryPage"];
-                /** @description Items per page. */
-                perPage?: components["parameters"]["QueryPerPage"];
-                /** @description Items per cursor page; default 20. Starts cursor paging. */
-                limit?: components["parameters"]["QueryLimit"];
-                /** @description Where to go on: nextCursor or prevCursor of another page of the same list. */
-                cursor?: components["parameters"]["QueryCursor"];
-                /** @description With cursor paging: also give the exact total. */
-                count?: components["parameters"]["QueryCount"];
-            };
-            header?: {
-                /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
-                 * @example checkout-4711
-                 */
-                "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
-                Prefer?: components["parameters"]["Prefer"];
-                /** @description Entity tags the client has: when one is current the answer is 304 and costs no quota. */
-                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description When nothing has changed since, the answer is 304. If-None-Match takes precedence. */
-                "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
-            };
-            path: {
-                /**
-                 * @description The id of the resource.
-                 * @example 1
-                 */
-                id: components["parameters"]["PathId"];
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            200: components["responses"]["HeadersTagged"];
-            304: components["responses"]["NotModified"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            405: components["responses"]["MethodNotAllowed"];
-            406: components["responses"]["NotAcceptable"];
-            412: components["responses"]["PreconditionFailed"];
-            429: components["responses"]["TooManyRequests"];
-            431: components["responses"]["RequestHeaderFieldsTooLarge"];
-            500: components["responses"]["InternalServerError"];
-            503: components["responses"]["ServiceUnavailable"];
-        };
-    };
     listAllReviews: {
         parameters: {
             query?: {
                 /** @description Only reviews of the product with this id. */
-                productId?: components["parameters"]["QueryProductId"];
+                productId?: number;
                 /** @description Only reviews by the user with this id. */
-                author?: components["parameters"]["QueryAuthor"];
+                author?: number;
                 /** @description Only reviews with this rating. */
-                rating?: components["parameters"]["QueryRating"];
+                rating?: number;
                 /** @description What to sort by; ties are broken by id. Default: id. */
                 sort?: "id" | "rating" | "createdAt";
                 /** @description Direction of the sort; default asc. */
@@ -13773,12 +11361,8 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
-                    "Server-Timing": components["headers"]["Server-Timing"];
                     "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    "Access-Control-Allow-Credentials": components["headers"]["Access-Control-Allow-Credentials"];
-                    "Access-Control-Expose-Headers": components["headers"]["Access-Control-Expose-Headers"];
                     Deprecation: components["headers"]["Deprecation"];
                     Sunset: components["headers"]["Sunset"];
                     Link: components["headers"]["Link"];
@@ -13799,85 +11383,6 @@ export interface operations {
             406: components["responses"]["NotAcceptable"];
             412: components["responses"]["PreconditionFailed"];
             429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalServerError"];
-            503: components["responses"]["ServiceUnavailable"];
-        };
-    };
-    listAllReviewsOptions: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
-                 * @example checkout-4711
-                 */
-                "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
-                Prefer?: components["parameters"]["Prefer"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            204: components["responses"]["Preflight"];
-            400: components["responses"]["BadRequest"];
-            431: components["responses"]["RequestHeaderFieldsTooLarge"];
-            500: components["responses"]["InternalServerError"];
-        };
-    };
-    listAllReviewsHead: {
-        parameters: {
-            query?: {
-                /** @description Only reviews of the product with this id. */
-                productId?: components["parameters"]["QueryProductId"];
-                /** @description Only reviews by the user with this id. */
-                author?: components["parameters"]["QueryAuthor"];
-                /** @description Only reviews with this rating. */
-                rating?: components["parameters"]["QueryRating"];
-                /** @description What to sort by; ties are broken by id. Default: id. */
-                sort?: "id" | "rating" | "createdAt";
-                /** @description Direction of the sort; default asc. */
-                order?: components["parameters"]["QueryOrder"];
-                /** @description Page number, from 1. Not together with cursor or limit. */
-                page?: components["parameters"]["QueryPage"];
-                /** @description Items per page. */
-                perPage?: components["parameters"]["QueryPerPage"];
-                /** @description Items per cursor page; default 20. Starts cursor paging. */
-                limit?: components["parameters"]["QueryLimit"];
-                /** @description Where to go on: nextCursor or prevCursor of another page of the same list. */
-                cursor?: components["parameters"]["QueryCursor"];
-                /** @description With cursor paging: also give the exact total. */
-                count?: components["parameters"]["QueryCount"];
-            };
-            header?: {
-                /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
-                 * @example checkout-4711
-                 */
-                "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
-                Prefer?: components["parameters"]["Prefer"];
-                /** @description Entity tags the client has: when one is current the answer is 304 and costs no quota. */
-                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description When nothing has changed since, the answer is 304. If-None-Match takes precedence. */
-                "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            200: components["responses"]["HeadersTagged"];
-            304: components["responses"]["NotModified"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            405: components["responses"]["MethodNotAllowed"];
-            406: components["responses"]["NotAcceptable"];
-            412: components["responses"]["PreconditionFailed"];
-            429: components["responses"]["TooManyRequests"];
-            431: components["responses"]["RequestHeaderFieldsTooLarge"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
         };
@@ -13921,12 +11426,8 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
-                    "Server-Timing": components["headers"]["Server-Timing"];
                     "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    "Access-Control-Allow-Credentials": components["headers"]["Access-Control-Allow-Credentials"];
-                    "Access-Control-Expose-Headers": components["headers"]["Access-Control-Expose-Headers"];
                     Deprecation: components["headers"]["Deprecation"];
                     Sunset: components["headers"]["Sunset"];
                     Link: components["headers"]["Link"];
@@ -14002,12 +11503,8 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
-                    "Server-Timing": components["headers"]["Server-Timing"];
                     "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    "Access-Control-Allow-Credentials": components["headers"]["Access-Control-Allow-Credentials"];
-                    "Access-Control-Expose-Headers": components["headers"]["Access-Control-Expose-Headers"];
                     Deprecation: components["headers"]["Deprecation"];
                     Sunset: components["headers"]["Sunset"];
                     Link: components["headers"]["Link"];
@@ -14074,12 +11571,8 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
-                    "Server-Timing": components["headers"]["Server-Timing"];
                     "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    "Access-Control-Allow-Credentials": components["headers"]["Access-Control-Allow-Credentials"];
-                    "Access-Control-Expose-Headers": components["headers"]["Access-Control-Expose-Headers"];
                     Deprecation: components["headers"]["Deprecation"];
                     Sunset: components["headers"]["Sunset"];
                     Link: components["headers"]["Link"];
@@ -14098,77 +11591,6 @@ export interface operations {
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
             507: components["responses"]["InsufficientStorage"];
-        };
-    };
-    getReviewOptions: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
-                 * @example checkout-4711
-                 */
-                "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
-                Prefer?: components["parameters"]["Prefer"];
-            };
-            path: {
-                /**
-                 * @description The id of the resource.
-                 * @example 1
-                 */
-                id: components["parameters"]["PathId"];
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            204: components["responses"]["Preflight"];
-            400: components["responses"]["BadRequest"];
-            431: components["responses"]["RequestHeaderFieldsTooLarge"];
-            500: components["responses"]["InternalServerError"];
-        };
-    };
-    getReviewHead: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
-                 * @example checkout-4711
-                 */
-                "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
-                Prefer?: components["parameters"]["Prefer"];
-                /** @description Entity tags the client has: when one is current the answer is 304 and costs no quota. */
-                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description When nothing has changed since, the answer is 304. If-None-Match takes precedence. */
-                "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
-            };
-            path: {
-                /**
-                 * @description The id of the resource.
-                 * @example 1
-                 */
-                id: components["parameters"]["PathId"];
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            200: components["responses"]["HeadersTagged"];
-            304: components["responses"]["NotModified"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            405: components["responses"]["MethodNotAllowed"];
-            406: components["responses"]["NotAcceptable"];
-            412: components["responses"]["PreconditionFailed"];
-            429: components["responses"]["TooManyRequests"];
-            431: components["responses"]["RequestHeaderFieldsTooLarge"];
-            500: components["responses"]["InternalServerError"];
-            503: components["responses"]["ServiceUnavailable"];
         };
     };
     patchReview: {
@@ -14236,12 +11658,8 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
-                    "Server-Timing": components["headers"]["Server-Timing"];
                     "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    "Access-Control-Allow-Credentials": components["headers"]["Access-Control-Allow-Credentials"];
-                    "Access-Control-Expose-Headers": components["headers"]["Access-Control-Expose-Headers"];
                     Deprecation: components["headers"]["Deprecation"];
                     Sunset: components["headers"]["Sunset"];
                     Link: components["headers"]["Link"];
@@ -14323,12 +11741,8 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
-                    "Server-Timing": components["headers"]["Server-Timing"];
                     "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    "Access-Control-Allow-Credentials": components["headers"]["Access-Control-Allow-Credentials"];
-                    "Access-Control-Expose-Headers": components["headers"]["Access-Control-Expose-Headers"];
                     Deprecation: components["headers"]["Deprecation"];
                     Sunset: components["headers"]["Sunset"];
                     Link: components["headers"]["Link"];
@@ -14399,12 +11813,8 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
-                    "Server-Timing": components["headers"]["Server-Timing"];
                     "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    "Access-Control-Allow-Credentials": components["headers"]["Access-Control-Allow-Credentials"];
-                    "Access-Control-Expose-Headers": components["headers"]["Access-Control-Expose-Headers"];
                     Deprecation: components["headers"]["Deprecation"];
                     Sunset: components["headers"]["Sunset"];
                     Link: components["headers"]["Link"];
@@ -14433,83 +11843,6 @@ export interface operations {
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
             507: components["responses"]["InsufficientStorage"];
-        };
-    };
-    listArticlesOptions: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
-                 * @example checkout-4711
-                 */
-                "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
-                Prefer?: components["parameters"]["Prefer"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            204: components["responses"]["Preflight"];
-            400: components["responses"]["BadRequest"];
-            431: components["responses"]["RequestHeaderFieldsTooLarge"];
-            500: components["responses"]["InternalServerError"];
-        };
-    };
-    listArticlesHead: {
-        parameters: {
-            query?: {
-                /** @description Only articles by the user with this id. */
-                author?: number;
-                /** @description Only articles with this tag. */
-                tag?: string;
-                /** @description What to sort by; ties are broken by id. Default: id. */
-                sort?: "id" | "title" | "createdAt";
-                /** @description Direction of the sort; default asc. */
-                order?: components["parameters"]["QueryOrder"];
-                /** @description Page number, from 1. Not together with cursor or limit. */
-                page?: components["parameters"]["QueryPage"];
-                /** @description Items per page. */
-                perPage?: components["parameters"]["QueryPerPage"];
-                /** @description Items per cursor page; default 20. Starts cursor paging. */
-                limit?: components["parameters"]["QueryLimit"];
-                /** @description Where to go on: nextCursor or prevCursor of another page of the same list. */
-                cursor?: components["parameters"]["QueryCursor"];
-                /** @description With cursor paging: also give the exact total. */
-                count?: components["parameters"]["QueryCount"];
-            };
-            header?: {
-                /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
-                 * @example checkout-4711
-                 */
-                "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
-                Prefer?: components["parameters"]["Prefer"];
-                /** @description Entity tags the client has: when one is current the answer is 304 and costs no quota. */
-                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description When nothing has changed since, the answer is 304. If-None-Match takes precedence. */
-                "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            200: components["responses"]["HeadersTagged"];
-            304: components["responses"]["NotModified"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            405: components["responses"]["MethodNotAllowed"];
-            406: components["responses"]["NotAcceptable"];
-            412: components["responses"]["PreconditionFailed"];
-            429: components["responses"]["TooManyRequests"];
-            431: components["responses"]["RequestHeaderFieldsTooLarge"];
-            500: components["responses"]["InternalServerError"];
-            503: components["responses"]["ServiceUnavailable"];
         };
     };
     getArticle: {
@@ -14551,12 +11884,8 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
-                    "Server-Timing": components["headers"]["Server-Timing"];
                     "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    "Access-Control-Allow-Credentials": components["headers"]["Access-Control-Allow-Credentials"];
-                    "Access-Control-Expose-Headers": components["headers"]["Access-Control-Expose-Headers"];
                     Deprecation: components["headers"]["Deprecation"];
                     Sunset: components["headers"]["Sunset"];
                     Link: components["headers"]["Link"];
@@ -14636,12 +11965,8 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
-                    "Server-Timing": components["headers"]["Server-Timing"];
                     "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    "Access-Control-Allow-Credentials": components["headers"]["Access-Control-Allow-Credentials"];
-                    "Access-Control-Expose-Headers": components["headers"]["Access-Control-Expose-Headers"];
                     Deprecation: components["headers"]["Deprecation"];
                     Sunset: components["headers"]["Sunset"];
                     Link: components["headers"]["Link"];
@@ -14708,12 +12033,8 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
-                    "Server-Timing": components["headers"]["Server-Timing"];
                     "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    "Access-Control-Allow-Credentials": components["headers"]["Access-Control-Allow-Credentials"];
-                    "Access-Control-Expose-Headers": components["headers"]["Access-Control-Expose-Headers"];
                     Deprecation: components["headers"]["Deprecation"];
                     Sunset: components["headers"]["Sunset"];
                     Link: components["headers"]["Link"];
@@ -14732,77 +12053,6 @@ export interface operations {
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
             507: components["responses"]["InsufficientStorage"];
-        };
-    };
-    getArticleOptions: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
-                 * @example checkout-4711
-                 */
-                "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
-                Prefer?: components["parameters"]["Prefer"];
-            };
-            path: {
-                /**
-                 * @description The id of the resource.
-                 * @example 1
-                 */
-                id: components["parameters"]["PathId"];
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            204: components["responses"]["Preflight"];
-            400: components["responses"]["BadRequest"];
-            431: components["responses"]["RequestHeaderFieldsTooLarge"];
-            500: components["responses"]["InternalServerError"];
-        };
-    };
-    getArticleHead: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
-                 * @example checkout-4711
-                 */
-                "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
-                Prefer?: components["parameters"]["Prefer"];
-                /** @description Entity tags the client has: when one is current the answer is 304 and costs no quota. */
-                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description When nothing has changed since, the answer is 304. If-None-Match takes precedence. */
-                "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
-            };
-            path: {
-                /**
-                 * @description The id of the resource.
-                 * @example 1
-                 */
-                id: components["parameters"]["PathId"];
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            200: components["responses"]["HeadersTagged"];
-            304: components["responses"]["NotModified"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            405: components["responses"]["MethodNotAllowed"];
-            406: components["responses"]["NotAcceptable"];
-            412: components["responses"]["PreconditionFailed"];
-            429: components["responses"]["TooManyRequests"];
-            431: components["responses"]["RequestHeaderFieldsTooLarge"];
-            500: components["responses"]["InternalServerError"];
-            503: components["responses"]["ServiceUnavailable"];
         };
     };
     patchArticle: {
@@ -14870,12 +12120,8 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
-                    "Server-Timing": components["headers"]["Server-Timing"];
                     "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    "Access-Control-Allow-Credentials": components["headers"]["Access-Control-Allow-Credentials"];
-                    "Access-Control-Expose-Headers": components["headers"]["Access-Control-Expose-Headers"];
                     Deprecation: components["headers"]["Deprecation"];
                     Sunset: components["headers"]["Sunset"];
                     Link: components["headers"]["Link"];
@@ -14955,12 +12201,8 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
-                    "Server-Timing": components["headers"]["Server-Timing"];
                     "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    "Access-Control-Allow-Credentials": components["headers"]["Access-Control-Allow-Credentials"];
-                    "Access-Control-Expose-Headers": components["headers"]["Access-Control-Expose-Headers"];
                     Deprecation: components["headers"]["Deprecation"];
                     Sunset: components["headers"]["Sunset"];
                     Link: components["headers"]["Link"];
@@ -15027,12 +12269,8 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
-                    "Server-Timing": components["headers"]["Server-Timing"];
                     "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    "Access-Control-Allow-Credentials": components["headers"]["Access-Control-Allow-Credentials"];
-                    "Access-Control-Expose-Headers": components["headers"]["Access-Control-Expose-Headers"];
                     Deprecation: components["headers"]["Deprecation"];
                     Sunset: components["headers"]["Sunset"];
                     Link: components["headers"]["Link"];
@@ -15061,81 +12299,6 @@ export interface operations {
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
             507: components["responses"]["InsufficientStorage"];
-        };
-    };
-    listPostsOptions: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
-                 * @example checkout-4711
-                 */
-                "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
-                Prefer?: components["parameters"]["Prefer"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            204: components["responses"]["Preflight"];
-            400: components["responses"]["BadRequest"];
-            431: components["responses"]["RequestHeaderFieldsTooLarge"];
-            500: components["responses"]["InternalServerError"];
-        };
-    };
-    listPostsHead: {
-        parameters: {
-            query?: {
-                /** @description Only posts by the user with this id. */
-                author?: number;
-                /** @description What to sort by; ties are broken by id. Default: id. */
-                sort?: "id" | "title" | "createdAt";
-                /** @description Direction of the sort; default asc. */
-                order?: components["parameters"]["QueryOrder"];
-                /** @description Page number, from 1. Not together with cursor or limit. */
-                page?: components["parameters"]["QueryPage"];
-                /** @description Items per page. */
-                perPage?: components["parameters"]["QueryPerPage"];
-                /** @description Items per cursor page; default 20. Starts cursor paging. */
-                limit?: components["parameters"]["QueryLimit"];
-                /** @description Where to go on: nextCursor or prevCursor of another page of the same list. */
-                cursor?: components["parameters"]["QueryCursor"];
-                /** @description With cursor paging: also give the exact total. */
-                count?: components["parameters"]["QueryCount"];
-            };
-            header?: {
-                /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
-                 * @example checkout-4711
-                 */
-                "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
-                Prefer?: components["parameters"]["Prefer"];
-                /** @description Entity tags the client has: when one is current the answer is 304 and costs no quota. */
-                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description When nothing has changed since, the answer is 304. If-None-Match takes precedence. */
-                "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            200: components["responses"]["HeadersTagged"];
-            304: components["responses"]["NotModified"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            405: components["responses"]["MethodNotAllowed"];
-            406: components["responses"]["NotAcceptable"];
-            412: components["responses"]["PreconditionFailed"];
-            429: components["responses"]["TooManyRequests"];
-            431: components["responses"]["RequestHeaderFieldsTooLarge"];
-            500: components["responses"]["InternalServerError"];
-            503: components["responses"]["ServiceUnavailable"];
         };
     };
     getPost: {
@@ -15177,12 +12340,8 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
-                    "Server-Timing": components["headers"]["Server-Timing"];
                     "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    "Access-Control-Allow-Credentials": components["headers"]["Access-Control-Allow-Credentials"];
-                    "Access-Control-Expose-Headers": components["headers"]["Access-Control-Expose-Headers"];
                     Deprecation: components["headers"]["Deprecation"];
                     Sunset: components["headers"]["Sunset"];
                     Link: components["headers"]["Link"];
@@ -15258,12 +12417,8 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
-                    "Server-Timing": components["headers"]["Server-Timing"];
                     "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    "Access-Control-Allow-Credentials": components["headers"]["Access-Control-Allow-Credentials"];
-                    "Access-Control-Expose-Headers": components["headers"]["Access-Control-Expose-Headers"];
                     Deprecation: components["headers"]["Deprecation"];
                     Sunset: components["headers"]["Sunset"];
                     Link: components["headers"]["Link"];
@@ -15330,12 +12485,8 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
-                    "Server-Timing": components["headers"]["Server-Timing"];
                     "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    "Access-Control-Allow-Credentials": components["headers"]["Access-Control-Allow-Credentials"];
-                    "Access-Control-Expose-Headers": components["headers"]["Access-Control-Expose-Headers"];
                     Deprecation: components["headers"]["Deprecation"];
                     Sunset: components["headers"]["Sunset"];
                     Link: components["headers"]["Link"];
@@ -15354,77 +12505,6 @@ export interface operations {
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
             507: components["responses"]["InsufficientStorage"];
-        };
-    };
-    getPostOptions: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
-                 * @example checkout-4711
-                 */
-                "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
-                Prefer?: components["parameters"]["Prefer"];
-            };
-            path: {
-                /**
-                 * @description The id of the resource.
-                 * @example 1
-                 */
-                id: components["parameters"]["PathId"];
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            204: components["responses"]["Preflight"];
-            400: components["responses"]["BadRequest"];
-            431: components["responses"]["RequestHeaderFieldsTooLarge"];
-            500: components["responses"]["InternalServerError"];
-        };
-    };
-    getPostHead: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
-                 * @example checkout-4711
-                 */
-                "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
-                Prefer?: components["parameters"]["Prefer"];
-                /** @description Entity tags the client has: when one is current the answer is 304 and costs no quota. */
-                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description When nothing has changed since, the answer is 304. If-None-Match takes precedence. */
-                "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
-            };
-            path: {
-                /**
-                 * @description The id of the resource.
-                 * @example 1
-                 */
-                id: components["parameters"]["PathId"];
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            200: components["responses"]["HeadersTagged"];
-            304: components["responses"]["NotModified"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            405: components["responses"]["MethodNotAllowed"];
-            406: components["responses"]["NotAcceptable"];
-            412: components["responses"]["PreconditionFailed"];
-            429: components["responses"]["TooManyRequests"];
-            431: components["responses"]["RequestHeaderFieldsTooLarge"];
-            500: components["responses"]["InternalServerError"];
-            503: components["responses"]["ServiceUnavailable"];
         };
     };
     patchPost: {
@@ -15492,12 +12572,8 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
-                    "Server-Timing": components["headers"]["Server-Timing"];
                     "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    "Access-Control-Allow-Credentials": components["headers"]["Access-Control-Allow-Credentials"];
-                    "Access-Control-Expose-Headers": components["headers"]["Access-Control-Expose-Headers"];
                     Deprecation: components["headers"]["Deprecation"];
                     Sunset: components["headers"]["Sunset"];
                     Link: components["headers"]["Link"];
@@ -15581,12 +12657,8 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
-                    "Server-Timing": components["headers"]["Server-Timing"];
                     "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    "Access-Control-Allow-Credentials": components["headers"]["Access-Control-Allow-Credentials"];
-                    "Access-Control-Expose-Headers": components["headers"]["Access-Control-Expose-Headers"];
                     Deprecation: components["headers"]["Deprecation"];
                     Sunset: components["headers"]["Sunset"];
                     Link: components["headers"]["Link"];
@@ -15659,12 +12731,8 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
-                    "Server-Timing": components["headers"]["Server-Timing"];
                     "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    "Access-Control-Allow-Credentials": components["headers"]["Access-Control-Allow-Credentials"];
-                    "Access-Control-Expose-Headers": components["headers"]["Access-Control-Expose-Headers"];
                     Deprecation: components["headers"]["Deprecation"];
                     Sunset: components["headers"]["Sunset"];
                     Link: components["headers"]["Link"];
@@ -15694,92 +12762,6 @@ export interface operations {
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
             507: components["responses"]["InsufficientStorage"];
-        };
-    };
-    listCommentsOptions: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
-                 * @example checkout-4711
-                 */
-                "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
-                Prefer?: components["parameters"]["Prefer"];
-            };
-            path: {
-                /**
-                 * @description The id of the resource.
-                 * @example 1
-                 */
-                id: components["parameters"]["PathId"];
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            204: components["responses"]["Preflight"];
-            400: components["responses"]["BadRequest"];
-            431: components["responses"]["RequestHeaderFieldsTooLarge"];
-            500: components["responses"]["InternalServerError"];
-        };
-    };
-    listCommentsHead: {
-        parameters: {
-            query?: {
-                /** @description What to sort by; ties are broken by id. Default: id. */
-                sort?: "id" | "createdAt";
-                /** @description Direction of the sort; default asc. */
-                order?: components["parameters"]["QueryOrder"];
-                /** @description Page number, from 1. Not together with cursor or limit. */
-                page?: components["parameters"]["QueryPage"];
-                /** @description Items per page. */
-                perPage?: components["parameters"]["QueryPerPage"];
-                /** @description Items per cursor page; default 20. Starts cursor paging. */
-                limit?: components["parameters"]["QueryLimit"];
-                /** @description Where to go on: nextCursor or prevCursor of another page of the same list. */
-                cursor?: components["parameters"]["QueryCursor"];
-                /** @description With cursor paging: also give the exact total. */
-                count?: components["parameters"]["QueryCount"];
-            };
-            header?: {
-                /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
-                 * @example checkout-4711
-                 */
-                "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
-                Prefer?: components["parameters"]["Prefer"];
-                /** @description Entity tags the client has: when one is current the answer is 304 and costs no quota. */
-                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description When nothing has changed since, the answer is 304. If-None-Match takes precedence. */
-                "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
-            };
-            path: {
-                /**
-                 * @description The id of the resource.
-                 * @example 1
-                 */
-                id: components["parameters"]["PathId"];
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            200: components["responses"]["HeadersTagged"];
-            304: components["responses"]["NotModified"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            405: components["responses"]["MethodNotAllowed"];
-            406: components["responses"]["NotAcceptable"];
-            412: components["responses"]["PreconditionFailed"];
-            429: components["responses"]["TooManyRequests"];
-            431: components["responses"]["RequestHeaderFieldsTooLarge"];
-            500: components["responses"]["InternalServerError"];
-            503: components["responses"]["ServiceUnavailable"];
         };
     };
     getComment: {
@@ -15821,12 +12803,8 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
-                    "Server-Timing": components["headers"]["Server-Timing"];
                     "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    "Access-Control-Allow-Credentials": components["headers"]["Access-Control-Allow-Credentials"];
-                    "Access-Control-Expose-Headers": components["headers"]["Access-Control-Expose-Headers"];
                     Deprecation: components["headers"]["Deprecation"];
                     Sunset: components["headers"]["Sunset"];
                     Link: components["headers"]["Link"];
@@ -15901,12 +12879,8 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
-                    "Server-Timing": components["headers"]["Server-Timing"];
                     "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    "Access-Control-Allow-Credentials": components["headers"]["Access-Control-Allow-Credentials"];
-                    "Access-Control-Expose-Headers": components["headers"]["Access-Control-Expose-Headers"];
                     Deprecation: components["headers"]["Deprecation"];
                     Sunset: components["headers"]["Sunset"];
                     Link: components["headers"]["Link"];
@@ -15973,12 +12947,8 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
-                    "Server-Timing": components["headers"]["Server-Timing"];
                     "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    "Access-Control-Allow-Credentials": components["headers"]["Access-Control-Allow-Credentials"];
-                    "Access-Control-Expose-Headers": components["headers"]["Access-Control-Expose-Headers"];
                     Deprecation: components["headers"]["Deprecation"];
                     Sunset: components["headers"]["Sunset"];
                     Link: components["headers"]["Link"];
@@ -15997,77 +12967,6 @@ export interface operations {
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
             507: components["responses"]["InsufficientStorage"];
-        };
-    };
-    getCommentOptions: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
-                 * @example checkout-4711
-                 */
-                "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
-                Prefer?: components["parameters"]["Prefer"];
-            };
-            path: {
-                /**
-                 * @description The id of the resource.
-                 * @example 1
-                 */
-                id: components["parameters"]["PathId"];
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            204: components["responses"]["Preflight"];
-            400: components["responses"]["BadRequest"];
-            431: components["responses"]["RequestHeaderFieldsTooLarge"];
-            500: components["responses"]["InternalServerError"];
-        };
-    };
-    getCommentHead: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
-                 * @example checkout-4711
-                 */
-                "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
-                Prefer?: components["parameters"]["Prefer"];
-                /** @description Entity tags the client has: when one is current the answer is 304 and costs no quota. */
-                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description When nothing has changed since, the answer is 304. If-None-Match takes precedence. */
-                "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
-            };
-            path: {
-                /**
-                 * @description The id of the resource.
-                 * @example 1
-                 */
-                id: components["parameters"]["PathId"];
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            200: components["responses"]["HeadersTagged"];
-            304: components["responses"]["NotModified"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            405: components["responses"]["MethodNotAllowed"];
-            406: components["responses"]["NotAcceptable"];
-            412: components["responses"]["PreconditionFailed"];
-            429: components["responses"]["TooManyRequests"];
-            431: components["responses"]["RequestHeaderFieldsTooLarge"];
-            500: components["responses"]["InternalServerError"];
-            503: components["responses"]["ServiceUnavailable"];
         };
     };
     patchComment: {
@@ -16135,12 +13034,8 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
-                    "Server-Timing": components["headers"]["Server-Timing"];
                     "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    "Access-Control-Allow-Credentials": components["headers"]["Access-Control-Allow-Credentials"];
-                    "Access-Control-Expose-Headers": components["headers"]["Access-Control-Expose-Headers"];
                     Deprecation: components["headers"]["Deprecation"];
                     Sunset: components["headers"]["Sunset"];
                     Link: components["headers"]["Link"];
@@ -16177,9 +13072,9 @@ export interface operations {
                  * @description The words to find, all of them; the last may be the beginning of one. Case and diacritics do not matter.
                  * @example walnut lamp
                  */
-                q: components["parameters"]["QueryQ"];
+                q: string;
                 /** @description Only hits of this type; order is for staff, user for administrators. */
-                type?: components["parameters"]["QueryType"];
+                type?: "product" | "article" | "post" | "order" | "user";
                 /** @description Page number, from 1. Not together with cursor or limit. */
                 page?: components["parameters"]["QueryPage"];
                 /** @description Items per page. */
@@ -16221,12 +13116,8 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
-                    "Server-Timing": components["headers"]["Server-Timing"];
                     "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    "Access-Control-Allow-Credentials": components["headers"]["Access-Control-Allow-Credentials"];
-                    "Access-Control-Expose-Headers": components["headers"]["Access-Control-Expose-Headers"];
                     Deprecation: components["headers"]["Deprecation"];
                     Sunset: components["headers"]["Sunset"];
                     Link: components["headers"]["Link"];
@@ -16251,87 +13142,11 @@ export interface operations {
             503: components["responses"]["ServiceUnavailable"];
         };
     };
-    searchOptions: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
-                 * @example checkout-4711
-                 */
-                "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
-                Prefer?: components["parameters"]["Prefer"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            204: components["responses"]["Preflight"];
-            400: components["responses"]["BadRequest"];
-            431: components["responses"]["RequestHeaderFieldsTooLarge"];
-            500: components["responses"]["InternalServerError"];
-        };
-    };
-    searchHead: {
-        parameters: {
-            query: {
-                /**
-                 * @description The words to find, all of them; the last may be the beginning of one. Case and diacritics do not matter.
-                 * @example walnut lamp
-                 */
-                q: components["parameters"]["QueryQ"];
-                /** @description Only hits of this type; order is for staff, user for administrators. */
-                type?: components["parameters"]["QueryType"];
-                /** @description Page number, from 1. Not together with cursor or limit. */
-                page?: components["parameters"]["QueryPage"];
-                /** @description Items per page. */
-                perPage?: components["parameters"]["QueryPerPage"];
-                /** @description Items per cursor page; default 20. Starts cursor paging. */
-                limit?: components["parameters"]["QueryLimit"];
-                /** @description Where to go on: nextCursor or prevCursor of another page of the same list. */
-                cursor?: components["parameters"]["QueryCursor"];
-                /** @description With cursor paging: also give the exact total. */
-                count?: components["parameters"]["QueryCount"];
-            };
-            header?: {
-                /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
-                 * @example checkout-4711
-                 */
-                "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
-                Prefer?: components["parameters"]["Prefer"];
-                /** @description Entity tags the client has: when one is current the answer is 304 and costs no quota. */
-                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description When nothing has changed since, the answer is 304. If-None-Match takes precedence. */
-                "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            200: components["responses"]["HeadersTagged"];
-            304: components["responses"]["NotModified"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            405: components["responses"]["MethodNotAllowed"];
-            406: components["responses"]["NotAcceptable"];
-            412: components["responses"]["PreconditionFailed"];
-            429: components["responses"]["TooManyRequests"];
-            431: components["responses"]["RequestHeaderFieldsTooLarge"];
-            500: components["responses"]["InternalServerError"];
-            503: components["responses"]["ServiceUnavailable"];
-        };
-    };
     listTodos: {
         parameters: {
             query?: {
                 /** @description Only those that are done, or only those that are not. */
-                done?: components["parameters"]["QueryDone"];
+                done?: "true" | "false";
             };
             header?: {
                 /**
@@ -16363,12 +13178,8 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
-                    "Server-Timing": components["headers"]["Server-Timing"];
                     "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    "Access-Control-Allow-Credentials": components["headers"]["Access-Control-Allow-Credentials"];
-                    "Access-Control-Expose-Headers": components["headers"]["Access-Control-Expose-Headers"];
                     Deprecation: components["headers"]["Deprecation"];
                     Sunset: components["headers"]["Sunset"];
                     Link: components["headers"]["Link"];
@@ -16434,12 +13245,8 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
-                    "Server-Timing": components["headers"]["Server-Timing"];
                     "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    "Access-Control-Allow-Credentials": components["headers"]["Access-Control-Allow-Credentials"];
-                    "Access-Control-Expose-Headers": components["headers"]["Access-Control-Expose-Headers"];
                     Deprecation: components["headers"]["Deprecation"];
                     Sunset: components["headers"]["Sunset"];
                     Link: components["headers"]["Link"];
@@ -16468,67 +13275,6 @@ export interface operations {
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
             507: components["responses"]["InsufficientStorage"];
-        };
-    };
-    listTodosOptions: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
-                 * @example checkout-4711
-                 */
-                "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
-                Prefer?: components["parameters"]["Prefer"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            204: components["responses"]["Preflight"];
-            400: components["responses"]["BadRequest"];
-            431: components["responses"]["RequestHeaderFieldsTooLarge"];
-            500: components["responses"]["InternalServerError"];
-        };
-    };
-    listTodosHead: {
-        parameters: {
-            query?: {
-                /** @description Only those that are done, or only those that are not. */
-                done?: components["parameters"]["QueryDone"];
-            };
-            header?: {
-                /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
-                 * @example checkout-4711
-                 */
-                "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
-                Prefer?: components["parameters"]["Prefer"];
-                /** @description Entity tags the client has: when one is current the answer is 304 and costs no quota. */
-                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description When nothing has changed since, the answer is 304. If-None-Match takes precedence. */
-                "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            200: components["responses"]["HeadersTagged"];
-            304: components["responses"]["NotModified"];
-            400: components["responses"]["PlainBadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            405: components["responses"]["MethodNotAllowed"];
-            406: components["responses"]["NotAcceptable"];
-            412: components["responses"]["PreconditionFailed"];
-            429: components["responses"]["TooManyRequests"];
-            431: components["responses"]["RequestHeaderFieldsTooLarge"];
-            500: components["responses"]["InternalServerError"];
-            503: components["responses"]["ServiceUnavailable"];
         };
     };
     getTodo: {
@@ -16570,12 +13316,8 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
-                    "Server-Timing": components["headers"]["Server-Timing"];
                     "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    "Access-Control-Allow-Credentials": components["headers"]["Access-Control-Allow-Credentials"];
-                    "Access-Control-Expose-Headers": components["headers"]["Access-Control-Expose-Headers"];
                     Deprecation: components["headers"]["Deprecation"];
                     Sunset: components["headers"]["Sunset"];
                     Link: components["headers"]["Link"];
@@ -16651,12 +13393,8 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
-                    "Server-Timing": components["headers"]["Server-Timing"];
                     "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    "Access-Control-Allow-Credentials": components["headers"]["Access-Control-Allow-Credentials"];
-                    "Access-Control-Expose-Headers": components["headers"]["Access-Control-Expose-Headers"];
                     Deprecation: components["headers"]["Deprecation"];
                     Sunset: components["headers"]["Sunset"];
                     Link: components["headers"]["Link"];
@@ -16723,12 +13461,8 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
-                    "Server-Timing": components["headers"]["Server-Timing"];
                     "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    "Access-Control-Allow-Credentials": components["headers"]["Access-Control-Allow-Credentials"];
-                    "Access-Control-Expose-Headers": components["headers"]["Access-Control-Expose-Headers"];
                     Deprecation: components["headers"]["Deprecation"];
                     Sunset: components["headers"]["Sunset"];
                     Link: components["headers"]["Link"];
@@ -16747,77 +13481,6 @@ export interface operations {
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
             507: components["responses"]["InsufficientStorage"];
-        };
-    };
-    getTodoOptions: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
-                 * @example checkout-4711
-                 */
-                "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
-                Prefer?: components["parameters"]["Prefer"];
-            };
-            path: {
-                /**
-                 * @description The id of the resource.
-                 * @example 1
-                 */
-                id: components["parameters"]["PathId"];
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            204: components["responses"]["Preflight"];
-            400: components["responses"]["BadRequest"];
-            431: components["responses"]["RequestHeaderFieldsTooLarge"];
-            500: components["responses"]["InternalServerError"];
-        };
-    };
-    getTodoHead: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
-                 * @example checkout-4711
-                 */
-                "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
-                Prefer?: components["parameters"]["Prefer"];
-                /** @description Entity tags the client has: when one is current the answer is 304 and costs no quota. */
-                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description When nothing has changed since, the answer is 304. If-None-Match takes precedence. */
-                "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
-            };
-            path: {
-                /**
-                 * @description The id of the resource.
-                 * @example 1
-                 */
-                id: components["parameters"]["PathId"];
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            200: components["responses"]["HeadersTagged"];
-            304: components["responses"]["NotModified"];
-            400: components["responses"]["PlainBadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["PlainNotFound"];
-            405: components["responses"]["MethodNotAllowed"];
-            406: components["responses"]["NotAcceptable"];
-            412: components["responses"]["PreconditionFailed"];
-            429: components["responses"]["TooManyRequests"];
-            431: components["responses"]["RequestHeaderFieldsTooLarge"];
-            500: components["responses"]["InternalServerError"];
-            503: components["responses"]["ServiceUnavailable"];
         };
     };
     patchTodo: {
@@ -16885,12 +13548,8 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
-                    "Server-Timing": components["headers"]["Server-Timing"];
                     "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    "Access-Control-Allow-Credentials": components["headers"]["Access-Control-Allow-Credentials"];
-                    "Access-Control-Expose-Headers": components["headers"]["Access-Control-Expose-Headers"];
                     Deprecation: components["headers"]["Deprecation"];
                     Sunset: components["headers"]["Sunset"];
                     Link: components["headers"]["Link"];
@@ -16927,7 +13586,7 @@ export interface operations {
                  * @description The name of a city, in any case.
                  * @example Berlin
                  */
-                city: components["parameters"]["QueryCity"];
+                city: string;
             };
             header?: {
                 /**
@@ -16959,12 +13618,8 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
-                    "Server-Timing": components["headers"]["Server-Timing"];
                     "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    "Access-Control-Allow-Credentials": components["headers"]["Access-Control-Allow-Credentials"];
-                    "Access-Control-Expose-Headers": components["headers"]["Access-Control-Expose-Headers"];
                     Deprecation: components["headers"]["Deprecation"];
                     Sunset: components["headers"]["Sunset"];
                     Link: components["headers"]["Link"];
@@ -16990,86 +13645,21 @@ export interface operations {
             503: components["responses"]["ServiceUnavailable"];
         };
     };
-    getWeatherOptions: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
-                 * @example checkout-4711
-                 */
-                "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
-                Prefer?: components["parameters"]["Prefer"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            204: components["responses"]["Preflight"];
-            400: components["responses"]["BadRequest"];
-            431: components["responses"]["RequestHeaderFieldsTooLarge"];
-            500: components["responses"]["InternalServerError"];
-        };
-    };
-    getWeatherHead: {
-        parameters: {
-            query: {
-                /**
-                 * @description The name of a city, in any case.
-                 * @example Berlin
-                 */
-                city: components["parameters"]["QueryCity"];
-            };
-            header?: {
-                /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
-                 * @example checkout-4711
-                 */
-                "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
-                Prefer?: components["parameters"]["Prefer"];
-                /** @description Entity tags the client has: when one is current the answer is 304 and costs no quota. */
-                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description When nothing has changed since, the answer is 304. If-None-Match takes precedence. */
-                "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            200: components["responses"]["HeadersTagged"];
-            304: components["responses"]["NotModified"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            405: components["responses"]["MethodNotAllowed"];
-            406: components["responses"]["NotAcceptable"];
-            412: components["responses"]["PreconditionFailed"];
-            429: components["responses"]["TooManyRequests"];
-            431: components["responses"]["RequestHeaderFieldsTooLarge"];
-            500: components["responses"]["InternalServerError"];
-            503: components["responses"]["ServiceUnavailable"];
-        };
-    };
     listEvents: {
         parameters: {
             query?: {
                 /** @description Only events of this type. */
                 type?: string;
                 /** @description Only events of this kind of resource. */
-                resource?: components["parameters"]["QueryResource"];
+                resource?: string;
                 /** @description Only events of the resource with this id; together with resource. */
-                resourceId?: components["parameters"]["QueryResourceId"];
+                resourceId?: number;
                 /** @description Only what this actor did. */
-                actor?: components["parameters"]["QueryActor"];
+                actor?: string;
                 /** @description Only events of this moment or later. */
-                since?: components["parameters"]["QuerySince"];
+                since?: string;
                 /** @description Only events of this moment or earlier. */
-                until?: components["parameters"]["QueryUntil"];
+                until?: string;
                 /** @description What to sort by; ties are broken by id. Default: id. */
                 sort?: "id" | "createdAt";
                 /** @description Direction of the sort; default asc. */
@@ -17115,12 +13705,8 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
-                    "Server-Timing": components["headers"]["Server-Timing"];
                     "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    "Access-Control-Allow-Credentials": components["headers"]["Access-Control-Allow-Credentials"];
-                    "Access-Control-Expose-Headers": components["headers"]["Access-Control-Expose-Headers"];
                     Deprecation: components["headers"]["Deprecation"];
                     Sunset: components["headers"]["Sunset"];
                     Link: components["headers"]["Link"];
@@ -17141,91 +13727,6 @@ export interface operations {
             406: components["responses"]["NotAcceptable"];
             412: components["responses"]["PreconditionFailed"];
             429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalServerError"];
-            503: components["responses"]["ServiceUnavailable"];
-        };
-    };
-    listEventsOptions: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
-                 * @example checkout-4711
-                 */
-                "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
-                Prefer?: components["parameters"]["Prefer"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            204: components["responses"]["Preflight"];
-            400: components["responses"]["BadRequest"];
-            431: components["responses"]["RequestHeaderFieldsTooLarge"];
-            500: components["responses"]["InternalServerError"];
-        };
-    };
-    listEventsHead: {
-        parameters: {
-            query?: {
-                /** @description Only events of this type. */
-                type?: string;
-                /** @description Only events of this kind of resource. */
-                resource?: components["parameters"]["QueryResource"];
-                /** @description Only events of the resource with this id; together with resource. */
-                resourceId?: components["parameters"]["QueryResourceId"];
-                /** @description Only what this actor did. */
-                actor?: components["parameters"]["QueryActor"];
-                /** @description Only events of this moment or later. */
-                since?: components["parameters"]["QuerySince"];
-                /** @description Only events of this moment or earlier. */
-                until?: components["parameters"]["QueryUntil"];
-                /** @description What to sort by; ties are broken by id. Default: id. */
-                sort?: "id" | "createdAt";
-                /** @description Direction of the sort; default asc. */
-                order?: components["parameters"]["QueryOrder"];
-                /** @description Page number, from 1. Not together with cursor or limit. */
-                page?: components["parameters"]["QueryPage"];
-                /** @description Items per page. */
-                perPage?: components["parameters"]["QueryPerPage"];
-                /** @description Items per cursor page; default 20. Starts cursor paging. */
-                limit?: components["parameters"]["QueryLimit"];
-                /** @description Where to go on: nextCursor or prevCursor of another page of the same list. */
-                cursor?: components["parameters"]["QueryCursor"];
-                /** @description With cursor paging: also give the exact total. */
-                count?: components["parameters"]["QueryCount"];
-            };
-            header?: {
-                /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
-                 * @example checkout-4711
-                 */
-                "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
-                Prefer?: components["parameters"]["Prefer"];
-                /** @description Entity tags the client has: when one is current the answer is 304 and costs no quota. */
-                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description When nothing has changed since, the answer is 304. If-None-Match takes precedence. */
-                "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            200: components["responses"]["HeadersTagged"];
-            304: components["responses"]["NotModified"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            405: components["responses"]["MethodNotAllowed"];
-            406: components["responses"]["NotAcceptable"];
-            412: components["responses"]["PreconditionFailed"];
-            429: components["responses"]["TooManyRequests"];
-            431: components["responses"]["RequestHeaderFieldsTooLarge"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
         };
@@ -17269,12 +13770,8 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
-                    "Server-Timing": components["headers"]["Server-Timing"];
                     "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    "Access-Control-Allow-Credentials": components["headers"]["Access-Control-Allow-Credentials"];
-                    "Access-Control-Expose-Headers": components["headers"]["Access-Control-Expose-Headers"];
                     Deprecation: components["headers"]["Deprecation"];
                     Sunset: components["headers"]["Sunset"];
                     Link: components["headers"]["Link"];
@@ -17300,82 +13797,11 @@ export interface operations {
             503: components["responses"]["ServiceUnavailable"];
         };
     };
-    getEventOptions: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
-                 * @example checkout-4711
-                 */
-                "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
-                Prefer?: components["parameters"]["Prefer"];
-            };
-            path: {
-                /**
-                 * @description The id of the resource.
-                 * @example 1
-                 */
-                id: components["parameters"]["PathId"];
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            204: components["responses"]["Preflight"];
-            400: components["responses"]["BadRequest"];
-            431: components["responses"]["RequestHeaderFieldsTooLarge"];
-            500: components["responses"]["InternalServerError"];
-        };
-    };
-    getEventHead: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
-                 * @example checkout-4711
-                 */
-                "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
-                Prefer?: components["parameters"]["Prefer"];
-                /** @description Entity tags the client has: when one is current the answer is 304 and costs no quota. */
-                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description When nothing has changed since, the answer is 304. If-None-Match takes precedence. */
-                "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
-            };
-            path: {
-                /**
-                 * @description The id of the resource.
-                 * @example 1
-                 */
-                id: components["parameters"]["PathId"];
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            200: components["responses"]["HeadersTagged"];
-            304: components["responses"]["NotModified"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            405: components["responses"]["MethodNotAllowed"];
-            406: components["responses"]["NotAcceptable"];
-            412: components["responses"]["PreconditionFailed"];
-            429: components["responses"]["TooManyRequests"];
-            431: components["responses"]["RequestHeaderFieldsTooLarge"];
-            500: components["responses"]["InternalServerError"];
-            503: components["responses"]["ServiceUnavailable"];
-        };
-    };
     listNotifications: {
         parameters: {
             query?: {
                 /** @description Only those that have not been read. */
-                unread?: components["parameters"]["QueryUnread"];
+                unread?: "true";
                 /** @description What to sort by; ties are broken by id. Default: id. */
                 sort?: "id" | "createdAt";
                 /** @description Direction of the sort; default asc. */
@@ -17421,12 +13847,8 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
-                    "Server-Timing": components["headers"]["Server-Timing"];
                     "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    "Access-Control-Allow-Credentials": components["headers"]["Access-Control-Allow-Credentials"];
-                    "Access-Control-Expose-Headers": components["headers"]["Access-Control-Expose-Headers"];
                     Deprecation: components["headers"]["Deprecation"];
                     Sunset: components["headers"]["Sunset"];
                     Link: components["headers"]["Link"];
@@ -17447,81 +13869,6 @@ export interface operations {
             406: components["responses"]["NotAcceptable"];
             412: components["responses"]["PreconditionFailed"];
             429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalServerError"];
-            503: components["responses"]["ServiceUnavailable"];
-        };
-    };
-    listNotificationsOptions: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
-                 * @example checkout-4711
-                 */
-                "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
-                Prefer?: components["parameters"]["Prefer"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            204: components["responses"]["Preflight"];
-            400: components["responses"]["BadRequest"];
-            431: components["responses"]["RequestHeaderFieldsTooLarge"];
-            500: components["responses"]["InternalServerError"];
-        };
-    };
-    listNotificationsHead: {
-        parameters: {
-            query?: {
-                /** @description Only those that have not been read. */
-                unread?: components["parameters"]["QueryUnread"];
-                /** @description What to sort by; ties are broken by id. Default: id. */
-                sort?: "id" | "createdAt";
-                /** @description Direction of the sort; default asc. */
-                order?: components["parameters"]["QueryOrder"];
-                /** @description Page number, from 1. Not together with cursor or limit. */
-                page?: components["parameters"]["QueryPage"];
-                /** @description Items per page. */
-                perPage?: components["parameters"]["QueryPerPage"];
-                /** @description Items per cursor page; default 20. Starts cursor paging. */
-                limit?: components["parameters"]["QueryLimit"];
-                /** @description Where to go on: nextCursor or prevCursor of another page of the same list. */
-                cursor?: components["parameters"]["QueryCursor"];
-                /** @description With cursor paging: also give the exact total. */
-                count?: components["parameters"]["QueryCount"];
-            };
-            header?: {
-                /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
-                 * @example checkout-4711
-                 */
-                "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
-                Prefer?: components["parameters"]["Prefer"];
-                /** @description Entity tags the client has: when one is current the answer is 304 and costs no quota. */
-                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description When nothing has changed since, the answer is 304. If-None-Match takes precedence. */
-                "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            200: components["responses"]["HeadersTagged"];
-            304: components["responses"]["NotModified"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            405: components["responses"]["MethodNotAllowed"];
-            406: components["responses"]["NotAcceptable"];
-            412: components["responses"]["PreconditionFailed"];
-            429: components["responses"]["TooManyRequests"];
-            431: components["responses"]["RequestHeaderFieldsTooLarge"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
         };
@@ -17557,12 +13904,8 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
-                    "Server-Timing": components["headers"]["Server-Timing"];
                     "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    "Access-Control-Allow-Credentials": components["headers"]["Access-Control-Allow-Credentials"];
-                    "Access-Control-Expose-Headers": components["headers"]["Access-Control-Expose-Headers"];
                     Deprecation: components["headers"]["Deprecation"];
                     Sunset: components["headers"]["Sunset"];
                     Link: components["headers"]["Link"];
@@ -17593,29 +13936,6 @@ export interface operations {
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
             507: components["responses"]["InsufficientStorage"];
-        };
-    };
-    markAllNotificationsReadOptions: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
-                 * @example checkout-4711
-                 */
-                "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
-                Prefer?: components["parameters"]["Prefer"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            204: components["responses"]["Preflight"];
-            400: components["responses"]["BadRequest"];
-            431: components["responses"]["RequestHeaderFieldsTooLarge"];
-            500: components["responses"]["InternalServerError"];
         };
     };
     getNotification: {
@@ -17657,12 +13977,8 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
-                    "Server-Timing": components["headers"]["Server-Timing"];
                     "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    "Access-Control-Allow-Credentials": components["headers"]["Access-Control-Allow-Credentials"];
-                    "Access-Control-Expose-Headers": components["headers"]["Access-Control-Expose-Headers"];
                     Deprecation: components["headers"]["Deprecation"];
                     Sunset: components["headers"]["Sunset"];
                     Link: components["headers"]["Link"];
@@ -17727,12 +14043,8 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
-                    "Server-Timing": components["headers"]["Server-Timing"];
                     "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    "Access-Control-Allow-Credentials": components["headers"]["Access-Control-Allow-Credentials"];
-                    "Access-Control-Expose-Headers": components["headers"]["Access-Control-Expose-Headers"];
                     Deprecation: components["headers"]["Deprecation"];
                     Sunset: components["headers"]["Sunset"];
                     Link: components["headers"]["Link"];
@@ -17751,77 +14063,6 @@ export interface operations {
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
             507: components["responses"]["InsufficientStorage"];
-        };
-    };
-    getNotificationOptions: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
-                 * @example checkout-4711
-                 */
-                "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
-                Prefer?: components["parameters"]["Prefer"];
-            };
-            path: {
-                /**
-                 * @description The id of the resource.
-                 * @example 1
-                 */
-                id: components["parameters"]["PathId"];
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            204: components["responses"]["Preflight"];
-            400: components["responses"]["BadRequest"];
-            431: components["responses"]["RequestHeaderFieldsTooLarge"];
-            500: components["responses"]["InternalServerError"];
-        };
-    };
-    getNotificationHead: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
-                 * @example checkout-4711
-                 */
-                "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
-                Prefer?: components["parameters"]["Prefer"];
-                /** @description Entity tags the client has: when one is current the answer is 304 and costs no quota. */
-                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description When nothing has changed since, the answer is 304. If-None-Match takes precedence. */
-                "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
-            };
-            path: {
-                /**
-                 * @description The id of the resource.
-                 * @example 1
-                 */
-                id: components["parameters"]["PathId"];
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            200: components["responses"]["HeadersTagged"];
-            304: components["responses"]["NotModified"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            405: components["responses"]["MethodNotAllowed"];
-            406: components["responses"]["NotAcceptable"];
-            412: components["responses"]["PreconditionFailed"];
-            429: components["responses"]["TooManyRequests"];
-            431: components["responses"]["RequestHeaderFieldsTooLarge"];
-            500: components["responses"]["InternalServerError"];
-            503: components["responses"]["ServiceUnavailable"];
         };
     };
     patchNotification: {
@@ -17889,12 +14130,8 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
-                    "Server-Timing": components["headers"]["Server-Timing"];
                     "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    "Access-Control-Allow-Credentials": components["headers"]["Access-Control-Allow-Credentials"];
-                    "Access-Control-Expose-Headers": components["headers"]["Access-Control-Expose-Headers"];
                     Deprecation: components["headers"]["Deprecation"];
                     Sunset: components["headers"]["Sunset"];
                     Link: components["headers"]["Link"];
@@ -17957,12 +14194,8 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
-                    "Server-Timing": components["headers"]["Server-Timing"];
                     "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    "Access-Control-Allow-Credentials": components["headers"]["Access-Control-Allow-Credentials"];
-                    "Access-Control-Expose-Headers": components["headers"]["Access-Control-Expose-Headers"];
                     Deprecation: components["headers"]["Deprecation"];
                     Sunset: components["headers"]["Sunset"];
                     Link: components["headers"]["Link"];
@@ -17980,60 +14213,6 @@ export interface operations {
             405: components["responses"]["MethodNotAllowed"];
             406: components["responses"]["NotAcceptable"];
             412: components["responses"]["PreconditionFailed"];
-            500: components["responses"]["InternalServerError"];
-        };
-    };
-    getIndexOptions: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
-                 * @example checkout-4711
-                 */
-                "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
-                Prefer?: components["parameters"]["Prefer"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            204: components["responses"]["Preflight"];
-            400: components["responses"]["BadRequest"];
-            431: components["responses"]["RequestHeaderFieldsTooLarge"];
-            500: components["responses"]["InternalServerError"];
-        };
-    };
-    getIndexHead: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
-                 * @example checkout-4711
-                 */
-                "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
-                Prefer?: components["parameters"]["Prefer"];
-                /** @description Entity tags the client has: when one is current the answer is 304 and costs no quota. */
-                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description When nothing has changed since, the answer is 304. If-None-Match takes precedence. */
-                "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            200: components["responses"]["HeadersTagged"];
-            304: components["responses"]["NotModified"];
-            400: components["responses"]["BadRequest"];
-            405: components["responses"]["MethodNotAllowed"];
-            406: components["responses"]["NotAcceptable"];
-            412: components["responses"]["PreconditionFailed"];
-            431: components["responses"]["RequestHeaderFieldsTooLarge"];
             500: components["responses"]["InternalServerError"];
         };
     };
@@ -18070,12 +14249,8 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
-                    "Server-Timing": components["headers"]["Server-Timing"];
                     "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    "Access-Control-Allow-Credentials": components["headers"]["Access-Control-Allow-Credentials"];
-                    "Access-Control-Expose-Headers": components["headers"]["Access-Control-Expose-Headers"];
                     Deprecation: components["headers"]["Deprecation"];
                     Sunset: components["headers"]["Sunset"];
                     Link: components["headers"]["Link"];
@@ -18093,60 +14268,6 @@ export interface operations {
             405: components["responses"]["MethodNotAllowed"];
             406: components["responses"]["NotAcceptable"];
             412: components["responses"]["PreconditionFailed"];
-            500: components["responses"]["InternalServerError"];
-        };
-    };
-    getHealthOptions: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
-                 * @example checkout-4711
-                 */
-                "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
-                Prefer?: components["parameters"]["Prefer"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            204: components["responses"]["Preflight"];
-            400: components["responses"]["BadRequest"];
-            431: components["responses"]["RequestHeaderFieldsTooLarge"];
-            500: components["responses"]["InternalServerError"];
-        };
-    };
-    getHealthHead: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
-                 * @example checkout-4711
-                 */
-                "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
-                Prefer?: components["parameters"]["Prefer"];
-                /** @description Entity tags the client has: when one is current the answer is 304 and costs no quota. */
-                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description When nothing has changed since, the answer is 304. If-None-Match takes precedence. */
-                "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            200: components["responses"]["HeadersTagged"];
-            304: components["responses"]["NotModified"];
-            400: components["responses"]["BadRequest"];
-            405: components["responses"]["MethodNotAllowed"];
-            406: components["responses"]["NotAcceptable"];
-            412: components["responses"]["PreconditionFailed"];
-            431: components["responses"]["RequestHeaderFieldsTooLarge"];
             500: components["responses"]["InternalServerError"];
         };
     };
@@ -18183,12 +14304,8 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
-                    "Server-Timing": components["headers"]["Server-Timing"];
                     "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    "Access-Control-Allow-Credentials": components["headers"]["Access-Control-Allow-Credentials"];
-                    "Access-Control-Expose-Headers": components["headers"]["Access-Control-Expose-Headers"];
                     Deprecation: components["headers"]["Deprecation"];
                     Sunset: components["headers"]["Sunset"];
                     Link: components["headers"]["Link"];
@@ -18206,61 +14323,6 @@ export interface operations {
             405: components["responses"]["MethodNotAllowed"];
             406: components["responses"]["NotAcceptable"];
             412: components["responses"]["PreconditionFailed"];
-            500: components["responses"]["InternalServerError"];
-            503: components["responses"]["ServiceUnavailable"];
-        };
-    };
-    getReadinessOptions: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
-                 * @example checkout-4711
-                 */
-                "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
-                Prefer?: components["parameters"]["Prefer"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            204: components["responses"]["Preflight"];
-            400: components["responses"]["BadRequest"];
-            431: components["responses"]["RequestHeaderFieldsTooLarge"];
-            500: components["responses"]["InternalServerError"];
-        };
-    };
-    getReadinessHead: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
-                 * @example checkout-4711
-                 */
-                "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
-                Prefer?: components["parameters"]["Prefer"];
-                /** @description Entity tags the client has: when one is current the answer is 304 and costs no quota. */
-                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description When nothing has changed since, the answer is 304. If-None-Match takes precedence. */
-                "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            200: components["responses"]["HeadersTagged"];
-            304: components["responses"]["NotModified"];
-            400: components["responses"]["BadRequest"];
-            405: components["responses"]["MethodNotAllowed"];
-            406: components["responses"]["NotAcceptable"];
-            412: components["responses"]["PreconditionFailed"];
-            431: components["responses"]["RequestHeaderFieldsTooLarge"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
         };
@@ -18294,12 +14356,8 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
-                    "Server-Timing": components["headers"]["Server-Timing"];
                     "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    "Access-Control-Allow-Credentials": components["headers"]["Access-Control-Allow-Credentials"];
-                    "Access-Control-Expose-Headers": components["headers"]["Access-Control-Expose-Headers"];
                     Deprecation: components["headers"]["Deprecation"];
                     Sunset: components["headers"]["Sunset"];
                     Link: components["headers"]["Link"];
@@ -18315,55 +14373,6 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             405: components["responses"]["MethodNotAllowed"];
             406: components["responses"]["NotAcceptable"];
-            500: components["responses"]["InternalServerError"];
-        };
-    };
-    getMetricsOptions: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
-                 * @example checkout-4711
-                 */
-                "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
-                Prefer?: components["parameters"]["Prefer"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            204: components["responses"]["Preflight"];
-            400: components["responses"]["BadRequest"];
-            431: components["responses"]["RequestHeaderFieldsTooLarge"];
-            500: components["responses"]["InternalServerError"];
-        };
-    };
-    getMetricsHead: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
-                 * @example checkout-4711
-                 */
-                "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
-                Prefer?: components["parameters"]["Prefer"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            200: components["responses"]["Headers"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            405: components["responses"]["MethodNotAllowed"];
-            406: components["responses"]["NotAcceptable"];
-            431: components["responses"]["RequestHeaderFieldsTooLarge"];
             500: components["responses"]["InternalServerError"];
         };
     };
@@ -18400,12 +14409,8 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
-                    "Server-Timing": components["headers"]["Server-Timing"];
                     "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    "Access-Control-Allow-Credentials": components["headers"]["Access-Control-Allow-Credentials"];
-                    "Access-Control-Expose-Headers": components["headers"]["Access-Control-Expose-Headers"];
                     Deprecation: components["headers"]["Deprecation"];
                     Sunset: components["headers"]["Sunset"];
                     Link: components["headers"]["Link"];
@@ -18423,60 +14428,6 @@ export interface operations {
             405: components["responses"]["MethodNotAllowed"];
             406: components["responses"]["NotAcceptable"];
             412: components["responses"]["PreconditionFailed"];
-            500: components["responses"]["InternalServerError"];
-        };
-    };
-    getOpenApiDocumentOptions: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
-                 * @example checkout-4711
-                 */
-                "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
-                Prefer?: components["parameters"]["Prefer"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            204: components["responses"]["Preflight"];
-            400: components["responses"]["BadRequest"];
-            431: components["responses"]["RequestHeaderFieldsTooLarge"];
-            500: components["responses"]["InternalServerError"];
-        };
-    };
-    getOpenApiDocumentHead: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
-                 * @example checkout-4711
-                 */
-                "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
-                Prefer?: components["parameters"]["Prefer"];
-                /** @description Entity tags the client has: when one is current the answer is 304 and costs no quota. */
-                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description When nothing has changed since, the answer is 304. If-None-Match takes precedence. */
-                "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            200: components["responses"]["HeadersTagged"];
-            304: components["responses"]["NotModified"];
-            400: components["responses"]["BadRequest"];
-            405: components["responses"]["MethodNotAllowed"];
-            406: components["responses"]["NotAcceptable"];
-            412: components["responses"]["PreconditionFailed"];
-            431: components["responses"]["RequestHeaderFieldsTooLarge"];
             500: components["responses"]["InternalServerError"];
         };
     };
@@ -18513,12 +14464,8 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
-                    "Server-Timing": components["headers"]["Server-Timing"];
                     "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    "Access-Control-Allow-Credentials": components["headers"]["Access-Control-Allow-Credentials"];
-                    "Access-Control-Expose-Headers": components["headers"]["Access-Control-Expose-Headers"];
                     Deprecation: components["headers"]["Deprecation"];
                     Sunset: components["headers"]["Sunset"];
                     Link: components["headers"]["Link"];
@@ -18537,60 +14484,6 @@ export interface operations {
             405: components["responses"]["MethodNotAllowed"];
             406: components["responses"]["NotAcceptable"];
             412: components["responses"]["PreconditionFailed"];
-            500: components["responses"]["InternalServerError"];
-        };
-    };
-    getDocsOptions: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
-                 * @example checkout-4711
-                 */
-                "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
-                Prefer?: components["parameters"]["Prefer"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            204: components["responses"]["Preflight"];
-            400: components["responses"]["BadRequest"];
-            431: components["responses"]["RequestHeaderFieldsTooLarge"];
-            500: components["responses"]["InternalServerError"];
-        };
-    };
-    getDocsHead: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
-                 * @example checkout-4711
-                 */
-                "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
-                Prefer?: components["parameters"]["Prefer"];
-                /** @description Entity tags the client has: when one is current the answer is 304 and costs no quota. */
-                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description When nothing has changed since, the answer is 304. If-None-Match takes precedence. */
-                "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            200: components["responses"]["HeadersTagged"];
-            304: components["responses"]["NotModified"];
-            400: components["responses"]["BadRequest"];
-            405: components["responses"]["MethodNotAllowed"];
-            406: components["responses"]["NotAcceptable"];
-            412: components["responses"]["PreconditionFailed"];
-            431: components["responses"]["RequestHeaderFieldsTooLarge"];
             500: components["responses"]["InternalServerError"];
         };
     };
@@ -18623,12 +14516,8 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
-                    "Server-Timing": components["headers"]["Server-Timing"];
                     "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    "Access-Control-Allow-Credentials": components["headers"]["Access-Control-Allow-Credentials"];
-                    "Access-Control-Expose-Headers": components["headers"]["Access-Control-Expose-Headers"];
                     Deprecation: components["headers"]["Deprecation"];
                     Sunset: components["headers"]["Sunset"];
                     Link: components["headers"]["Link"];
@@ -18643,54 +14532,6 @@ export interface operations {
             400: components["responses"]["BadRequest"];
             405: components["responses"]["MethodNotAllowed"];
             406: components["responses"]["NotAcceptable"];
-            500: components["responses"]["InternalServerError"];
-        };
-    };
-    getPasswordResetPageOptions: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
-                 * @example checkout-4711
-                 */
-                "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
-                Prefer?: components["parameters"]["Prefer"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            204: components["responses"]["Preflight"];
-            400: components["responses"]["BadRequest"];
-            431: components["responses"]["RequestHeaderFieldsTooLarge"];
-            500: components["responses"]["InternalServerError"];
-        };
-    };
-    getPasswordResetPageHead: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
-                 * @example checkout-4711
-                 */
-                "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
-                Prefer?: components["parameters"]["Prefer"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            200: components["responses"]["Headers"];
-            400: components["responses"]["BadRequest"];
-            405: components["responses"]["MethodNotAllowed"];
-            406: components["responses"]["NotAcceptable"];
-            431: components["responses"]["RequestHeaderFieldsTooLarge"];
             500: components["responses"]["InternalServerError"];
         };
     };
@@ -18723,12 +14564,8 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
-                    "Server-Timing": components["headers"]["Server-Timing"];
                     "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    "Access-Control-Allow-Credentials": components["headers"]["Access-Control-Allow-Credentials"];
-                    "Access-Control-Expose-Headers": components["headers"]["Access-Control-Expose-Headers"];
                     Deprecation: components["headers"]["Deprecation"];
                     Sunset: components["headers"]["Sunset"];
                     Link: components["headers"]["Link"];
@@ -18743,54 +14580,6 @@ export interface operations {
             400: components["responses"]["BadRequest"];
             405: components["responses"]["MethodNotAllowed"];
             406: components["responses"]["NotAcceptable"];
-            500: components["responses"]["InternalServerError"];
-        };
-    };
-    getVerifyPageOptions: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
-                 * @example checkout-4711
-                 */
-                "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
-                Prefer?: components["parameters"]["Prefer"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            204: components["responses"]["Preflight"];
-            400: components["responses"]["BadRequest"];
-            431: components["responses"]["RequestHeaderFieldsTooLarge"];
-            500: components["responses"]["InternalServerError"];
-        };
-    };
-    getVerifyPageHead: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
-                 * @example checkout-4711
-                 */
-                "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
-                Prefer?: components["parameters"]["Prefer"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            200: components["responses"]["Headers"];
-            400: components["responses"]["BadRequest"];
-            405: components["responses"]["MethodNotAllowed"];
-            406: components["responses"]["NotAcceptable"];
-            431: components["responses"]["RequestHeaderFieldsTooLarge"];
             500: components["responses"]["InternalServerError"];
         };
     };
@@ -18823,12 +14612,8 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
-                    "Server-Timing": components["headers"]["Server-Timing"];
                     "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    "Access-Control-Allow-Credentials": components["headers"]["Access-Control-Allow-Credentials"];
-                    "Access-Control-Expose-Headers": components["headers"]["Access-Control-Expose-Headers"];
                     Deprecation: components["headers"]["Deprecation"];
                     Sunset: components["headers"]["Sunset"];
                     Link: components["headers"]["Link"];
@@ -18843,54 +14628,6 @@ export interface operations {
             400: components["responses"]["BadRequest"];
             405: components["responses"]["MethodNotAllowed"];
             406: components["responses"]["NotAcceptable"];
-            500: components["responses"]["InternalServerError"];
-        };
-    };
-    getRestoreAddressPageOptions: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
-                 * @example checkout-4711
-                 */
-                "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
-                Prefer?: components["parameters"]["Prefer"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            204: components["responses"]["Preflight"];
-            400: components["responses"]["BadRequest"];
-            431: components["responses"]["RequestHeaderFieldsTooLarge"];
-            500: components["responses"]["InternalServerError"];
-        };
-    };
-    getRestoreAddressPageHead: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
-                 * @example checkout-4711
-                 */
-                "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
-                Prefer?: components["parameters"]["Prefer"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            200: components["responses"]["Headers"];
-            400: components["responses"]["BadRequest"];
-            405: components["responses"]["MethodNotAllowed"];
-            406: components["responses"]["NotAcceptable"];
-            431: components["responses"]["RequestHeaderFieldsTooLarge"];
             500: components["responses"]["InternalServerError"];
         };
     };
@@ -18927,12 +14664,8 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
-                    "Server-Timing": components["headers"]["Server-Timing"];
                     "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    "Access-Control-Allow-Credentials": components["headers"]["Access-Control-Allow-Credentials"];
-                    "Access-Control-Expose-Headers": components["headers"]["Access-Control-Expose-Headers"];
                     Deprecation: components["headers"]["Deprecation"];
                     Sunset: components["headers"]["Sunset"];
                     Link: components["headers"]["Link"];
@@ -18951,60 +14684,6 @@ export interface operations {
             405: components["responses"]["MethodNotAllowed"];
             406: components["responses"]["NotAcceptable"];
             412: components["responses"]["PreconditionFailed"];
-            500: components["responses"]["InternalServerError"];
-        };
-    };
-    getDocsScriptOptions: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
-                 * @example checkout-4711
-                 */
-                "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
-                Prefer?: components["parameters"]["Prefer"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            204: components["responses"]["Preflight"];
-            400: components["responses"]["BadRequest"];
-            431: components["responses"]["RequestHeaderFieldsTooLarge"];
-            500: components["responses"]["InternalServerError"];
-        };
-    };
-    getDocsScriptHead: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
-                 * @example checkout-4711
-                 */
-                "X-Request-ID"?: components["parameters"]["XRequestId"];
-                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
-                Prefer?: components["parameters"]["Prefer"];
-                /** @description Entity tags the client has: when one is current the answer is 304 and costs no quota. */
-                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description When nothing has changed since, the answer is 304. If-None-Match takes precedence. */
-                "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            200: components["responses"]["HeadersTagged"];
-            304: components["responses"]["NotModified"];
-            400: components["responses"]["BadRequest"];
-            405: components["responses"]["MethodNotAllowed"];
-            406: components["responses"]["NotAcceptable"];
-            412: components["responses"]["PreconditionFailed"];
-            431: components["responses"]["RequestHeaderFieldsTooLarge"];
             500: components["responses"]["InternalServerError"];
         };
     };
@@ -19041,12 +14720,8 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
-                    "Server-Timing": components["headers"]["Server-Timing"];
                     "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    "Access-Control-Allow-Credentials": components["headers"]["Access-Control-Allow-Credentials"];
-                    "Access-Control-Expose-Headers": components["headers"]["Access-Control-Expose-Headers"];
                     Deprecation: components["headers"]["Deprecation"];
                     Sunset: components["headers"]["Sunset"];
                     Link: components["headers"]["Link"];
@@ -19068,7 +14743,7 @@ export interface operations {
             500: components["responses"]["InternalServerError"];
         };
     };
-    getDocsStyleOptions: {
+    readMethods: {
         parameters: {
             query?: never;
             header?: {
@@ -19091,7 +14766,7 @@ export interface operations {
             500: components["responses"]["InternalServerError"];
         };
     };
-    getDocsStyleHead: {
+    readHeaders: {
         parameters: {
             query?: never;
             header?: {
@@ -19102,22 +14777,14 @@ export interface operations {
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
                 /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description Entity tags the client has: when one is current the answer is 304 and costs no quota. */
-                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description When nothing has changed since, the answer is 304. If-None-Match takes precedence. */
-                "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
             };
             path?: never;
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            200: components["responses"]["HeadersTagged"];
+            200: components["responses"]["HeadersOnly"];
             304: components["responses"]["NotModified"];
-            400: components["responses"]["BadRequest"];
-            405: components["responses"]["MethodNotAllowed"];
-            406: components["responses"]["NotAcceptable"];
-            412: components["responses"]["PreconditionFailed"];
             431: components["responses"]["RequestHeaderFieldsTooLarge"];
             500: components["responses"]["InternalServerError"];
         };

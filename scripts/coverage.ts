@@ -80,7 +80,10 @@ function operationsOf(text: string): Set<string> {
     .parse(JSON.parse(text));
   return new Set(
     Object.entries(paths.paths).flatMap(([path, item]) =>
-      Object.keys(item).map(method => `${method.toUpperCase()} ${path}`),
+      // The document describes HEAD and OPTIONS once, for every path.
+      [...Object.keys(item), 'options', ...('get' in item ? ['head'] : [])].map(
+        method => `${method.toUpperCase()} ${path}`,
+      ),
     ),
   );
 }

@@ -79,21 +79,21 @@ export function errorResponse(status: number, schemas: Schemas): SchemaObject {
   const own = codes.filter(code => errorTable[code].status === status);
   const base = schemas.named('Error', errorSchema(schemas));
   const problem = schemas.named('Problem', problemSchema(schemas));
+  const kind = schemas.named(`${responseName(status)}Code`, {
+    type: 'string',
+    description: `The codes of status ${status}.`,
+    enum: own,
+    'x-enum-descriptions': own.map(code => errorTable[code].message),
+  });
   const refined = (schema: SchemaObject) => ({
-    allOf: [
-      schema,
-      {
-        type: 'object',
-        properties: { error: { type: 'string', enum: own, description: 'One of these codes.' } },
-      },
-    ],
+    allOf: [schema, { type: 'object', properties: { error: kind } }],
   });
   return {
     description: own.map(code => `\`${code}\`: ${errorTable[code].message}`).join('\n\n'),
     headers: headersOf(['Content-Encoding', ...(headersByStatus[status] ?? [])]),
     content: {
       [json]: { schema: refined(base), examples: namedExamples(own, errorExample) },
-      [problemJson]: { schema: refined(problem), examples: namedExamples(own, problemExample) },
+      [problemJson]: { schema: refined(problem), examples: namedExamples(own.slice(0, 1), problemExample) },
     },
   };
 }
@@ -120,9 +120,7 @@ export function plainResponse(status: number, schemas: Schemas): SchemaObject {
 }
 
 function namedExamples(own: readonly ErrorCode[], make: (code: ErrorCode) => SchemaObject): SchemaObject {
-  return Object.fromEntries(
-    own.map(code => [code, { summary: errorTable[code].message, value: make(code) }]),
-  );
+  return Object.fromEntries(own.map(code => [code, { value: make(code) }]));
 }
 
 const requestId = '3f8e2a51-7c94-4b0d-9e16-52d7a0c4b8f3';

@@ -1,5 +1,5 @@
-/** The headers of answers, as shared components. */
-import type { SchemaObject } from './schemas.ts';
+/** The headers of responses, as shared components. */
+import { type SchemaObject, withValueTexts } from './schemas.ts';
 
 interface HeaderObject {
   readonly description: string;
@@ -28,7 +28,7 @@ const whole = (maximum: number): SchemaObject => ({
 });
 const count = whole(1_000_000_000);
 
-/** On every answer; those that are not required, to browsers only or while a version is deprecated. */
+/** On every response; those that are not required, to browsers only or while a version is deprecated. */
 const common = {
   'X-Request-ID': {
     description: 'The X-Request-ID of the request, or one made here; logs carry the same.',
@@ -84,37 +84,15 @@ const common = {
     schema: line(),
     example: 'Accept, Accept-Encoding, Origin',
   },
-  'X-Content-Type-Options': {
-    description: 'Keeps browsers from guessing another media type.',
-    required: true,
-    schema: { type: 'string', enum: ['nosniff'] },
-    example: 'nosniff',
-  },
-  'Server-Timing': {
-    description: 'Milliseconds spent in the service.',
-    required: true,
-    schema: line(),
-    example: 'total;dur=0.412',
-  },
   'Preference-Applied': {
     description: 'That unknown parameters and members would have been refused; when `Prefer` asked for it.',
-    schema: { type: 'string', enum: ['handling=strict'] },
+    schema: withValueTexts({ type: 'string', enum: ['handling=strict'] }),
     example: 'handling=strict',
   },
   'Access-Control-Allow-Origin': {
     description: 'The Origin of the request, when it may call from a browser.',
     schema: line(),
     example: 'https://shop.example',
-  },
-  'Access-Control-Allow-Credentials': {
-    description: 'With Access-Control-Allow-Origin.',
-    schema: { type: 'string', enum: ['true'] },
-    example: 'true',
-  },
-  'Access-Control-Expose-Headers': {
-    description: 'The headers that a page of another origin may read.',
-    schema: line(),
-    example: 'ETag, Location, Link, X-Request-ID, Retry-After',
   },
   Deprecation: {
     description: 'Since when this version is deprecated (an HTTP date); absent while it is current.',
@@ -133,6 +111,32 @@ const common = {
   },
 } as const satisfies Record<string, HeaderObject>;
 
+/** On every response too, for browsers and developers rather than programs: described once, with HEAD and OPTIONS. */
+const forBrowsers = {
+  'X-Content-Type-Options': {
+    description: 'Keeps browsers from guessing another media type.',
+    required: true,
+    schema: withValueTexts({ type: 'string', enum: ['nosniff'] }),
+    example: 'nosniff',
+  },
+  'Server-Timing': {
+    description: 'Milliseconds spent in the service.',
+    required: true,
+    schema: line(),
+    example: 'total;dur=0.412',
+  },
+  'Access-Control-Allow-Credentials': {
+    description: 'With Access-Control-Allow-Origin.',
+    schema: withValueTexts({ type: 'string', enum: ['true'] }),
+    example: 'true',
+  },
+  'Access-Control-Expose-Headers': {
+    description: 'The headers that a page of another origin may read.',
+    schema: line(),
+    example: 'ETag, Location, Link, X-Request-ID, Retry-After',
+  },
+} as const satisfies Record<string, HeaderObject>;
+
 const particular = {
   ETag: {
     description: 'The entity tag of this representation, for If-None-Match and If-Match.',
@@ -147,7 +151,7 @@ const particular = {
   },
   'Content-Encoding': {
     description: 'The content coding, when Accept-Encoding allows one and the body is worth it.',
-    schema: { type: 'string', enum: ['br', 'zstd', 'gzip', 'deflate'] },
+    schema: withValueTexts({ type: 'string', enum: ['br', 'zstd', 'gzip', 'deflate'] }),
     example: 'br',
   },
   Location: {
@@ -158,7 +162,7 @@ const particular = {
   },
   'Idempotency-Replayed': {
     description: 'The answer is that of an earlier request with this Idempotency-Key.',
-    schema: { type: 'string', enum: ['true'] },
+    schema: withValueTexts({ type: 'string', enum: ['true'] }),
     example: 'true',
   },
   'Retry-After': {
@@ -210,10 +214,20 @@ const particular = {
   },
 } as const satisfies Record<string, HeaderObject>;
 
-export const headers: Readonly<Record<string, HeaderObject>> = { ...common, ...particular };
-export type ParticularHeader = keyof typeof particular;
+export const headers: Readonly<Record<string, HeaderObject>> = {
+  ...common,
+  ...forBrowsers,
+  ...particular,
+};
+export type ParticularHeader = keyof typeof particular | keyof typeof forBrowsers;
+export const browserHeaders = [
+  'X-Content-Type-Options',
+  'Server-Timing',
+  'Access-Control-Allow-Credentials',
+  'Access-Control-Expose-Headers',
+] as const;
 
-/** The headers of every answer, and those of this one. */
+/** The headers of every response, and those of this one. */
 export function headersOf(
   own: readonly ParticularHeader[],
   extra: Readonly<Record<string, string>> = {},

@@ -6,15 +6,14 @@ import type { Version } from '../versions/lifecycle.ts';
 import {
   errorResponse,
   errorsOf,
-  isConditional,
   plainName,
   plainResponse,
   plainStatuses,
   responseName,
   statusesOf,
 } from './errors.ts';
-import { headers, headersOf } from './headers.ts';
-import { headResponses, pathItem } from './operations.ts';
+import { browserHeaders, headers, headersOf } from './headers.ts';
+import { everyPath, pathItem } from './operations.ts';
 import { parameters, shareParameters } from './parameters.ts';
 import { createSchemas, type SchemaObject, type Schemas } from './schemas.ts';
 import { description, summary, tagTexts, title } from './text.ts';
@@ -41,7 +40,7 @@ export function openApiDocument({
   );
   const { paths } = shared;
   const endpoints = [...resources, ...operations];
-  const responses = sharedResponses(endpoints, schemas, paths);
+  const responses = sharedResponses(endpoints, schemas);
   return {
     openapi: '3.1.0',
     info: {
@@ -68,6 +67,7 @@ export function openApiDocument({
       headers: used(headers, 'headers', [paths, responses]),
       responses,
       schemas: schemas.components(),
+      pathItems: { EveryPath: everyPath() },
     },
   };
 }
@@ -102,11 +102,7 @@ function tagsOf(endpoints: readonly Endpoint[]): SchemaObject[] {
 }
 
 /** The responses that operations refer to, by name. */
-function sharedResponses(
-  endpoints: readonly Endpoint[],
-  schemas: Schemas,
-  paths: SchemaObject,
-): Record<string, SchemaObject> {
+function sharedResponses(endpoints: readonly Endpoint[], schemas: Schemas): Record<string, SchemaObject> {
   const codes: ErrorCode[] = ['INTERNAL_ERROR', ...endpoints.flatMap(errorsOf)];
   const errors = statusesOf(codes).map(status => [responseName(status), errorResponse(status, schemas)]);
   const notModified = {
@@ -127,9 +123,12 @@ function sharedResponses(
     ]),
   };
   return {
-    ...(endpoints.some(isConditional) ? { NotModified: notModified } : {}),
+    NotModified: notModified,
     Preflight: preflight,
-    ...used(headResponses, 'responses', paths),
+    HeadersOnly: {
+      description: 'What GET answers, without its body.',
+      headers: headersOf(['Content-Encoding', 'ETag', 'Last-Modified', ...browserHeaders]),
+    },
     ...Object.fromEntries(plain),
     [responseName(431)]: {
       description:

@@ -1,4 +1,4 @@
-/** One path of the document: its endpoints, and the HEAD and OPTIONS that come with them. */
+/** One path of the document: its endpoints; and what every path has, HEAD and OPTIONS. */
 import type { Access } from '../access.ts';
 import type { Endpoint } from '../endpoint.ts';
 import type { Route } from '../router.ts';
@@ -13,28 +13,22 @@ import {
   responseName,
   statusesOf,
 } from './errors.ts';
-import { headersOf } from './headers.ts';
 import { type HeaderParameter, headerParameters, shapeParameters } from './parameters.ts';
 import type { SchemaObject, Schemas } from './schemas.ts';
 
 export function pathItem(route: Route, schemas: Schemas): SchemaObject {
   const operations: Record<string, SchemaObject> = {};
   for (const [method, { endpoint }] of route.operations) {
-    const operation = operationOf(endpoint, route.version, schemas);
-    operations[method.toLowerCase()] = operation;
-    if (method === 'GET') operations.head = headOf(operation);
+    operations[method.toLowerCase()] = operationOf(endpoint, route.version, schemas);
   }
   const first = [...route.operations.values()][0]?.endpoint;
-  if (first !== undefined) operations.options = optionsOf(first);
   const shared = headerParameters(['XRequestId', 'Prefer']);
-  // The path's own parameters are those of every method, OPTIONS as well.
+  // The path's own parameters are those of every method, HEAD and OPTIONS as well.
   const own = first === undefined ? [] : shapeParameters({ ...first, query: undefined }, schemas);
   return { parameters: [...own, ...shared], ...operations };
 }
 
-type Operation = SchemaObject & { readonly responses: Readonly<Record<string, SchemaObject>> };
-
-function operationOf(endpoint: Endpoint, version: Version | undefined, schemas: Schemas): Operation {
+function operationOf(endpoint: Endpoint, version: Version | undefined, schemas: Schemas): SchemaObject {
   const { access, body } = endpoint;
   const errors = errorsOf(endpoint);
   const query = shapeParameters({ ...endpoint, params: undefined }, schemas);
@@ -85,58 +79,41 @@ function responsesOf(
 const response = (name: string): SchemaObject => ({ $ref: `#/components/responses/${name}` });
 
 /**
- * HEAD answers what GET answers, without the body. 431 may come for any method. It is named for those without a body
- * only, HEAD and OPTIONS: having none, it would make every error of generated clients one that may be undefined.
+ * What every path has beside its own operations, described once: repeated for each of them, it would be a third of the
+ * document. 431 stands here, since it may come for any method and has no body: among the responses of each operation
+ * it would make every error of generated clients one that may be undefined.
  */
-function headOf(get: Operation): SchemaObject {
-  const { responses, ...same } = get;
-  const described = { ...responses, 431: response(responseName(431)) };
-  const bodiless = Object.entries(described).map(([status, described]) => {
-    if (described.$ref !== undefined) return [status, described];
-    const { content: _, 'x-alternative-content': _others, ...rest } = described;
-    return [status, sharedHead(rest) ?? { ...rest, description: headText }];
-  });
+export function everyPath(): SchemaObject {
+  const tooLarge = { 431: response(responseName(431)) };
   return {
-    ...same,
-    operationId: `${get.operationId}Head`,
-    summary: `${get.summary}: headers only`,
-    description: 'Answers what GET answers, without the body.',
-    responses: Object.fromEntries(bodiless),
-  };
-}
-
-const headText = 'What GET answers, without its body.';
-
-/** The shared responses to HEAD, by name: with validators, and without. */
-export const headResponses: Readonly<Record<string, SchemaObject>> = {
-  HeadersTagged: {
-    description: headText,
-    headers: headersOf(['Content-Encoding', 'ETag', 'Last-Modified']),
-  },
-  Headers: { description: headText, headers: headersOf(['Content-Encoding']) },
-};
-
-function sharedHead({ headers }: SchemaObject): SchemaObject | undefined {
-  const wanted = JSON.stringify(headers);
-  const name = Object.keys(headResponses).find(
-    name => JSON.stringify(headResponses[name]?.headers) === wanted,
-  );
-  return name === undefined ? undefined : response(name);
-}
-
-function optionsOf(endpoint: Endpoint): SchemaObject {
-  return {
-    operationId: `${endpoint.operationId}Options`,
-    tags: [endpoint.tag],
-    summary: 'Methods of this address; CORS preflight',
-    description:
-      'Asked by browsers before a request from another origin. Needs no credentials, costs no quota.',
-    security: [],
-    responses: {
-      204: response('Preflight'),
-      400: response(responseName(400)),
-      431: response(responseName(431)),
-      500: response(responseName(500)),
+    summary: 'HEAD of every path that has GET, and OPTIONS of every path',
+    parameters: headerParameters(['XRequestId', 'Prefer']),
+    head: {
+      operationId: 'readHeaders',
+      tags: ['Operation'],
+      summary: 'Headers only',
+      description:
+        'What GET answers, with its parameters, credentials, statuses and headers, but without the body.',
+      responses: {
+        200: response('HeadersOnly'),
+        304: response('NotModified'),
+        ...tooLarge,
+        500: response(responseName(500)),
+      },
+    },
+    options: {
+      operationId: 'readMethods',
+      tags: ['Operation'],
+      summary: 'Methods of this address; CORS preflight',
+      description:
+        'Asked by browsers before a request from another origin. Needs no credentials, costs no quota.',
+      security: [],
+      responses: {
+        204: response('Preflight'),
+        400: response(responseName(400)),
+        ...tooLarge,
+        500: response(responseName(500)),
+      },
     },
   };
 }

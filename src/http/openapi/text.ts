@@ -37,7 +37,7 @@ while you read, with \`limit\` and \`cursor\`; \`links\` has the addresses of bo
 not know: new ones may be added within a version.
 
 ## Media types
-Answers are JSON. Others, such as HAL and the media type of a version, are had by naming them in \`Accept\`; each
+Responses are JSON. Others, such as HAL and the media type of a version, are requested by naming them in \`Accept\`; each
 response has them in \`x-alternative-content\`, described as \`content\` is.
 
 ## Names that are not known
@@ -48,8 +48,12 @@ refused (400), each with the nearest name that is known.
 Every representation has an \`ETag\`. Send it as \`If-Match\` with PUT, PATCH and DELETE and nobody's change is
 overwritten (412); send it as \`If-None-Match\` with GET and an unchanged resource costs nothing (304). Send
 \`Idempotency-Key\` with POST and the request can be repeated. PATCH takes a partial object, a merge patch
-(RFC 7396) or a JSON Patch (RFC 6902). HEAD and OPTIONS are answered everywhere. A request
-line and headers of more than 16 KiB together are 431, without a body.
+(RFC 7396) or a JSON Patch (RFC 6902).
+
+## HEAD and OPTIONS
+HEAD works wherever GET does: the same parameters, credentials, status and headers, without the body. OPTIONS works
+everywhere, without credentials: 204 with \`Allow\`, \`Accept-Patch\` and the answer to a CORS preflight. Both are
+described once, under \`components.pathItems.EveryPath\`, and hold for every path.
 
 ## Quota
 Every answer carries \`X-RateLimit-Limit\`, \`-Remaining\`, \`-Reset\` and \`-Window\`. Beyond the limit the answer is
@@ -57,7 +61,8 @@ Every answer carries \`X-RateLimit-Limit\`, \`-Remaining\`, \`-Reset\` and \`-Wi
 
 ## Errors
 An error is \`{error, message, requestId, details?}\`, or \`application/problem+json\` when Accept names it. An address
-that does not exist answers 404, a method it does not take 405 with \`Allow\`.
+that does not exist answers 404, a method it does not take 405 with \`Allow\`. A request line and headers of more than
+16 KiB together are 431, without a body.
 
 | Status | Code | Meaning |
 | --- | --- | --- |

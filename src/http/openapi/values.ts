@@ -48,6 +48,10 @@ const vocabularies: readonly Readonly<Record<string, string>>[] = [
   },
   { asc: 'The smallest or oldest first.', desc: 'The largest or newest first.' },
   { exact: 'Counted exactly.' },
+  { br: 'Brotli (RFC 7932).', zstd: 'Zstandard (RFC 8878).', gzip: 'RFC 1952.', deflate: 'RFC 1950.' },
+  { 'handling=strict': 'What is not known is refused.' },
+  { nosniff: 'The Content-Type counts.' },
+  { true: 'It holds.' },
   { true: 'Only those for which it holds.', false: 'Only those for which it does not hold.' },
 ];
 
