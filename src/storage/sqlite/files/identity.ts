@@ -15,7 +15,7 @@ export interface Place {
   check(): void;
 }
 
-/** How often the log is looked at too, in milliseconds. */
+/** How often the log is looked at too, in milliseconds, while it is in its place. */
 const logEvery = 1000;
 /** What an inode is found by, and the room that bun:sqlite asks for a result. */
 const resultWords = 2;
@@ -44,7 +44,8 @@ export function placeOf(
   /** It stays one file while anybody has the database open; without it, what has yet to be copied is lost. */
   function lookAtLog(): void {
     const now = performance.now();
-    if (!log || now - lookedAt < logEvery) return;
+    // What was found to be gone is looked for each time, so that it is taken again as soon as it is back.
+    if (!log || (!logIsOther && now - lookedAt < logEvery)) return;
     lookedAt = now;
     const found = identityOf(logFile);
     known ??= found;
