@@ -5,6 +5,7 @@ import { productFields } from '../files/map.ts';
 import { csvHeader, csvRow } from '../files/write.ts';
 import { productJson, productOf, type StoredProduct } from '../resources/products/row.ts';
 import { statuses } from '../resources/products/schema.ts';
+import { requireWhole } from '../storage/damage.ts';
 import type { Database } from '../storage/database.ts';
 import { prepared } from '../storage/prepared.ts';
 import { withDatabase } from './database.ts';
@@ -91,7 +92,7 @@ interface Lines {
 }
 
 function linesOf(format: Format, safe: boolean): Lines {
-  if (format === 'ndjson') return { header: '', line: row => `${productJson(row)}\n` };
+  if (format === 'ndjson') return { header: '', line: row => `${requireWhole(productJson(row))}\n` };
   return { header: csvHeader(columns), line: row => csvRow(columns, productOf(row), safe) };
 }
 

@@ -2,23 +2,22 @@
 import { StorageError } from './database.ts';
 
 /**
- * Texts of JSON are stored to be served as they are, and SQLite keeps no sums of its pages. A block that was zeroed
- * reads as NUL, which JSON never has unescaped (RFC 8259 section 7), and most other garbage is no UTF-8 and reads as
- * U+FFFD: only texts with either are parsed to know. Costs a microsecond for 10,000 characters.
- * @throws StorageError `damaged` when such a text is no JSON
+ * Texts of JSON are stored to be served as they are, and SQLite keeps no sums of its pages: one letter that was
+ * changed would otherwise make a whole list unreadable, and nobody would be told.
+ * @throws StorageError `damaged` when the text is no JSON
  */
-export function requireWhole(text: string): string {
-  if (!text.includes('\0') && !text.includes('\ufffd')) return text;
+export function parseStored<T>(text: string): T {
   try {
-    JSON.parse(text);
-    return text;
+    // Boundary: only this program writes such texts, and whoever reads one names what was written.
+    return JSON.parse(text) as T;
   } catch (cause) {
-    throw new StorageError(
-      'damaged',
-      'A stored document is no JSON: run catalog check, or restore a backup.',
-      {
-        cause,
-      },
-    );
+    const message = 'A stored document is no JSON: run catalog check, or restore a backup.';
+    throw new StorageError('damaged', message, { cause });
   }
+}
+
+/** The same, for a text that is served as it is. Costs 2 microseconds for a product. */
+export function requireWhole(text: string): string {
+  parseStored(text);
+  return text;
 }

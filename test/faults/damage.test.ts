@@ -36,13 +36,21 @@ describe('a damaged database', () => {
     closeSync(descriptor);
   }
 
-  /** Zeroes bytes of the file around where the document of a product has its description. */
-  function zero(id: number, bytes: (at: number) => readonly [from: number, length: number]): void {
-    const content = readFileSync(file);
-    const at = content.indexOf(`"description":"Marker ${id} of`);
+  /** Where the file has the description in the document of a product. */
+  function placeOf(id: number): number {
+    const at = readFileSync(file).indexOf(`"description":"Marker ${id} of`);
     expect(at).toBeGreaterThan(0);
-    const [from, length] = bytes(at);
+    return at;
+  }
+
+  function zero(id: number, bytes: (at: number) => readonly [from: number, length: number]): void {
+    const [from, length] = bytes(placeOf(id));
     write(from, new Uint8Array(length));
+  }
+
+  /** What no pattern of bytes tells from a text. */
+  function overwrite(id: number, offset: number, text: string): void {
+    write(placeOf(id) + offset, Buffer.from(text));
   }
 
   async function served<T>(
@@ -76,9 +84,10 @@ describe('a damaged database', () => {
 
   /** Is a 500 with its own code, a line and a number, and what is whole is served. */
   async function serveWhatIsWhole(): Promise<void> {
-    const [torn, scribbled, whole] = [500, 1500, 1];
+    const [torn, scribbled, quoted, whole] = [500, 1500, 1000, 1];
     zero(torn, at => [at - (at % pageBytes), pageBytes]);
     zero(scribbled, at => [at + 5, 20]);
+    overwrite(quoted, '"description":"Mar'.length, '"');
     const lines = await served(async (ask, child) => {
       const damaged = {
         status: 500,
@@ -87,6 +96,9 @@ describe('a damaged database', () => {
       const requests: readonly Call[] = [
         { path: `/v1/products/${torn}` },
         { path: `/v1/products/${scribbled}` },
+        { path: `/v1/products/${quoted}` },
+        { path: '/v1/products?perPage=100&page=10' },
+        { path: '/v1/products?perPage=100&page=10', headers: { Accept: 'application/hal+json' } },
         { path: '/v1/products?perPage=100&page=5' },
         { path: '/v1/products?perPage=100&page=15' },
         { method: 'PATCH', path: `/v1/products/${torn}`, body: { price: 2 } },

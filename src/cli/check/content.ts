@@ -1,6 +1,7 @@
 /** Checks of stored documents against the columns beside them, and of the tags that rows are found by. */
 import { sql } from 'kysely';
 import type { Product } from '../../resources/products/schema.ts';
+import { parseStored } from '../../storage/damage.ts';
 import type { Session } from '../../storage/database.ts';
 import { collectionVersions } from '../../storage/totals.ts';
 import { createLedger } from './ledger.ts';
@@ -10,6 +11,7 @@ import { pagesOf, pairsOf } from './rows.ts';
 export function contentChecks(database: Storage): Check[] {
   return [
     documentsCheck(database),
+    ...storedTexts.map(([table, column]) => textsCheck(database, table, column)),
     amountsCheck(database),
     tagsCheck(database, 'product_tags'),
     tagsCheck(database, 'article_tags'),
@@ -59,6 +61,40 @@ function documentsCheck({ build }: Storage): Check {
   };
 }
 
+/** Where JSON is kept as text, but for products. */
+const storedTexts = [
+  ['users', 'tags'],
+  ['articles', 'tags'],
+  ['api_keys', 'scopes'],
+  ['invoices', 'document'],
+  ['events', 'old_document'],
+  ['events', 'new_document'],
+] as const;
+
+function textsCheck({ build }: Storage, table: string, column: string): Check {
+  const select = sql<{ id: number; text: string | null }>`select id, ${sql.id(column)} as text
+    from ${sql.id(table)}`;
+  return {
+    name: `${column} of ${table}`,
+    async find(session) {
+      const lines: string[] = [];
+      for await (const rows of pagesOf(session, build, select)) {
+        for (const { id, text } of rows) if (!isJson(text)) lines.push(`row ${id}: it is no JSON`);
+      }
+      return lines;
+    },
+  };
+}
+
+function isJson(text: string | null): boolean {
+  try {
+    JSON.parse(text ?? 'null');
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 function amountsCheck({ build }: Storage): Check {
   const wrong = sql<{ id: number; total: number; sum: number }>`select orders.id, orders.total,
       coalesce(sum(order_items.total), 0) as sum
@@ -86,8 +122,7 @@ function sourceOf(table: 'product_tags' | 'article_tags') {
 
 function tagsOf(table: 'product_tags' | 'article_tags', text: string): readonly string[] {
   if (table === 'product_tags') return readDocument({ document: text })?.tags ?? [];
-  // Boundary: the store of articles writes a list of strings.
-  return JSON.parse(text) as string[];
+  return parseStored(text);
 }
 
 function tagsCheck(database: Storage, table: 'product_tags' | 'article_tags'): Check {

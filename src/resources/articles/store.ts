@@ -1,6 +1,7 @@
 /** The queries of articles. */
 
 import type { Cause, Outbox } from '../../events/outbox.ts';
+import { parseStored } from '../../storage/damage.ts';
 import type { Database, Transaction } from '../../storage/database.ts';
 import { type Author, type AuthoredStore, authoredStore, type Stored } from '../authored/store.ts';
 import { articleText } from '../search/texts.ts';
@@ -31,8 +32,7 @@ export interface ArticleStore
 }
 
 export function articleOf(row: StoredArticle) {
-  // Boundary: `columnsOf` alone writes the tags, from fields that the schema has checked.
-  const tags = JSON.parse(row.tags) as string[];
+  const tags = parseStored<string[]>(row.tags);
   return {
     id: row.id,
     title: row.title,

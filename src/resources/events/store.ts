@@ -1,5 +1,6 @@
 /** The queries of events, for those who read them; events/outbox.ts writes them. */
 import { eventColumns as columns, type StoredEvent } from '../../events/outbox.ts';
+import { requireWhole } from '../../storage/damage.ts';
 import type { Database, Session } from '../../storage/database.ts';
 import { type Listed, type ListRequest, lister } from '../../storage/list/index.ts';
 import { prepared } from '../../storage/prepared.ts';
@@ -10,7 +11,7 @@ export interface EventStore {
   find(session: Session, id: number): Promise<StoredEvent | undefined>;
 }
 
-/** The representation as JSON text; the documents are JSON text already. */
+/** The representation as JSON text; the documents are JSON text already. @throws StorageError `damaged` when one is not */
 export function eventJson(row: StoredEvent): string {
   const start = JSON.stringify({
     id: row.id,
@@ -21,7 +22,9 @@ export function eventJson(row: StoredEvent): string {
     requestId: row.request_id,
   }).slice(0, -1);
   const createdAt = new Date(row.created_at).toISOString();
-  return `${start},"before":${row.old_document ?? 'null'},"after":${row.new_document ?? 'null'},"createdAt":"${createdAt}"}`;
+  return requireWhole(
+    `${start},"before":${row.old_document ?? 'null'},"after":${row.new_document ?? 'null'},"createdAt":"${createdAt}"}`,
+  );
 }
 
 export function eventStore(database: Database): EventStore {

@@ -3,6 +3,7 @@
 import type { Seller } from '../../config.ts';
 import type { Cause, Outbox } from '../../events/outbox.ts';
 import { fromMinor } from '../../money.ts';
+import { parseStored } from '../../storage/damage.ts';
 import type { Database, Session, Transaction } from '../../storage/database.ts';
 import { type Lister, lister } from '../../storage/list/index.ts';
 import { momentOfChange } from '../../storage/moments.ts';
@@ -61,8 +62,7 @@ const columns = [
 export const numberText = (number: number) => `INV-${String(number).padStart(6, '0')}`;
 
 export function snapshotOf({ document }: Pick<StoredInvoice, 'document'>): Snapshot {
-  // Boundary: written by `issue` alone.
-  return JSON.parse(document) as Snapshot;
+  return parseStored<Snapshot>(document);
 }
 
 /** The representation without links. */

@@ -7,6 +7,7 @@ import type { Cause, Outbox } from '../../events/outbox.ts';
 import type { Caller } from '../../http/access.ts';
 import type { ErrorCode } from '../../http/errors.ts';
 import type { Clock } from '../../ports/clock.ts';
+import { parseStored } from '../../storage/damage.ts';
 import { type Database, type Session, StorageError, type Transaction } from '../../storage/database.ts';
 import { type Listed, type ListRequest, lister } from '../../storage/list/index.ts';
 import { prepared } from '../../storage/prepared.ts';
@@ -61,7 +62,7 @@ export function apiKeyOf(row: StoredKey): ApiKey {
   return {
     id: row.id,
     name: row.name,
-    scopes: JSON.parse(row.scopes),
+    scopes: parseStored(row.scopes),
     rateLimit: row.rate_limit,
     prefix: row.prefix,
     expiresAt: momentOf(row.expires_at),
@@ -151,7 +152,7 @@ export function keyStore(database: Database, clock: Clock, outbox: Outbox): KeyS
         kind: 'key',
         subject: `key:${row.id}`,
         keyId: row.id,
-        scopes: new Set(JSON.parse(row.scopes)),
+        scopes: new Set(parseStored<string[]>(row.scopes)),
         rateLimit: row.rate_limit ?? undefined,
       };
     },

@@ -2,6 +2,7 @@
 import type { Consumer } from '../../events/dispatcher.ts';
 import type { StoredEvent } from '../../events/outbox.ts';
 import { notificationQueue } from '../../events/subscriptions.ts';
+import { parseStored } from '../../storage/damage.ts';
 import type { EventStore } from '../events/store.ts';
 import type { UserStore } from '../users/store.ts';
 import type { NotificationStore } from './store.ts';
@@ -48,8 +49,7 @@ export function notificationConsumer({ events, users, notifications }: Stores): 
       const event = await events.find(session, Number(payload));
       const news = event && newsByType[event.type];
       if (event === undefined || news === undefined) return;
-      // Boundary: outbox.record is given representations, which are JSON objects.
-      const document = JSON.parse(event.new_document ?? event.old_document ?? '{}') as Document;
+      const document = parseStored<Document>(event.new_document ?? event.old_document ?? '{}');
       const reader = news.reader(event, document);
       // Someone who has been deleted since is not told anything any more.
       if (typeof reader !== 'number' || (await users.find(session, reader)) === undefined) return;

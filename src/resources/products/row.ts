@@ -3,7 +3,7 @@
  * is; the other columns are what SQL filters, sorts and keeps unique. Both are made here, and a product's rating
  * by ratings.ts.
  */
-import { requireWhole } from '../../storage/damage.ts';
+import { parseStored } from '../../storage/damage.ts';
 import type { ProductsTable } from '../../storage/tables.ts';
 import type { Product, ProductFields, Rating } from './schema.ts';
 
@@ -21,8 +21,7 @@ export function productJson(row: { readonly id: number; readonly document: strin
 
 /** The representation as a value. */
 export function productOf(row: StoredProduct): Product {
-  // Boundary: `document` is written by `rowOf` and ratings.ts alone, from fields that the schema has checked.
-  return JSON.parse(requireWhole(productJson(row))) as Product;
+  return parseStored<Product>(productJson(row));
 }
 
 /** What is written with a product's fields; the sums behind its rating have a writer of their own: ratings.ts. */

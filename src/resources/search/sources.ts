@@ -1,5 +1,6 @@
 /** The texts of what is in the index, read from the tables of the resources themselves. */
 import { type CompiledQuery, type RawBuilder, sql } from 'kysely';
+import { parseStored } from '../../storage/damage.ts';
 import type { Database, Session } from '../../storage/database.ts';
 import {
   idAt,
@@ -40,8 +41,7 @@ function searchSources({ build }: Pick<Database, 'build'>): Readonly<Record<Sear
   );
   return {
     product: reading(sql<{ id: number; document: string }>`select id, document from products`, row => {
-      // Boundary: products/store.ts has written the document from fields that the schema has checked.
-      return searchTextOf(JSON.parse(`{${row.document}`) as ProductFields);
+      return searchTextOf(parseStored<ProductFields>(`{${row.document}`));
     }),
     article: reading(sql<Article>`select id, title, body, tags from articles`, articleText),
     post: reading(

@@ -1,4 +1,5 @@
 /** What is searched of articles, orders and users: their stores tell the index, and hits show it. */
+import { parseStored } from '../../storage/damage.ts';
 import type { SearchText } from '../../storage/search/words.ts';
 
 export interface Article {
@@ -22,8 +23,7 @@ export interface User {
 }
 
 export function articleText({ title, body, tags }: Pick<Article, 'title' | 'body' | 'tags'>): SearchText {
-  // Boundary: the store writes a list of strings.
-  return { title, body: [body, ...(JSON.parse(tags) as string[])].join(' · ') };
+  return { title, body: [body, ...parseStored<string[]>(tags)].join(' · ') };
 }
 
 /** An order's number, and what was ordered. Whose it is does not belong to an order as it is read. */

@@ -2,6 +2,7 @@
 import { sql } from 'kysely';
 import type { Cause, Outbox } from '../../events/outbox.ts';
 import type { Role } from '../../http/access.ts';
+import { parseStored } from '../../storage/damage.ts';
 import { type Database, type Session, StorageError, type Transaction } from '../../storage/database.ts';
 import { type Lister, lister } from '../../storage/list/index.ts';
 import { momentOfChange } from '../../storage/moments.ts';
@@ -98,7 +99,7 @@ export function userOf(row: UserRow): User {
     email: row.email,
     // Boundary: the table's own check allows nothing else.
     role: row.role as Role,
-    tags: JSON.parse(row.tags),
+    tags: parseStored(row.tags),
     version: row.version,
     pendingEmail: row.pending_email,
     verifiedAt: row.verified_at === null ? null : new Date(row.verified_at).toISOString(),

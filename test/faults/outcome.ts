@@ -1,0 +1,70 @@
+/** What a scenario has come to: printed in one line, and asserted. */
+import { expect } from 'bun:test';
+import { appendFileSync } from 'node:fs';
+
+const given = process.env.FAULT_ROUNDS;
+
+/** How often a scenario is repeated: FAULT_ROUNDS times where that is set, else as often as it needs to say something. */
+export const roundsOf = (full: number): number =>
+  given === undefined || given === '' ? full : Number(given);
+
+/** A short run, as for every change: what takes long without showing more is left out. */
+export const isShort = roundsOf(100) < 10;
+
+export interface Scenario {
+  /** Of the table in docs/reliability.md. */
+  readonly name: string;
+  /** What is done to the service. */
+  readonly done: string;
+  readonly database: string;
+  readonly rounds: number;
+}
+
+export interface Evidence {
+  /** What clients were told had been done, each by a name of its own. */
+  readonly acknowledged: Iterable<string | number>;
+  /** What is there afterwards; what nobody was told of may be among it. */
+  readonly found: Iterable<string | number>;
+  /** Responses and states that must not be. */
+  readonly broken?: readonly string[];
+}
+
+/** @throws Error of the test when anything is lost, there twice, or broken: with the first few of each */
+export function conclude({ name, done, database, rounds }: Scenario, evidence: Evidence): void {
+  const acknowledged = new Set(evidence.acknowledged);
+  const all = [...evidence.found];
+  const found = new Set(all);
+  const lost = [...acknowledged.difference(found)];
+  const duplicate = all.length === found.size ? [] : repeated(all);
+  const broken = evidence.broken ?? [];
+  const numbers = [acknowledged.size, found.size, lost.length, duplicate.length, broken.length];
+  const counted = ['acknowledged', 'found', 'lost', 'duplicate', 'broken'].map(
+    (what, index) => `${what} ${shown(numbers[index])}`,
+  );
+  console.log(`${name} (${database}, ${rounds} ${rounds === 1 ? 'round' : 'rounds'}): ${counted.join(', ')}`);
+  const table = process.env.FAULT_TABLE;
+  if (table !== undefined) {
+    const cells = [name, done, shown(rounds), ...numbers.map(shown), database];
+    appendFileSync(table, `| ${cells.join(' | ')} |\n`);
+  }
+  expect({ lost: firstOf(lost), duplicate: firstOf(duplicate), broken: firstOf(broken) }).toEqual({
+    lost: [],
+    duplicate: [],
+    broken: [],
+  });
+  // A scenario in which nothing was acknowledged has shown nothing.
+  expect(acknowledged.size).toBeGreaterThan(0);
+}
+
+const shown = (number = 0): string => number.toLocaleString('en');
+const firstOf = <T>(values: readonly T[]): T[] => values.slice(0, 5);
+
+function repeated<T>(values: readonly T[]): T[] {
+  const seen = new Set<T>();
+  return values.filter(value => seen.size === seen.add(value).size);
+}
+
+/** Says in one line why a scenario is not run. */
+export function skipped(name: string, reason: string): void {
+  console.log(`skipped: ${name}: ${reason}`);
+}
