@@ -138,7 +138,7 @@ export interface paths {
         get?: never;
         /**
          * Change one’s own password
-         * @description Ends all sessions: sign in again with the new password. After ten wrong current passwords in 15 minutes it is 429.
+         * @description Ends all sessions: sign in again with the new password. After a few wrong current passwords each further one has to wait, with 429.
          *
          *     Access: the roles admin, editor, user.
          */

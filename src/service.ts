@@ -1,5 +1,4 @@
 /** The whole service in one process: everything is made here, handed to what needs it, and closed again. */
-import { join } from 'node:path';
 import { version as release } from '../package.json';
 import { type App, createApp } from './app.ts';
 import { type Config, ConfigError, loadConfig } from './config.ts';
@@ -13,8 +12,7 @@ import { entryLinks } from './http/hal/entry.ts';
 import { idempotency as createIdempotency } from './http/idempotency.ts';
 import { openApiDocument } from './http/openapi/index.ts';
 import { paginator as createPaginator } from './http/paginate.ts';
-import { memoryQuota, type QuotaFactory } from './http/quota/index.ts';
-import { sharedQuota } from './http/quota/shared.ts';
+import { createLimits } from './http/quota/factory.ts';
 import { createStopControl } from './http/stopping.ts';
 import { mailLimits } from './mail/limits.ts';
 import { createMails, mailConsumer } from './mail/mails.ts';
@@ -24,7 +22,7 @@ import { loopDelay } from './operations/loop-delay.ts';
 import { observer as createObserver, type Observer } from './operations/observe.ts';
 import { createDocs } from './operations/pages/docs.ts';
 import type { Clock } from './ports/clock.ts';
-import { fileMailer, type Mailer, smtpMailer } from './ports/mail.ts';
+import { createMailer } from './ports/mail.ts';
 import { knownAddresses } from './resources/auth/known-addresses.ts';
 import { sessionStore } from './resources/auth/store.ts';
 import { createTokens } from './resources/auth/tokens.ts';
@@ -77,7 +75,10 @@ export interface Service {
 export function startService(options: ServiceOptions): Service {
   const { config, clock, log, database } = options;
   const secrets = loadSecrets(config);
-  const createQuota = quotaFactory(config, clock, database);
+  const { createQuota, delays } = createLimits(
+    clock,
+    config.DATABASE_URL === undefined ? undefined : database,
+  );
   const quota = createQuota('requests', config.RATE_LIMIT, config.RATE_WINDOW, { failsOpen: true });
   const observer = createObserver(log, clock);
   const idempotency = createIdempotency(database, clock, secrets);
@@ -91,6 +92,7 @@ export function startService(options: ServiceOptions): Service {
     paginator: createPaginator(secrets[0]),
     outbox: createOutbox(database, queue),
     mails: createMails(queue, seal, limits, log),
+    delays,
     log,
     queue,
   };
@@ -157,17 +159,28 @@ export function startService(options: ServiceOptions): Service {
     sweepEveryMs,
   );
 
-  /** Forgets what has expired: sessions, known addresses, tokens of mails, idempotent answers, quota windows and, if so set, events. */
+  /** Forgets what has expired: sessions, known addresses, failed attempts, tokens of mails, idempotent answers, quota windows and, if so set, events. */
   async function sweep(): Promise<void> {
     const sessions = await database.write(session => sessionStore(database).sweep(session, clock.now()));
     const places = await database.write(session => knownAddresses(database).sweep(session, clock.now()));
+    const attempts = await delays.sweep();
     const tokens = await database.write(session => mailTokens(database).sweep(session, clock.now()));
     const addresses = await database.write(session => addressTokens(database).sweep(session, clock.now()));
     const recipients = await database.write(session => limits.sweep(session, clock.now()));
     const answers = await idempotency.sweep();
     const counters = await quota.sweep();
     const forgotten = await events.sweep(stopping.hasBegun);
-    log.debug('swept', { sessions, places, tokens, addresses, recipients, answers, counters, ...forgotten });
+    log.debug('swept', {
+      sessions,
+      places,
+      attempts,
+      tokens,
+      addresses,
+      recipients,
+      answers,
+      counters,
+      ...forgotten,
+    });
   }
 
   return {
@@ -204,7 +217,7 @@ export async function createDocument(): Promise<Record<string, unknown>> {
   const clock = { now: () => 0 };
   const secret = 'signs nothing: no endpoint is run here';
   const database = openSqlite(':memory:');
-  const createQuota: QuotaFactory = (_, limit, window) => memoryQuota(limit, window, clock);
+  const { createQuota, delays } = createLimits(clock);
   const queue = createQueue(database);
   const silent = createLog('silent', () => undefined, clock.now);
   const services = {
@@ -214,7 +227,7 @@ export async function createDocument(): Promise<Record<string, unknown>> {
     paginator: createPaginator(secret),
     outbox: createOutbox(database, queue),
     mails: createMails(queue, createSeal([secret], 'mail'), mailLimits(database, config), silent),
-
+    delays,
     log: silent,
     queue,
   };
@@ -247,20 +260,6 @@ export async function createDocument(): Promise<Record<string, unknown>> {
 
 function documentOf(version: PublishedVersion, operations: readonly Endpoint[]): Record<string, unknown> {
   return openApiDocument({ resources: version.endpoints, operations, version });
-}
-
-function createMailer({ SMTP_URL, MAIL_FROM, DATA_DIR }: Config): Mailer {
-  return SMTP_URL === undefined
-    ? fileMailer(join(DATA_DIR, 'outbox'), MAIL_FROM)
-    : smtpMailer(SMTP_URL, MAIL_FROM);
-}
-
-/** One process counts in memory; replicas count together, in the database they share. */
-function quotaFactory(config: Config, clock: Clock, database: Database): QuotaFactory {
-  return (name, limit, window, options) =>
-    config.DATABASE_URL === undefined
-      ? memoryQuota(limit, window, clock)
-      : sharedQuota({ ...options, name, limit, window, clock, database });
 }
 
 /** @throws ConfigError when the address cannot be listened on */

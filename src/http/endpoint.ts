@@ -8,7 +8,7 @@ import type { Transaction } from '../storage/database.ts';
 import type { Access, Caller } from './access.ts';
 import type { ErrorCode } from './errors.ts';
 import { halJson } from './negotiate.ts';
-import type { Quota } from './quota/index.ts';
+import type { Quota, QuotaState } from './quota/index.ts';
 import type { Reply } from './response/reply.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -92,10 +92,11 @@ export interface Input<Params, Query, Body> {
   /**
    * Charges a quota of the operation's own, whose numbers the answer then shows in place of the caller's.
    * @param message what is used up, for people
-   * @returns a function that gives the request back
    * @throws HttpError 429
    */
-  charge(quota: Quota, subject: string, message: string): Promise<() => void>;
+  charge(quota: Quota, subject: string, message: string): Promise<void>;
+  /** Has the answer show a limit of the operation's own in place of the caller's. */
+  showQuota(quota: Pick<Quota, 'limit' | 'window'>, state: QuotaState): void;
   /** This request as the cause of what it changes, at this moment. */
   cause(): Cause;
   /** Runs the one transaction of this request; with Idempotency-Key, its answer is stored in it. */

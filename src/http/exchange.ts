@@ -24,6 +24,11 @@ export interface ServerContext {
   write(exchange: Exchange, work: (session: Transaction) => Promise<Reply>): Promise<Reply>;
 }
 
+interface OwnQuota {
+  readonly quota: Pick<Quota, 'limit' | 'window'>;
+  readonly state: QuotaState;
+}
+
 /** Who calls before anybody has asked. */
 const nobody: Anonymous = { kind: 'anonymous', subject: 'nobody', problem: undefined };
 const noBytes = new Uint8Array();
@@ -36,8 +41,8 @@ export class Exchange implements Input<unknown, unknown, unknown> {
   endpoint: Endpoint | undefined = undefined;
   caller: Caller = nobody;
   quota: QuotaState | undefined = undefined;
-  /** A quota of the operation's own, in place of the caller's; of several, the one with the least left. */
-  ownQuota: { readonly quota: Quota; readonly state: QuotaState } | undefined = undefined;
+  /** A limit of the operation's own, in place of the caller's. */
+  ownQuota: OwnQuota | undefined = undefined;
   /** The media type negotiated for a success. */
   mediaType = json;
   /** Whether the handler has compared the conditions of the request with the resource. */
@@ -96,15 +101,13 @@ export class Exchange implements Input<unknown, unknown, unknown> {
       const state = await quota.charge(subject);
       this.showQuota(quota, state);
       if (!state.allowed) throw usedUp(message, state, this.serverContext.now());
-      return () => this.showQuota(quota, quota.refund(subject));
     };
   }
 
-  /** Of several quotas the answer shows the one with the least left. */
-  private showQuota(quota: Quota, state: QuotaState): void {
-    const shown = this.ownQuota;
-    const tighter = shown === undefined || shown.quota === quota || state.remaining < shown.state.remaining;
-    if (tighter) this.ownQuota = { quota, state };
+  get showQuota(): Input<unknown, unknown, unknown>['showQuota'] {
+    return (quota, state) => {
+      this.ownQuota = { quota, state };
+    };
   }
 
   get cause(): () => Cause {

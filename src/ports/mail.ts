@@ -1,6 +1,7 @@
 /** Mail as it leaves the service: through SMTP, or into files where there is no mail server. */
 import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Config } from '../config.ts';
 import { PermanentFailure } from '../events/dispatcher.ts';
 
 export interface Attachment {
@@ -138,4 +139,11 @@ function isFinal(error: unknown): boolean {
   if (reply < 500 || signInReplies.includes(reply)) return false;
   // 552: the message is larger than the server takes.
   return error.command !== 'MAIL FROM' || reply === 552;
+}
+
+/** By SMTP where there is a server, otherwise into files. */
+export function createMailer({ SMTP_URL, MAIL_FROM, DATA_DIR }: Config): Mailer {
+  return SMTP_URL === undefined
+    ? fileMailer(join(DATA_DIR, 'outbox'), MAIL_FROM)
+    : smtpMailer(SMTP_URL, MAIL_FROM);
 }

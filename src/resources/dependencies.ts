@@ -1,8 +1,10 @@
 /** What endpoints are given to work with. */
+
 import type { Config } from '../config.ts';
 import type { Outbox } from '../events/outbox.ts';
 import type { Queue } from '../events/queue.ts';
 import type { Paginator } from '../http/paginate.ts';
+import type { Delays } from '../http/quota/delays.ts';
 import type { Mails } from '../mail/mails.ts';
 import type { Log } from '../operations/log.ts';
 import type { Clock } from '../ports/clock.ts';
@@ -16,6 +18,8 @@ export interface Dependencies {
   readonly outbox: Outbox;
   readonly mails: Mails;
   readonly log: Log;
+  /** Against guessing. */
+  readonly delays: Delays;
   /** What else is to be done after a commit. */
   readonly queue: Queue;
 }

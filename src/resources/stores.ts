@@ -3,10 +3,9 @@ import type { QuotaFactory } from '../http/quota/index.ts';
 import { stripePayments } from '../ports/stripe.ts';
 import { articleStore } from './articles/store.ts';
 import { passwordProof } from './auth/current-password.ts';
-import { attemptGuard } from './auth/guard.ts';
+import { createGuards } from './auth/guard.ts';
 import { knownAddresses } from './auth/known-addresses.ts';
 import { passwordCheck } from './auth/passwords.ts';
-import { signInGuard } from './auth/sign-in-guard.ts';
 import { sessionStore } from './auth/store.ts';
 import type { Tokens } from './auth/tokens.ts';
 import { commentStore } from './comments/store.ts';
@@ -30,20 +29,10 @@ import { mailTokens as mailTokenStore } from './users/mail-tokens.ts';
 import { userStore } from './users/store.ts';
 import { createWeather } from './weather/observations.ts';
 
-/** In 15 minutes, per account and per address: failed sign-ins, and requests for mail with a link. */
-const accountAttempts = 10;
-const addressAttempts = 100;
-const attemptWindow = 900;
-
 export type Stores = ReturnType<typeof createStores>;
 
 export function createStores(services: Dependencies, tokens: Tokens, createQuota: QuotaFactory) {
-  const { database, clock, config, queue, outbox, mails } = services;
-  const guardOf = (what: string) =>
-    attemptGuard({
-      perAccount: createQuota(`${what} account`, accountAttempts, attemptWindow),
-      perAddress: createQuota(`${what} address`, addressAttempts, attemptWindow),
-    });
+  const { database, clock, config, queue, outbox, mails, delays } = services;
   const known = knownAddresses(database);
   const orders = orderStore(database, outbox);
   const invoices = invoiceStore(database, outbox, config.INVOICE_SELLER);
@@ -53,14 +42,13 @@ export function createStores(services: Dependencies, tokens: Tokens, createQuota
   const users = userStore(database, outbox);
   const sessions = sessionStore(database);
   const passwords = passwordCheck();
-  const guard = guardOf('secrets');
+  const guards = createGuards(database, known, delays, clock);
   return {
     tokens,
     passwords,
-    guard,
-    signInGuard: signInGuard(database, known, createQuota),
+    guards,
     knownAddresses: known,
-    proof: passwordProof(guard, passwords),
+    proof: passwordProof(guards.currentPassword, passwords),
     addresses: userAddresses({
       users,
       sessions,
@@ -69,7 +57,6 @@ export function createStores(services: Dependencies, tokens: Tokens, createQuota
       mailTemplates,
       knownAddresses: known,
     }),
-    mailGuard: guardOf('mail'),
     sessions,
     keys: keyStore(database, clock, outbox),
     users,

@@ -1,4 +1,4 @@
-/** The columns of the tables of sessions and of the tokens that mails carry; the others are in tables.ts. */
+/** The columns of the tables of sessions, of attempts at secrets and of the tokens that mails carry; the others are in tables.ts. */
 
 export interface SessionsTable {
   id: string;
@@ -28,4 +28,12 @@ export interface AddressTokensTable {
   user_version: number;
   created_at: number;
   expires_at: number;
+}
+
+/** Attempts at a secret that have failed, each kept under a hash of what they count against: see http/quota/delays.ts. */
+export interface FailedAttemptsTable {
+  hash: string;
+  failures: number;
+  failed_at: number;
+  failed_before: number;
 }

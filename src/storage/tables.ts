@@ -3,7 +3,12 @@
  * Moments are epoch milliseconds; lists and objects are JSON text; ids are 32-bit integers.
  */
 import type { Generated } from 'kysely';
-import type { AddressTokensTable, SessionsTable, UserTokensTable } from './tables-credentials.ts';
+import type {
+  AddressTokensTable,
+  FailedAttemptsTable,
+  SessionsTable,
+  UserTokensTable,
+} from './tables-credentials.ts';
 
 export interface ProductsTable {
   id: Generated<number>;
@@ -275,6 +280,7 @@ export interface Tables {
   users: UsersTable;
   sessions: SessionsTable;
   known_addresses: KnownAddressesTable;
+  failed_attempts: FailedAttemptsTable;
   api_keys: ApiKeysTable;
   idempotency_keys: IdempotencyKeysTable;
   quotas: QuotasTable;

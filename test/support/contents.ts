@@ -4,7 +4,7 @@ import { sql } from 'kysely';
 import type { TestService } from './service.ts';
 
 /** Counting requests is not a write that a refused request must not make. */
-const bookkeeping = ['quotas'];
+const bookkeeping = ['quotas', 'failed_attempts'];
 
 const tables = new WeakMap<TestService['database'], readonly string[]>();
 

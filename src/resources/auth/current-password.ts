@@ -11,17 +11,16 @@ import type { PasswordCheck } from './passwords.ts';
  * @throws HttpError 403 when it is wrong, 429 when there have been too many attempts
  */
 export type PasswordProof = (
-  input: Pick<Input<unknown, unknown, unknown>, 'charge' | 'address'>,
+  input: Pick<Input<unknown, unknown, unknown>, 'showQuota' | 'address'>,
   user: Pick<StoredUser, 'email_key' | 'password_hash'>,
   currentPassword: string,
 ) => Promise<void>;
 
 export function passwordProof(guard: Guard, passwords: PasswordCheck): PasswordProof {
-  return async ({ charge, address }, user, currentPassword) => {
-    const attempt = await guard({ charge, address }, user.email_key);
-    if (!(await passwords.verify(currentPassword, user.password_hash))) throw wrongPassword();
-    attempt.succeeded();
-  };
+  return (from, user, currentPassword) =>
+    guard(from, user.email_key, async () => {
+      if (!(await passwords.verify(currentPassword, user.password_hash))) throw wrongPassword();
+    });
 }
 
 export const wrongPassword = () => new HttpError('WRONG_PASSWORD', { details: [wrong] });

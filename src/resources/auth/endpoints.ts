@@ -5,11 +5,10 @@ import { HttpError } from '../../http/errors.ts';
 import { noContent, secret } from '../../http/response/reply.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { emailKey, type StoredUser, type UserStore } from '../users/store.ts';
-import type { Guard } from './guard.ts';
+import type { Guards } from './guard.ts';
 import type { KnownAddresses } from './known-addresses.ts';
 import type { PasswordCheck } from './passwords.ts';
 import * as schema from './schema.ts';
-import type { SignInGuard } from './sign-in-guard.ts';
 import { type SessionStore, tokenHash } from './store.ts';
 import { accessLifetime, refreshIdleLifetime, refreshLifetime, type Tokens } from './tokens.ts';
 
@@ -18,17 +17,14 @@ export interface AuthOptions {
   readonly sessions: SessionStore;
   readonly tokens: Tokens;
   readonly passwords: PasswordCheck;
-  /** Against guessing passwords. */
-  readonly signInGuard: SignInGuard;
+  readonly guards: Guards;
   readonly knownAddresses: KnownAddresses;
-  /** Against guessing refresh tokens. */
-  readonly guard: Guard;
 }
 
 const tag = 'Authentication';
 
 export function authEndpoints({ database, clock }: Dependencies, options: AuthOptions): Endpoint[] {
-  const { users, sessions, tokens, passwords, guard, signInGuard, knownAddresses } = options;
+  const { users, sessions, tokens, passwords, guards, knownAddresses } = options;
 
   return [
     endpoint({
@@ -46,15 +42,15 @@ export function authEndpoints({ database, clock }: Dependencies, options: AuthOp
       },
       responses: { 200: { description: 'Access and refresh token.', schema: schema.tokenPair } },
       errors: ['INVALID_CREDENTIALS'],
-      async handle({ body, address, charge, write }) {
+      async handle({ body, address, showQuota, write }) {
         const account = emailKey(body.email);
-        let user: StoredUser | undefined;
-        const matches = await signInGuard({ charge, address }, account, async () => {
-          user = await users.findByEmail(database.read, body.email);
+        const user = await guards.signIn({ showQuota, address }, account, async () => {
+          const found = await users.findByEmail(database.read, body.email);
           // The same answer, after the same time, for an unknown user and a wrong password.
-          return passwords.verify(body.password, user?.password_hash);
+          const matches = await passwords.verify(body.password, found?.password_hash);
+          return requireMatch(matches ? found : undefined);
         });
-        const { id, password_hash, email_key } = requireMatch(matches ? user : undefined);
+        const { id, password_hash, email_key } = user;
         const sessionId = crypto.randomUUID();
         const refreshToken = await tokens.signRefresh(id, sessionId);
         return write(async session => {
@@ -88,27 +84,25 @@ export function authEndpoints({ database, clock }: Dependencies, options: AuthOp
       body: { kind: 'json', schema: schema.refreshRequest },
       responses: { 200: { description: 'A new access token.', schema: schema.accessTokenOnly } },
       errors: ['UNAUTHORIZED', 'TOKEN_EXPIRED'],
-      async handle({ body, address, charge, write }) {
+      async handle({ body, address, showQuota, write }) {
         const hash = tokenHash(body.refreshToken);
-        // Whose account it is, only a good token tells: those that are tried again and again are told apart.
-        const attempt = await guard({ charge, address }, `refresh ${hash}`);
-        const verified = await tokens.verifyRefresh(body.refreshToken);
-        if (typeof verified === 'string') throw unauthorized(verified);
-        const reply = await write(async session => {
-          const row = await sessions.findByToken(session, hash);
-          const now = clock.now();
-          if (row === undefined || row.id !== verified.sessionId) throw unauthorized('UNAUTHORIZED');
-          const idleSince = now - refreshIdleLifetime * 1000;
-          if (row.expires_at <= now || row.last_used_at <= idleSince) throw unauthorized('TOKEN_EXPIRED');
-          const user = await users.keep(session, row.user_id);
-          // A change of the password or role may have ended the session since it was read.
-          if (user === undefined || !(await sessions.touch(session, row.id, now)))
-            throw unauthorized('UNAUTHORIZED');
-          // Signing waits for nothing outside this process, so it may be done while the transaction is open.
-          return secret(200, { accessToken: await tokens.signAccess(user), expiresIn: accessLifetime });
+        return guards.token({ showQuota, address }, hash, async () => {
+          const verified = await tokens.verifyRefresh(body.refreshToken);
+          if (typeof verified === 'string') throw unauthorized(verified);
+          return write(async session => {
+            const row = await sessions.findByToken(session, hash);
+            const now = clock.now();
+            if (row === undefined || row.id !== verified.sessionId) throw unauthorized('UNAUTHORIZED');
+            const idleSince = now - refreshIdleLifetime * 1000;
+            if (row.expires_at <= now || row.last_used_at <= idleSince) throw unauthorized('TOKEN_EXPIRED');
+            const user = await users.keep(session, row.user_id);
+            // A change of the password or role may have ended the session since it was read.
+            if (user === undefined || !(await sessions.touch(session, row.id, now)))
+              throw unauthorized('UNAUTHORIZED');
+            // Signing waits for nothing outside this process, so it may be done while the transaction is open.
+            return secret(200, { accessToken: await tokens.signAccess(user), expiresIn: accessLifetime });
+          });
         });
-        attempt.succeeded();
-        return reply;
       },
     }),
     endpoint({

@@ -1,38 +1,138 @@
-/** What stands before an attempt to guess a secret, or to make the service send mail. */
+/**
+ * What stands before every attempt to guess a secret, or to make the service send mail: a list of what the attempt
+ * counts against. It slows whoever guesses, not the owner: failures count against the account and the address together,
+ * and from an address that the user has signed in from before, failures made elsewhere do not count at all. From others,
+ * guesses of many addresses at one account, and of one address at many accounts, are slowed as well.
+ */
 import type { Input } from '../../http/endpoint.ts';
-import type { Quota } from '../../http/quota/index.ts';
+import type { Charge, DelayRule, Delays } from '../../http/quota/delays.ts';
+import { usedUp } from '../../http/quota/index.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { Database } from '../../storage/database.ts';
+import type { KnownAddresses } from './known-addresses.ts';
 
-/** Attempts in one window: those against one account, and those from one address. */
-export interface Attempts {
-  readonly perAccount: Quota;
-  readonly perAddress: Quota;
-}
-
-export interface Attempt {
-  /** Gives the attempt back: only failures count. */
-  succeeded(): void;
-}
+type From = Pick<Input<unknown, unknown, unknown>, 'showQuota' | 'address'>;
 
 /**
- * Counts an attempt before it is made; the answer's quota headers show how many are left.
- * @param account what it is made against; undefined when nobody can tell yet
- * @throws HttpError 429 when there have been too many, of the account or of the address
+ * Makes an attempt when there may be another, and counts it as a failure when it throws; the answer's quota headers
+ * show how many may fail before they have to be waited for.
+ * @param subject the account by `emailKey`, whether or not there is such a user; or the token that is tried
+ * @throws HttpError 429
  */
-export type Guard = (
-  input: Pick<Input<unknown, unknown, unknown>, 'charge' | 'address'>,
-  account: string | undefined,
-) => Promise<Attempt>;
+export type Guard = <T>(from: From, subject: string, attempt: () => Promise<T>) => Promise<T>;
 
-const refusal = 'There have been too many attempts';
+export interface Guards {
+  /** Against guessing passwords when signing in. */
+  readonly signIn: Guard;
+  /** The same where a token alone is not enough: nobody is kept from signing in. */
+  readonly currentPassword: Guard;
+  /** Against guessing refresh tokens and those of mails. */
+  readonly token: Guard;
+  /** Against filling somebody's mailbox: also what succeeds counts. */
+  readonly mail: Guard;
+}
 
-export function attemptGuard({ perAccount, perAddress }: Attempts): Guard {
-  return async ({ charge, address }, account) => {
-    const refunds = [await charge(perAddress, address, refusal)];
-    if (account !== undefined) refunds.push(await charge(perAccount, account, refusal));
-    return {
-      succeeded() {
-        for (const refund of refunds) refund();
-      },
+/** Failures without a delay, the seconds in which they are forgiven, and the longest delay in seconds. */
+const limits = {
+  /** Of an account and an address, of a token, or of mails to an account from an address. */
+  pair: [5, 900, 900],
+  token: [10, 900, 900],
+  mail: [10, 900, 900],
+  /** Of an account and an address that is known: whoever shares it keeps the owner waiting for a minute at most. */
+  knownPair: [20, 300, 60],
+  /** Of an account from all addresses that are not known. */
+  account: [100, 900, 60],
+  /** Of an address, whatever it tries. */
+  address: [100, 900, 900],
+} as const;
+
+const refusal = 'There have been too many attempts from here';
+
+export function createGuards(
+  { read }: Pick<Database, 'read'>,
+  known: KnownAddresses,
+  delays: Delays,
+  clock: Clock,
+): Guards {
+  const inTurn = turns();
+
+  /** @param chargesOf the first is the narrowest */
+  function guard(
+    chargesOf: (subject: string, address: string) => Promise<Charge[]> | Charge[],
+    keeps = false,
+  ): Guard {
+    return async (from, subject, attempt) => {
+      const charges = await chargesOf(subject, from.address);
+      const [narrowest] = charges;
+      // One after the other: an attempt is charged before it is made, and those that succeed are given back, so any
+      // number of right ones at once are let in, and no number of wrong ones at once gets past the limit.
+      return inTurn(`${narrowest?.rule.name} ${narrowest?.subject}`, async () => {
+        const { rule, state } = await delays.charge(charges);
+        from.showQuota(rule, state);
+        if (!state.allowed) throw usedUp(refusal, state, clock.now());
+        const made = await attempt();
+        if (keeps) return made;
+        const refunded = await delays.refund(charges);
+        from.showQuota(refunded.rule, refunded.state);
+        return made;
+      });
     };
+  }
+
+  function passwordGuard(what: string): Guard {
+    const rules = {
+      pair: rule(`${what} pair`, limits.pair),
+      knownPair: rule(`${what} known pair`, limits.knownPair),
+      account: rule(`${what} account`, limits.account),
+      address: rule(`${what} address`, limits.address),
+    };
+    return guard(async (account, address) => {
+      const pair = `${account} ${address}`;
+      if (await known.isKnown(read, account, address)) return [{ rule: rules.knownPair, subject: pair }];
+      return [
+        { rule: rules.pair, subject: pair },
+        { rule: rules.account, subject: account },
+        { rule: rules.address, subject: address },
+      ];
+    });
+  }
+
+  const tokenRules = [rule('token', limits.token), rule('token address', limits.address)] as const;
+  const mailRules = [rule('mail pair', limits.mail), rule('mail address', limits.address)] as const;
+  return {
+    signIn: passwordGuard('sign-in'),
+    currentPassword: passwordGuard('current password'),
+    token: guard((token, address) => [
+      { rule: tokenRules[0], subject: token },
+      { rule: tokenRules[1], subject: address },
+    ]),
+    mail: guard(
+      (account, address) => [
+        { rule: mailRules[0], subject: `${account} ${address}` },
+        { rule: mailRules[1], subject: address },
+      ],
+      true,
+    ),
+  };
+}
+
+function rule(name: string, [limit, window, longest]: readonly [number, number, number]): DelayRule {
+  return { name, limit, window, longest };
+}
+
+/** Runs work of the same key one after the other, in the order it came. */
+function turns(): <T>(key: string, work: () => Promise<T>) => Promise<T> {
+  const last = new Map<string, Promise<unknown>>();
+  return (key, work) => {
+    const turn = (last.get(key) ?? Promise.resolve()).then(work);
+    const ended = turn.then(
+      () => undefined,
+      () => undefined,
+    );
+    last.set(key, ended);
+    void ended.then(() => {
+      if (last.get(key) === ended) last.delete(key);
+    });
+    return turn;
   };
 }

@@ -15,7 +15,7 @@ import { invalidToken } from '../users/rules.ts';
 import { mailTokenExample } from '../users/schema.ts';
 import { emailKey, type StoredUser, type UserStore } from '../users/store.ts';
 import { type PasswordProof, wrongPassword } from './current-password.ts';
-import type { Guard } from './guard.ts';
+import type { Guards } from './guard.ts';
 import type { KnownAddresses } from './known-addresses.ts';
 import { hashPassword } from './passwords.ts';
 import * as schema from './schema.ts';
@@ -27,11 +27,8 @@ export interface PasswordOptions {
   readonly mailTokens: MailTokens;
   readonly mailTemplates: MailTemplates;
   readonly proof: PasswordProof;
-  /** Against guessing tokens. */
-  readonly guard: Guard;
+  readonly guards: Guards;
   readonly knownAddresses: KnownAddresses;
-  /** Against filling somebody's mailbox. */
-  readonly mailGuard: Guard;
 }
 
 const tag = 'Authentication';
@@ -64,7 +61,7 @@ export function forgottenPasswords(
 
 export function passwordEndpoints(services: Dependencies, options: PasswordOptions): Endpoint[] {
   const { database, clock, queue } = services;
-  const { users, sessions, mailTokens, mailTemplates, proof, guard, mailGuard, knownAddresses } = options;
+  const { users, sessions, mailTokens, mailTemplates, proof, guards, knownAddresses } = options;
 
   /** What no longer counts once there is another password. */
   async function endSessions(
@@ -87,7 +84,7 @@ export function passwordEndpoints(services: Dependencies, options: PasswordOptio
       operationId: 'changePassword',
       summary: 'Change one’s own password',
       description:
-        'Ends all sessions: sign in again with the new password. After ten wrong current passwords in 15 minutes it is 429.',
+        'Ends all sessions: sign in again with the new password. After a few wrong current passwords each further one has to wait, with 429.',
       tag,
       access: allow.everyone(),
       body: {
@@ -97,10 +94,10 @@ export function passwordEndpoints(services: Dependencies, options: PasswordOptio
       },
       responses: { 204: { description: 'The password was changed.' } },
       errors: ['WRONG_PASSWORD'],
-      async handle({ body, caller, address, charge, write, cause }) {
+      async handle({ body, caller, address, showQuota, write, cause }) {
         const user = caller.kind === 'user' ? await users.find(database.read, caller.userId) : undefined;
         if (user === undefined) throw unauthorized('UNAUTHORIZED');
-        await proof({ charge, address }, user, body.currentPassword);
+        await proof({ showQuota, address }, user, body.currentPassword);
         const passwordHash = await hashPassword(body.newPassword);
         return write(async session => {
           const before = await users.lock(session, user.id);
@@ -150,14 +147,14 @@ export function passwordEndpoints(services: Dependencies, options: PasswordOptio
       idempotent: false,
       body: { kind: 'json', schema: schema.forgotPassword, example: { email: 'ada@shop.example' } },
       responses: { 202: isQueued },
-      async handle({ body, address, charge, write }) {
+      async handle({ body, address, showQuota, write }) {
         const email = emailKey(body.email);
-        // Never given back: each of them may send a mail.
-        await mailGuard({ charge, address }, email);
-        return write(async session => {
-          await queue.add(session, { queue: forgotten, key: email, payload: email, at: clock.now() });
-          return queued();
-        });
+        return guards.mail({ showQuota, address }, email, () =>
+          write(async session => {
+            await queue.add(session, { queue: forgotten, key: email, payload: email, at: clock.now() });
+            return queued();
+          }),
+        );
       },
     }),
     endpoint({
@@ -176,25 +173,24 @@ export function passwordEndpoints(services: Dependencies, options: PasswordOptio
       },
       responses: { 204: { description: 'The password was set.' } },
       errors: ['INVALID_TOKEN'],
-      async handle({ body: { token, password }, address, charge, write, cause }) {
-        const attempt = await guard({ charge, address }, undefined);
-        const ownerOf = (session: Session) => mailTokens.ownerOf(session, token, purpose, clock.now());
-        if ((await ownerOf(database.read)) === undefined) throw invalidToken();
-        const passwordHash = await hashPassword(password);
-        const reply = await write(async session => {
-          const owner = await ownerOf(session);
-          const before = owner === undefined ? undefined : await users.lock(session, owner);
-          // Asked again: another request may have used it while this one waited for the user.
-          if (before === undefined || !(await mailTokens.use(session, token))) throw invalidToken();
-          const now = cause();
-          const user = before.verified_at === null ? await users.verify(session, before, now) : before;
-          await users.setPassword(session, user, passwordHash, now);
-          // The token of a mail that asks to confirm the address stays good: whoever opens it later learns that all is well.
-          await endSessions(session, user, address, now.at);
-          return noContent();
+      handle({ body: { token, password }, address, showQuota, write, cause }) {
+        return guards.token({ showQuota, address }, token, async () => {
+          const ownerOf = (session: Session) => mailTokens.ownerOf(session, token, purpose, clock.now());
+          if ((await ownerOf(database.read)) === undefined) throw invalidToken();
+          const passwordHash = await hashPassword(password);
+          return write(async session => {
+            const owner = await ownerOf(session);
+            const before = owner === undefined ? undefined : await users.lock(session, owner);
+            // Asked again: another request may have used it while this one waited for the user.
+            if (before === undefined || !(await mailTokens.use(session, token))) throw invalidToken();
+            const now = cause();
+            const user = before.verified_at === null ? await users.verify(session, before, now) : before;
+            await users.setPassword(session, user, passwordHash, now);
+            // The token of a mail that asks to confirm the address stays good: whoever opens it later learns that all is well.
+            await endSessions(session, user, address, now.at);
+            return noContent();
+          });
         });
-        attempt.succeeded();
-        return reply;
       },
     }),
   ];

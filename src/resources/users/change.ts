@@ -22,7 +22,7 @@ export interface ChangeStores {
 
 type RequestContext = Pick<Input<unknown, unknown, unknown>, 'caller' | 'url' | 'mediaType'>;
 type Changing = RequestContext &
-  Pick<Input<unknown, unknown, unknown>, 'precondition' | 'cause' | 'write' | 'charge' | 'address'>;
+  Pick<Input<unknown, unknown, unknown>, 'precondition' | 'cause' | 'write' | 'showQuota' | 'address'>;
 
 /** Reads what the links of a representation depend on. */
 export async function viewFor(

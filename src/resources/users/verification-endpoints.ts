@@ -6,7 +6,7 @@ import { invalid } from '../../http/errors.ts';
 import { noContent, secret } from '../../http/response/reply.ts';
 import { identifier } from '../../http/schema.ts';
 import type { Session } from '../../storage/database.ts';
-import type { Guard } from '../auth/guard.ts';
+import type { Guards } from '../auth/guard.ts';
 import { hashPassword } from '../auth/passwords.ts';
 import type { Dependencies } from '../dependencies.ts';
 import type { AddressTokens } from './address-tokens.ts';
@@ -22,8 +22,7 @@ export interface VerificationOptions {
   readonly mailTokens: MailTokens;
   readonly addressTokens: AddressTokens;
   readonly addresses: Addresses;
-  /** Against guessing tokens: counts per address. */
-  readonly guard: Guard;
+  readonly guards: Guards;
 }
 
 const tag = 'Users';
@@ -36,7 +35,7 @@ const vouches = (caller: Caller) =>
 
 export function verificationEndpoints(
   { clock, database }: Pick<Dependencies, 'clock' | 'database'>,
-  { users, mailTokens, addressTokens, addresses, guard }: VerificationOptions,
+  { users, mailTokens, addressTokens, addresses, guards }: VerificationOptions,
 ): Endpoint[] {
   return [
     endpoint({
@@ -52,29 +51,28 @@ export function verificationEndpoints(
       body: { kind: 'json', schema: schema.verification, optional: true, example },
       responses: { 200: { description: 'The user as it is now.', schema: schema.user } },
       errors: ['NOT_FOUND', 'INVALID_TOKEN', 'DUPLICATE'],
-      async handle({ params: { id }, body, caller, address, charge, url, mediaType, write, cause }) {
+      handle({ params: { id }, body, caller, address, showQuota, url, mediaType, write, cause }) {
         const token = vouches(caller) ? undefined : (body?.token ?? '');
-        const attempt = token === undefined ? undefined : await guard({ charge, address }, undefined);
-        const reply = await write(async session => {
-          const administrators = vouches(caller) ? await users.lockAdministrators(session) : [];
-          const before = visible(await users.lock(session, id), id, caller);
-          const refused = refusal(caller, before, before.role, administrators);
-          if (refused !== undefined) throw refused;
-          const view = { caller, url, mediaType, administrators };
-          const moved =
-            token === undefined ? undefined : await addresses.confirm(session, before, token, cause());
-          if (moved !== undefined) return showUser(moved, view);
-          if (before.verified_at !== null) return showUser(before, view);
-          if (token !== undefined) {
-            if (token === '') throw invalid('token', 'required', 'is required');
-            const owner = await mailTokens.ownerOf(session, token, purpose, clock.now());
-            if (owner !== id) throw invalidToken();
-          }
-          await mailTokens.withdraw(session, id, purpose);
-          return showUser(await users.verify(session, before, cause()), view);
-        });
-        attempt?.succeeded();
-        return reply;
+        const confirm = () =>
+          write(async session => {
+            const administrators = vouches(caller) ? await users.lockAdministrators(session) : [];
+            const before = visible(await users.lock(session, id), id, caller);
+            const refused = refusal(caller, before, before.role, administrators);
+            if (refused !== undefined) throw refused;
+            const view = { caller, url, mediaType, administrators };
+            const moved =
+              token === undefined ? undefined : await addresses.confirm(session, before, token, cause());
+            if (moved !== undefined) return showUser(moved, view);
+            if (before.verified_at !== null) return showUser(before, view);
+            if (token !== undefined) {
+              if (token === '') throw invalid('token', 'required', 'is required');
+              const owner = await mailTokens.ownerOf(session, token, purpose, clock.now());
+              if (owner !== id) throw invalidToken();
+            }
+            await mailTokens.withdraw(session, id, purpose);
+            return showUser(await users.verify(session, before, cause()), view);
+          });
+        return token === undefined ? confirm() : guards.token({ showQuota, address }, token, confirm);
       },
     }),
     endpoint({
@@ -90,25 +88,25 @@ export function verificationEndpoints(
       body: { kind: 'json', schema: schema.verifyRequest, example },
       responses: { 200: { description: 'Since when the address is confirmed.', schema: schema.verified } },
       errors: ['INVALID_TOKEN', 'DUPLICATE'],
-      async handle({ body: { token }, address, charge, write, cause }) {
-        const attempt = await guard({ charge, address }, undefined);
-        const reply = await write(async session => {
-          const context = await addressTokens.find(session, token, 'confirmation', clock.now());
-          const owner = context?.user_id ?? (await mailTokens.ownerOf(session, token, purpose, clock.now()));
-          const before = owner === undefined ? undefined : await users.lock(session, owner);
-          if (before === undefined) throw invalidToken();
-          if (context !== undefined) {
-            const moved = await addresses.confirm(session, before, token, cause());
-            if (moved === undefined) throw invalidToken();
-            return secret(200, { verifiedAt: userOf(moved).verifiedAt });
-          }
-          // Asked again: another request may have used it while this one waited for the user.
-          if (!(await mailTokens.use(session, token))) throw invalidToken();
-          const after = before.verified_at === null ? await users.verify(session, before, cause()) : before;
-          return secret(200, { verifiedAt: userOf(after).verifiedAt });
+      handle({ body: { token }, address, showQuota, write, cause }) {
+        return guards.token({ showQuota, address }, token, async () => {
+          return write(async session => {
+            const context = await addressTokens.find(session, token, 'confirmation', clock.now());
+            const owner =
+              context?.user_id ?? (await mailTokens.ownerOf(session, token, purpose, clock.now()));
+            const before = owner === undefined ? undefined : await users.lock(session, owner);
+            if (before === undefined) throw invalidToken();
+            if (context !== undefined) {
+              const moved = await addresses.confirm(session, before, token, cause());
+              if (moved === undefined) throw invalidToken();
+              return secret(200, { verifiedAt: userOf(moved).verifiedAt });
+            }
+            // Asked again: another request may have used it while this one waited for the user.
+            if (!(await mailTokens.use(session, token))) throw invalidToken();
+            const after = before.verified_at === null ? await users.verify(session, before, cause()) : before;
+            return secret(200, { verifiedAt: userOf(after).verifiedAt });
+          });
         });
-        attempt.succeeded();
-        return reply;
       },
     }),
     endpoint({
@@ -128,24 +126,23 @@ export function verificationEndpoints(
       },
       responses: { 204: { description: 'The address is restored, and the password set.' } },
       errors: ['INVALID_TOKEN', 'DUPLICATE'],
-      async handle({ body: { token, password }, address, charge, write, cause }) {
-        const attempt = await guard({ charge, address }, undefined);
-        const find = (session: Session) => addressTokens.find(session, token, 'restoration', clock.now());
-        if ((await find(database.read)) === undefined) throw invalidToken();
-        // Slow on purpose, so done before the transaction.
-        const passwordHash = await hashPassword(password);
-        const reply = await write(async session => {
-          const given = await find(session);
-          const before = given === undefined ? undefined : await users.lock(session, given.user_id);
-          const restored =
-            before === undefined
-              ? undefined
-              : await addresses.restore(session, before, token, passwordHash, cause());
-          if (restored === undefined) throw invalidToken();
-          return noContent();
+      handle({ body: { token, password }, address, showQuota, write, cause }) {
+        return guards.token({ showQuota, address }, token, async () => {
+          const find = (session: Session) => addressTokens.find(session, token, 'restoration', clock.now());
+          if ((await find(database.read)) === undefined) throw invalidToken();
+          // Slow on purpose, so done before the transaction.
+          const passwordHash = await hashPassword(password);
+          return write(async session => {
+            const given = await find(session);
+            const before = given === undefined ? undefined : await users.lock(session, given.user_id);
+            const restored =
+              before === undefined
+                ? undefined
+                : await addresses.restore(session, before, token, passwordHash, cause());
+            if (restored === undefined) throw invalidToken();
+            return noContent();
+          });
         });
-        attempt.succeeded();
-        return reply;
       },
     }),
   ];

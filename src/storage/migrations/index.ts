@@ -15,6 +15,7 @@ import { eventsInOrder } from './0013-events-in-order.ts';
 import { randomVersions } from './0014-random-versions.ts';
 import { knownAddresses } from './0015-known-addresses.ts';
 import { addresses } from './0016-addresses.ts';
+import { failedAttempts } from './0017-failed-attempts.ts';
 
 export const migrations: readonly Migration[] = [
   accounts,
@@ -32,4 +33,5 @@ export const migrations: readonly Migration[] = [
   randomVersions,
   knownAddresses,
   addresses,
+  failedAttempts,
 ];

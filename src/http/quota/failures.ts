@@ -1,0 +1,74 @@
+/** Where failed attempts are counted: one process counts in memory, replicas count together in their database. */
+import type { Database, Session } from '../../storage/database.ts';
+import { boundedMap } from '../cache/bounded-map.ts';
+import type { Counter, Counters } from './delays.ts';
+import { subjectLimit } from './index.ts';
+
+export function memoryCounters(): Counters {
+  const counters = boundedMap<string, Counter>(subjectLimit);
+  const read = (hashes: readonly string[]) => {
+    const found = new Map<string, Counter>();
+    for (const hash of hashes) {
+      const counter = counters.get(hash);
+      if (counter !== undefined) found.set(hash, counter);
+    }
+    return found;
+  };
+  return {
+    read,
+    async update(hashes, change) {
+      const { next, result } = change(read(hashes));
+      for (const [index, counter] of (next ?? []).entries()) counters.set(hashes[index] ?? '', counter);
+      return result;
+    },
+    // What is not used for long is dropped as others come.
+    sweep: async () => 0,
+  };
+}
+
+export function sharedCounters({ build, dialect, read, write }: Database): Counters {
+  const rows = (hashes: readonly string[]) =>
+    // In one order, so that no two transactions wait for each other.
+    build.selectFrom('failed_attempts').selectAll().where('hash', 'in', hashes).orderBy('hash');
+  const insert = (hashes: readonly string[]) =>
+    build
+      .insertInto('failed_attempts')
+      .values(hashes.toSorted().map(hash => ({ hash, failures: 0, failed_at: 0, failed_before: 0 })))
+      .onConflict(conflict => conflict.column('hash').doNothing());
+
+  async function save(
+    session: Session,
+    hash: string | undefined,
+    { failures, failed_at, failed_before }: Counter,
+  ): Promise<void> {
+    const values = { failures, failed_at, failed_before };
+    await session.run(
+      build
+        .updateTable('failed_attempts')
+        .set(values)
+        .where('hash', '=', hash ?? '')
+        .compile(),
+    );
+  }
+  const byHash = (found: readonly (Counter & { hash: string })[]) =>
+    new Map(found.map(row => [row.hash, row]));
+
+  return {
+    read: async hashes => byHash(await read.all(rows(hashes).compile())),
+    update: (hashes, change) =>
+      write(
+        async session => {
+          await session.run(insert(hashes).compile());
+          const locked = rows(hashes).modifyEnd(dialect.forUpdate);
+          const { next, result } = change(byHash(await session.all(locked.compile())));
+          for (const [index, counter] of (next ?? []).entries()) await save(session, hashes[index], counter);
+          return result;
+        },
+        { counts: true },
+      ),
+    sweep: before =>
+      write(session =>
+        session.run(build.deleteFrom('failed_attempts').where('failed_at', '<=', before).compile()),
+      ),
+  };
+}
