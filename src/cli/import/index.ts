@@ -23,7 +23,7 @@ import {
 import type { RecordsRequest } from './records.ts';
 import { createProgress, grouped, openRejects, remarks, summary } from './report.ts';
 import { type BatchWriter, type ImportState, runImport, type StopRequest } from './run.ts';
-import { openRecordsInThread } from './thread.ts';
+import { openRecordsApart } from './thread.ts';
 import { databaseWriter, indexDeferral } from './write.ts';
 
 const help = `Usage: catalog import FILE|- [OPTIONS]
@@ -173,7 +173,7 @@ async function importFile(
   catalog: Pick<RecordsRequest, 'currency' | 'merge'>,
   write: BatchWriter,
 ): Promise<number> {
-  const { totalBytes, chunks } = await openRecordsInThread({ ...given, ...catalog });
+  const { totalBytes, chunks } = await openRecordsApart({ ...given, ...catalog });
   const rejects = openRejects(given.rejects, given.skip > 0);
   const progress = createProgress(process.stderr.isTTY === true, totalBytes);
   const state: ImportState = { created: 0, updated: 0, unchanged: 0, repeated: 0, done: 0 };
