@@ -137,15 +137,15 @@ describeOnDatabases('catalog check on %s', kind => {
 
   async function repairDerived(): Promise<void> {
     await run(derived);
-    const found = await place.run(['check']);
+    const found = await place.runHere(['check']);
     expect([found.status, found.err]).toEqual([1, '']);
     for (const [, line] of derived) expect(found.out).toMatch(line);
     expect(found.out).toMatch(/catalog check --repair mends what is derived\n$/);
 
-    const repaired = await place.run(['check', '--repair']);
+    const repaired = await place.runHere(['check', '--repair']);
     expect([repaired.status, repaired.err]).toEqual([0, '']);
     expect(repaired.out).not.toContain('still wrong');
-    expect(await place.run(['check'])).toMatchObject({ status: 0 });
+    expect(await place.runHere(['check'])).toMatchObject({ status: 0 });
 
     const get = async (path: string) => (await call(service, { path, as: 'admin' })).body;
     expect((await get('/v1/products?category=lighting')).meta.total).toBe(2);
@@ -157,10 +157,10 @@ describeOnDatabases('catalog check on %s', kind => {
 
   async function nameOriginals(): Promise<void> {
     await run(originals);
-    const found = await place.run(['check']);
+    const found = await place.runHere(['check']);
     expect(found.status).toBe(1);
     for (const [, line] of originals) expect(found.out).toMatch(line);
-    const repaired = await place.run(['check', '--repair']);
+    const repaired = await place.runHere(['check', '--repair']);
     expect(repaired.status).toBe(1);
     expect(repaired.out).toMatch(/\d+ still wrong: restore a backup, or mend the rows by hand\n$/);
   }
@@ -173,6 +173,6 @@ describeOnDatabases('catalog check on %s', kind => {
   });
 
   test('takes no argument that it does not know', async () => {
-    expect(await place.run(['check', '--mend'])).toMatchObject({ status: 2 });
+    expect(await place.runHere(['check', '--mend'])).toMatchObject({ status: 2 });
   });
 });

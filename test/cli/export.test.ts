@@ -5,10 +5,9 @@ import fc from 'fast-check';
 import { causedBy, outboxOf } from '../../src/events/outbox.ts';
 import { type ProductFields, replaceProduct } from '../../src/resources/products/schema.ts';
 import { productStore } from '../../src/resources/products/store.ts';
-import { migrate } from '../../src/storage/migrate.ts';
 import { describeOnDatabases } from '../support/databases.ts';
 
-import { createPlace, fieldsOf, type Place, productsOf, withDatabaseOf } from './program.ts';
+import { createCatalog, createPlace, fieldsOf, type Place, productsOf, withDatabaseOf } from './program.ts';
 
 // Each test starts several processes.
 setDefaultTimeout(30_000);
@@ -36,7 +35,6 @@ const product = fc.record({
 
 async function fill(place: Place, products: readonly ProductFields[]): Promise<void> {
   await withDatabaseOf(place, async database => {
-    await migrate(database, Date.now);
     const store = productStore(database, outboxOf(database));
     await database.write(async session => {
       for (const fields of products) await store.insert(session, fields, causedBy('test', Date.now()));
@@ -48,7 +46,7 @@ describeOnDatabases('catalog export on %s', kind => {
   test.each(['csv', 'ndjson'] as const)('as %s, then import: the same products', async format => {
     await fc.assert(
       fc.asyncProperty(fc.array(product, { minLength: 1, maxLength: 60 }), async inputs => {
-        const [from, to] = [await createPlace(kind), await createPlace(kind)];
+        const [from, to] = [await createCatalog(kind), await createCatalog(kind)];
         const parsed = inputs.map((input, index) =>
           replaceProduct.parse({ ...input, sku: index % 3 === 0 ? null : `S ${index}` }),
         );
@@ -71,7 +69,7 @@ describeOnDatabases('catalog export on %s', kind => {
   });
 
   test('filters, formats and standard output', async () => {
-    const place = await createPlace(kind);
+    const place = await createCatalog(kind);
     const base = { name: 'Lamp', price: 1, currency: 'EUR' };
     await fill(place, [
       replaceProduct.parse({ ...base, category: 'a', tags: ['x', 'y'] }),
@@ -96,8 +94,7 @@ describeOnDatabases('catalog export on %s', kind => {
 });
 
 test('an export that cannot be written leaves nothing behind', async () => {
-  const place = await createPlace('sqlite');
-  await place.runHere(['migrate']);
+  const place = await createCatalog('sqlite');
   const ended = await place.runHere(['export', '--output', join(place.folder, 'missing', 'out.csv')]);
   expect(ended.status).toBe(1);
   expect(ended.err).toMatch(/^catalog export: cannot write .*\n$/);
@@ -111,9 +108,9 @@ test('an export that cannot be written leaves nothing behind', async () => {
 
 test('formulas are guarded unless told otherwise, and imported as they were', async () => {
   const [place, same, raw] = [
-    await createPlace('sqlite'),
-    await createPlace('sqlite'),
-    await createPlace('sqlite'),
+    await createCatalog('sqlite'),
+    await createCatalog('sqlite'),
+    await createCatalog('sqlite'),
   ];
   const formulas = replaceProduct.parse({
     name: '=HYPERLINK("http://evil.example","x")',

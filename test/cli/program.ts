@@ -10,7 +10,7 @@ import type { Product } from '../../src/resources/products/schema.ts';
 import type { Database } from '../../src/storage/database.ts';
 import { openDatabase } from '../../src/storage/open.ts';
 import { createDatabase } from '../support/postgres.ts';
-import type { DatabaseKind } from '../support/service.ts';
+import { copyEmpty, type DatabaseKind } from '../support/template.ts';
 import { runHere } from './here.ts';
 
 export interface Ended {
@@ -37,17 +37,38 @@ export type Running = ReturnType<typeof spawn>;
 
 const main = join(import.meta.dir, '..', '..', 'src', 'main.ts');
 
-/** @param settings over the defaults; an embedded database in a temporary folder unless `kind` says otherwise */
+/**
+ * A place whose database is there, migrated, and holds nothing: for tests of what comes after.
+ * @param settings over the defaults
+ */
+export async function createCatalog(
+  kind: DatabaseKind,
+  settings: Readonly<Record<string, string>> = {},
+): Promise<Place> {
+  const folder = mkdtempSync(join(tmpdir(), 'catalog-cli-'));
+  return placeIn(folder, { ...(await copyEmpty(kind, join(folder, 'data'))), ...settings });
+}
+
+/**
+ * A place without a database, but for an empty one of PostgreSQL's.
+ * @param settings over the defaults; an embedded database in a temporary folder unless `kind` says otherwise
+ */
 export async function createPlace(
   kind: DatabaseKind,
   settings: Readonly<Record<string, string>> = {},
 ): Promise<Place> {
   const folder = mkdtempSync(join(tmpdir(), 'catalog-cli-'));
+  return placeIn(folder, {
+    ...(kind === 'postgresql' ? { DATABASE_URL: await createDatabase() } : {}),
+    ...settings,
+  });
+}
+
+function placeIn(folder: string, settings: Readonly<Record<string, string>>): Place {
   const environment = {
     DATA_DIR: join(folder, 'data'),
     STOP_DELAY: '0',
     JWT_SECRET: 'a secret for tests that is long enough for HS256',
-    ...(kind === 'postgresql' ? { DATABASE_URL: await createDatabase() } : {}),
     ...settings,
   };
   return {

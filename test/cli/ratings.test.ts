@@ -5,14 +5,14 @@ import { reviewStore } from '../../src/resources/reviews/store.ts';
 import { userStore } from '../../src/resources/users/store.ts';
 import { describeOnDatabases } from '../support/databases.ts';
 
-import { createPlace, productsOf, withDatabaseOf } from './program.ts';
+import { createCatalog, productsOf, withDatabaseOf } from './program.ts';
 
 // Each test starts several processes.
 setDefaultTimeout(30_000);
 
 describeOnDatabases('ratings and the command line on %s', kind => {
   test('an import changes a product and keeps its rating; an export shows it', async () => {
-    const place = await createPlace(kind);
+    const place = await createCatalog(kind);
     const record = { sku: 'A-1', name: 'Lamp', price: 1, currency: 'EUR' };
     const load = (records: readonly object[]) =>
       place.runHere(['import', place.file('p.ndjson', records.map(line => JSON.stringify(line)).join('\n'))]);

@@ -21,7 +21,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { createPlace, type Place, productsOf, waitFor } from './program.ts';
+import { createCatalog, createPlace, type Place, productsOf, waitFor } from './program.ts';
 
 // Each test starts several processes.
 setDefaultTimeout(60_000);
@@ -32,8 +32,8 @@ describe('catalog restore', () => {
   let copy: string;
   const names = async () => (await productsOf(place)).map(({ name }) => name);
   const importOne = (name: string) =>
-    place.run(['import', '-', '--format', 'csv'], `name,price\n${name},1\n`);
-  const restore = (file: string) => place.run(['restore', file]);
+    place.runHere(['import', place.file('one.csv', `name,price\n${name},1\n`)]);
+  const restore = (file: string) => place.runHere(['restore', file]);
   const former = () => readdirSync(data).filter(name => name.includes('before-restore'));
 
   const use = (next: Place) => {
@@ -44,10 +44,10 @@ describe('catalog restore', () => {
 
   let original: Place;
   beforeAll(async () => {
-    original = await createPlace('sqlite', { HOST: '127.0.0.1' });
+    original = await createCatalog('sqlite', { HOST: '127.0.0.1' });
     use(original);
     expect(await importOne('Kept')).toMatchObject({ status: 0 });
-    expect(await place.run(['backup', copy])).toMatchObject({ status: 0 });
+    expect(await place.runHere(['backup', copy])).toMatchObject({ status: 0 });
     expect(await importOne('Later')).toMatchObject({ status: 0 });
   });
   afterAll(() => original.remove());
@@ -134,7 +134,7 @@ describe('catalog restore', () => {
 
   test('on PostgreSQL names the tool for it', async () => {
     const elsewhere = await createPlace('sqlite', { DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none' });
-    const ended = await elsewhere.run(['restore', copy]);
+    const ended = await elsewhere.runHere(['restore', copy]);
     elsewhere.remove();
     expect(ended).toMatchObject({
       status: 1,

@@ -104,7 +104,7 @@ describe('PostgreSQL that cannot be reached', () => {
     [['export'], 'export'],
   ])('%j names the server and not the password', async (args, name) => {
     const place = await placeOf('sqlite', { DATABASE_URL: 'postgres://shop:geheim@127.0.0.1:1/goods' });
-    expect(await place.run(args)).toEqual({
+    expect(await place.runHere(args)).toEqual({
       status: 1,
       out: '',
       err: `catalog ${name}: PostgreSQL at 127.0.0.1:1 (database goods): Failed to connect\n`,
@@ -149,7 +149,7 @@ describe('settings that lead nowhere', () => {
   test.each(['mysql://shop:geheim@db/goods', 'db.internal:5432/goods', 'goods.db'])(
     'DATABASE_URL=%s',
     async address => {
-      const ended = await (await placeOf('sqlite', { DATABASE_URL: address })).run(['users', 'list']);
+      const ended = await (await placeOf('sqlite', { DATABASE_URL: address })).runHere(['users', 'list']);
       expect(ended.err).toMatch(
         /^catalog: setting DATABASE_URL: takes postgres:\/\/ and postgresql:\/\/ .*\n$/,
       );
@@ -192,7 +192,7 @@ describe('settings that lead nowhere', () => {
     const key = ['keys', 'create', '--name', 'x', '--scopes', 'data:read'];
     const others = [['users', 'list'], create, ['keys', 'list'], key, ['keys', 'revoke', '1'], ['export']];
     for (const args of [...others, ['backup', join(place.folder, 'copy.db')]]) {
-      const ended = await place.run(args);
+      const ended = await place.runHere(args);
       expect([ended.status, ended.out]).toEqual([1, '']);
       expect(ended.err).toMatch(/^catalog \w+: there is no database .*\n$/);
     }

@@ -3,8 +3,8 @@
 import { Database } from 'bun:sqlite';
 import { expect, setDefaultTimeout, test } from 'bun:test';
 import { join } from 'node:path';
+import { createPlace, type Place, totalsOf, untilThereAre, waitFor } from '../cli/program.ts';
 import { signIn } from '../support/service.ts';
-import { createPlace, type Place, totalsOf, untilThereAre, waitFor } from './program.ts';
 
 // Each test starts several processes.
 setDefaultTimeout(30_000);

@@ -5,8 +5,6 @@ import { describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import { deferIndexes } from '../../src/storage/sqlite/deferred-indexes.ts';
-import { describeOnDatabases } from '../support/databases.ts';
-import { signIn } from '../support/service.ts';
 import {
   createPlace,
   type Place,
@@ -15,7 +13,9 @@ import {
   untilThereAre,
   waitFor,
   withDatabaseOf,
-} from './program.ts';
+} from '../cli/program.ts';
+import { describeOnDatabases } from '../support/databases.ts';
+import { signIn } from '../support/service.ts';
 
 // Each test starts several processes.
 setDefaultTimeout(30_000);

@@ -1,11 +1,11 @@
 /** Mail and kill -9: what is queued is sent by the next life; what was taken but not noted comes once more. */
 import { afterEach, expect, setDefaultTimeout, test } from 'bun:test';
 import { claimMs } from '../../src/events/dispatcher.ts';
+import { createPlace, waitFor } from '../cli/program.ts';
+import { letPass, queueIsEmpty } from '../cli/queue.ts';
 import { describeOnDatabases } from '../support/databases.ts';
 import { type DatabaseKind, signIn } from '../support/service.ts';
 import { type SmtpServer, startSmtp } from '../support/smtp.ts';
-import { createPlace, waitFor } from './program.ts';
-import { letPass, queueIsEmpty } from './queue.ts';
 
 // Each test starts several processes.
 setDefaultTimeout(60_000);

@@ -1,6 +1,6 @@
 /**
- * A database as every service under test begins with: its tables, three people, and their sign-ins. It is made once
- * in each process and copied, because migrating costs far more than copying.
+ * A database as every service under test begins with: its tables, three people, and their sign-ins; and one that has
+ * its tables only. Each is made once in each process and copied, because migrating costs far more than copying.
  */
 import { copyFileSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -21,22 +21,51 @@ export const beginning = Date.UTC(2026, 0, 15, 9, 30);
 /** JWT_SECRET of every service under test. */
 export const serviceSecret = 'a secret for tests that is long enough for HS256';
 
+/** A database that nobody is connected to. */
 interface Template {
-  /** Of the three people; good for every copy whose service signs with `serviceSecret`. */
-  readonly tokens: Tokens;
   /** Of the embedded database; its file is alone in it. */
   readonly folder: string;
   readonly url: string | undefined;
 }
 
-const templates = new Map<DatabaseKind, Promise<Template>>();
+interface Peopled extends Template {
+  /** Of the three people; good for every copy whose service signs with `serviceSecret`. */
+  readonly tokens: Tokens;
+}
 
-function templateOf(kind: DatabaseKind): Promise<Template> {
-  const known = templates.get(kind);
-  if (known !== undefined) return known;
-  const made = createTemplate(kind);
-  templates.set(kind, made);
-  return made;
+const emptyTemplates = new Map<DatabaseKind, Promise<Template>>();
+const peopledTemplates = new Map<DatabaseKind, Promise<Peopled>>();
+
+function once<T>(
+  made: Map<DatabaseKind, Promise<T>>,
+  kind: DatabaseKind,
+  make: () => Promise<T>,
+): Promise<T> {
+  const known = made.get(kind) ?? make();
+  made.set(kind, known);
+  return known;
+}
+
+const emptyTemplate = (kind: DatabaseKind) => once(emptyTemplates, kind, () => createEmpty(kind));
+const peopledTemplate = (kind: DatabaseKind) => once(peopledTemplates, kind, () => createPeopled(kind));
+
+/** @returns what has to be added to the settings of who is to find the copy there */
+async function copy(template: Template, dataFolder: string): Promise<Readonly<Record<string, string>>> {
+  if (template.url !== undefined) return { DATABASE_URL: await copyDatabase(template.url) };
+  mkdirSync(dataFolder, { recursive: true, mode: 0o700 });
+  copyFileSync(embeddedFile({ DATA_DIR: template.folder }), embeddedFile({ DATA_DIR: dataFolder }));
+  return {};
+}
+
+/**
+ * Puts a database that is migrated and holds nothing where a program with these settings looks for it.
+ * @returns what has to be added to the settings
+ */
+export async function copyEmpty(
+  kind: DatabaseKind,
+  dataFolder: string,
+): Promise<Readonly<Record<string, string>>> {
+  return copy(await emptyTemplate(kind), dataFolder);
 }
 
 /**
@@ -47,27 +76,35 @@ export async function copyTemplate(
   kind: DatabaseKind,
   dataFolder: string,
 ): Promise<{ readonly settings: Readonly<Record<string, string>>; readonly tokens: Tokens }> {
-  const { folder, url, tokens } = await templateOf(kind);
-  if (url !== undefined) return { settings: { DATABASE_URL: await copyDatabase(url) }, tokens };
-  mkdirSync(dataFolder, { recursive: true, mode: 0o700 });
-  copyFileSync(embeddedFile({ DATA_DIR: folder }), embeddedFile({ DATA_DIR: dataFolder }));
-  return { settings: {}, tokens };
+  const template = await peopledTemplate(kind);
+  return { settings: await copy(template, dataFolder), tokens: template.tokens };
 }
 
-async function createTemplate(kind: DatabaseKind): Promise<Template> {
-  const folder = mkdtempSync(join(tmpdir(), 'catalog-template-'));
+const clock = { now: () => beginning };
+const newFolder = () => mkdtempSync(join(tmpdir(), 'catalog-template-'));
+
+async function createEmpty(kind: DatabaseKind): Promise<Template> {
+  const folder = newFolder();
   const url = kind === 'postgresql' ? await createDatabase() : undefined;
+  const settings = url === undefined ? {} : { DATABASE_URL: url };
+  const database = openDatabase(loadConfig({ DATA_DIR: folder, JWT_SECRET: serviceSecret, ...settings }));
+  await migrate(database, clock.now);
+  await database.close();
+  return { folder, url };
+}
+
+async function createPeopled(kind: DatabaseKind): Promise<Peopled> {
+  const folder = newFolder();
+  const settings = await copyEmpty(kind, folder);
   const config = loadConfig({
     PORT: '0',
     HOST: '127.0.0.1',
     DATA_DIR: folder,
     LOG_LEVEL: 'silent',
     JWT_SECRET: serviceSecret,
-    ...(url === undefined ? {} : { DATABASE_URL: url }),
+    ...settings,
   });
-  const clock = { now: () => beginning };
   const database = openDatabase(config);
-  await migrate(database, clock.now);
   await addUsers(database, beginning);
   const log = createLog(config.LOG_LEVEL, () => undefined, clock.now);
   const service = startService({ config, clock, log, database });
@@ -77,11 +114,13 @@ async function createTemplate(kind: DatabaseKind): Promise<Template> {
   // What the sign-ins were charged is nobody's: each service begins with its whole quota.
   await database.write(session => session.run(database.build.deleteFrom('quotas').compile()));
   await database.close();
-  return { folder, url, tokens };
+  return { folder, url: settings.DATABASE_URL, tokens };
 }
 
 /** Removes the templates' files. */
 export async function removeTemplates(): Promise<void> {
-  for (const made of templates.values()) rmSync((await made).folder, { recursive: true, force: true });
-  templates.clear();
+  const made = await Promise.all([...emptyTemplates.values(), ...peopledTemplates.values()]);
+  for (const { folder } of made) rmSync(folder, { recursive: true, force: true });
+  emptyTemplates.clear();
+  peopledTemplates.clear();
 }
