@@ -16,7 +16,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { loadConfig } from '../src/config.ts';
-import { migrate } from '../src/storage/migrate.ts';
+import { migrate } from '../src/storage/migrations/migrate.ts';
 import { openDatabase } from '../src/storage/open.ts';
 import { fill } from './catalog-data.ts';
 import type { PostgresServer } from './postgres.ts';

@@ -15,12 +15,37 @@ interface Import {
 
 async function importsOf(file: string): Promise<Import[]> {
   const text = await Bun.file(join(root, file)).text();
-  const found = text.matchAll(/^(?:import|export)\s+(type\s+)?[^'"]*?from\s+'(\.[^']+)'/gm);
-  return [...found].map(([, type, path]) => ({
+  const found = text.matchAll(
+    /^(?:import|export)\s+(type\s+)?[^'"]*?from\s+'(\.[^']+)'|\bimport\('(\.[^']+)'\)/gm,
+  );
+  return [...found].map(([, type, path, loaded]) => ({
     from: file,
-    to: normalize(join(dirname(file), path ?? '')),
+    to: normalize(join(dirname(file), path ?? loaded ?? '')),
     typeOnly: type !== undefined,
   }));
+}
+
+/** The files that import one another in a circle; those of each circle in one list. */
+function circlesOf(edges: readonly Import[]): string[][] {
+  const targets = Map.groupBy(edges, ({ from }) => from);
+  const reached = new Map<string, Set<string>>();
+  for (const start of targets.keys()) {
+    const seen = new Set<string>();
+    for (const open = [start]; open.length > 0; ) {
+      for (const { to } of targets.get(open.pop() ?? '') ?? []) {
+        if (seen.has(to)) continue;
+        seen.add(to);
+        open.push(to);
+      }
+    }
+    reached.set(start, seen);
+  }
+  const isMutual = (a: string, b: string) =>
+    reached.get(a)?.has(b) === true && reached.get(b)?.has(a) === true;
+  const circles = [...reached.keys()].map(a => [...reached.keys()].filter(b => isMutual(a, b)));
+  return [
+    ...new Map(circles.filter(circle => circle.length > 0).map(circle => [circle[0] ?? '', circle])).values(),
+  ];
 }
 
 const imports = (await Promise.all(files.map(importsOf))).flat();
@@ -34,6 +59,25 @@ async function codeOf(file: string): Promise<string> {
 
 test('the rules below look at imports that exist', () => {
   expect(imports.length).toBeGreaterThan(100);
+});
+
+test('no file imports itself through others, not even its types', () => {
+  const [a, b] = ['src/a.ts', 'src/b.ts'];
+  const both = [
+    { from: a, to: b, typeOnly: true },
+    { from: b, to: a, typeOnly: false },
+  ];
+  expect(circlesOf(both)).toEqual([[a, b]]);
+  expect(circlesOf(imports)).toEqual([]);
+});
+
+test('a folder has at most a dozen files', () => {
+  const folders = Map.groupBy(
+    files.filter(file => !within('storage/migrations')(file)),
+    file => dirname(file),
+  );
+  const large = [...folders].filter(([, members]) => members.length > 12);
+  expect(large.map(([folder, members]) => `${folder}: ${members.length}`)).toEqual([]);
 });
 
 test('http/ and storage/ import nothing from resources/', () => {
@@ -117,4 +161,15 @@ test('scenarios for both databases go on without PostgreSQL: describeOnDatabases
     /(each\((\[\.\.\.)?|of )databaseKinds\b/.test(readFileSync(join(root, file), 'utf8')),
   );
   expect(loops).toEqual([]);
+});
+
+test('decisions and migrations are numbered without holes', () => {
+  for (const [folder, ending] of [
+    ['docs/decisions', '.md'],
+    ['src/storage/migrations', '.ts'],
+  ] as const) {
+    const numbered = [...new Glob(`[0-9]*${ending}`).scanSync({ cwd: join(root, folder) })].sort();
+    expect(numbered.length).toBeGreaterThan(10);
+    expect(numbered.map(name => Number(name.slice(0, 4)))).toEqual(numbered.map((_, index) => index + 1));
+  }
 });

@@ -8,8 +8,8 @@ import { loadConfig } from '../src/config.ts';
 import { productOf, type StoredProduct } from '../src/resources/products/row.ts';
 import { searchStore } from '../src/resources/search/store.ts';
 import type { Database } from '../src/storage/database.ts';
-import { migrate } from '../src/storage/migrate.ts';
 import { migrations } from '../src/storage/migrations/index.ts';
+import { migrate } from '../src/storage/migrations/migrate.ts';
 import { openDatabase } from '../src/storage/open.ts';
 import { searchIndex, searchTypes } from '../src/storage/search/index.ts';
 import { describeOnDatabases } from './support/databases.ts';
@@ -83,13 +83,13 @@ describeOnDatabases('migrations on %s', kind => {
   });
 
   test('a program older than its database is refused and writes nothing', async () => {
-    const { database, run, remove } = await olderDatabase(kind, '0014');
+    const { database, run, remove } = await olderDatabase(kind, '0013');
     await run(sql`insert into migrations (name, applied_at) values ('9999-later', 1)`);
     await expect(migrate(database, () => 2)).rejects.toThrow(/newer than this program.*9999-later/);
     const names = sql<{ name: string }>`select name from migrations`;
     const applied = (await database.read.all(names.compile(database.build))).map(({ name }) => name);
     expect(applied).toContain('9999-later');
-    expect(applied).not.toContain('0014-random-versions');
+    expect(applied).not.toContain('0013-random-versions');
     await remove();
   });
 
@@ -164,7 +164,7 @@ describeOnDatabases('migrations on %s', kind => {
   });
 
   test('products can be found by the tags they have', async () => {
-    const { database, run, remove } = await olderDatabase(kind, '0012');
+    const { database, run, remove } = await olderDatabase(kind, '0011');
     for (const tags of [['garden', 'used', 'garden'], [], ['us"ed', 'used']]) {
       const document = JSON.stringify({ name: 'Bench', price: 1, tags }).slice(1);
       await run(sql`insert into products (name, price, status, created_at, updated_at, document)

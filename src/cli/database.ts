@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { type Config, loadConfig } from '../config.ts';
 import type { Database } from '../storage/database.ts';
-import { migrate } from '../storage/migrate.ts';
+import { migrate } from '../storage/migrations/migrate.ts';
 import { awaitDatabase, checkDataFolder, embeddedFile, openDatabase } from '../storage/open.ts';
 import { translate } from '../storage/sqlite/connection.ts';
 import { restoreIndexes } from '../storage/sqlite/deferred-indexes.ts';

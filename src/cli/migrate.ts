@@ -1,6 +1,6 @@
 /** `catalog migrate`: for those who bring the database up to date before they start new replicas. */
 import { loadConfig } from '../config.ts';
-import { migrate } from '../storage/migrate.ts';
+import { migrate } from '../storage/migrations/migrate.ts';
 import { openDatabase } from '../storage/open.ts';
 import { awaitAtStart, restoreIndexesOf } from './database.ts';
 import { type Command, parse } from './usage.ts';

@@ -11,7 +11,7 @@ import { productStore } from '../resources/products/store.ts';
 import { userStore } from '../resources/users/store.ts';
 import { startService } from '../service.ts';
 import type { Database } from '../storage/database.ts';
-import { migrate } from '../storage/migrate.ts';
+import { migrate } from '../storage/migrations/migrate.ts';
 import { checkDataFolder, embeddedFile, openDatabase } from '../storage/open.ts';
 import { productTotals } from '../storage/totals.ts';
 import { checkAfterUncleanEnd, endedUncleanly } from './check/unclean-end.ts';

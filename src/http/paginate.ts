@@ -1,7 +1,7 @@
 /** Collections on the wire: page parameters, signed cursors, and the envelope `{data, meta, links}`. */
 import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
-import type { Condition, Key, Listed, ListRequest, Order, PageRequest } from '../storage/list/index.ts';
+import type { Condition, Key, Listed, ListRequest, Order, PageRequest } from '../storage/list/request.ts';
 import type { RequestUrl } from './endpoint.ts';
 import { HttpError, invalid } from './errors.ts';
 import { keptParameters } from './hal/addresses.ts';

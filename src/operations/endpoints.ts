@@ -5,12 +5,11 @@ import { allow, unauthorized } from '../http/access.ts';
 import { entityTag } from '../http/cache/conditional.ts';
 import { type Endpoint, endpoint } from '../http/endpoint.ts';
 import { HttpError } from '../http/errors.ts';
-import type { Links } from '../http/hal/index.ts';
 import { json } from '../http/negotiate.ts';
 import { noStore, ok } from '../http/response/reply.ts';
 import type { Database } from '../storage/database.ts';
-import { pendingMigrations } from '../storage/migrate.ts';
-import { indexEndpoint } from './index-endpoint.ts';
+import { pendingMigrations } from '../storage/migrations/migrate.ts';
+import { indexEndpoint, type VersionDocument } from './index-endpoint.ts';
 import { type MetricsSources, metricsText } from './metrics.ts';
 import { accountPages } from './pages/account-pages.ts';
 import type { Docs } from './pages/docs.ts';
@@ -28,14 +27,6 @@ export interface OperationsOptions {
   readonly isStopping: () => boolean;
   /** Whether everything that a start makes is there. */
   readonly isStarted: () => boolean;
-}
-
-export interface VersionDocument {
-  /** As in `v1`. */
-  readonly name: string;
-  /** Where its entry leads to. @param root the version's address */
-  links(root: string): Links;
-  readonly document: () => string;
 }
 
 const tag = 'Operation';

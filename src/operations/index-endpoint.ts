@@ -2,18 +2,25 @@
 import { z } from 'zod';
 import { allow } from '../http/access.ts';
 import { type Endpoint, endpoint } from '../http/endpoint.ts';
-import { entryLinksSchema } from '../http/hal/index.ts';
+import { entryLinksSchema, type Links } from '../http/hal/index.ts';
 import { halJson } from '../http/negotiate.ts';
 import { ok } from '../http/response/reply.ts';
-import type { OperationsOptions, VersionDocument } from './endpoints.ts';
 import { indexPage } from './pages/index-page.ts';
 import { htmlReply } from './text-reply.ts';
+
+export interface VersionDocument {
+  /** As in `v1`. */
+  readonly name: string;
+  /** Where its entry leads to. @param root the version's address */
+  links(root: string): Links;
+  readonly document: () => string;
+}
 
 const address = z.url().describe('Where it is.');
 
 /** @param documentPath where a version is described */
 export function indexEndpoint(
-  { release, versions }: Pick<OperationsOptions, 'release' | 'versions'>,
+  { release, versions }: { readonly release: string; readonly versions: readonly VersionDocument[] },
   documentPath: (version: VersionDocument) => string,
 ): Endpoint {
   const current = versions.at(-1);

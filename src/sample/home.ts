@@ -1,4 +1,4 @@
-import type { CategoryRows } from './products.ts';
+import type { CategoryRows } from './rows.ts';
 
 /** Audio, lighting, kitchen, tableware and pantry. */
 // biome-ignore format: a product is easier to read, and to change, on its two lines

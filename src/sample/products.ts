@@ -5,6 +5,7 @@
 import { home } from './home.ts';
 import { houseAndGarden } from './house-and-garden.ts';
 import { leisure } from './leisure.ts';
+import type { CategoryRows } from './rows.ts';
 
 export interface SampleProduct {
   readonly name: string;
@@ -16,19 +17,6 @@ export interface SampleProduct {
   readonly tags: readonly string[];
   readonly status: 'active' | 'archived';
 }
-
-/** A product as the tables write it: sku, name, price, tags with spaces between them, description. */
-export type ProductRow = readonly [
-  sku: string,
-  name: string,
-  price: number,
-  tags: string,
-  description: string,
-  status?: 'archived',
-];
-
-/** Category → its products. */
-export type CategoryRows = Readonly<Record<string, readonly ProductRow[]>>;
 
 function toProducts(rows: CategoryRows): SampleProduct[] {
   return Object.entries(rows).flatMap(([category, products]) =>

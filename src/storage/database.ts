@@ -4,7 +4,6 @@
  */
 import type { CompiledQuery, Kysely, RawBuilder } from 'kysely';
 import type { Bulk } from './bulk.ts';
-import type { DialectChecks } from './checks.ts';
 import type { Tables } from './tables.ts';
 
 /** Ids are 32-bit integers on both databases. */
@@ -114,6 +113,31 @@ export interface Database {
   /** Bytes on disk and waiting in the write-ahead log, where this process can see them. */
   size(): { readonly bytes: number; readonly walBytes: number } | undefined;
   close(): Promise<void>;
+}
+
+/** A column that refers to the rows of another table. */
+export interface Reference {
+  readonly child: string;
+  readonly column: string;
+  readonly parent: string;
+  readonly target: string;
+}
+
+/** What a check of a database asks in the words of its dialect. */
+export interface DialectChecks {
+  /** What a session does first whose statements may take long. */
+  readonly patient: readonly RawBuilder<unknown>[];
+  /**
+   * Reads everything. @param quick leaves out what takes longest: whether indexes have all rows
+   * @returns a line for each part that is damaged, a few at most
+   */
+  damage(session: Session, build: Builder, quick: boolean): Promise<string[]>;
+  /** All references that the schema declares. */
+  readonly references: RawBuilder<Reference>;
+  /** What a repair does first: others may not write meanwhile. */
+  readonly beforeRepair: readonly RawBuilder<unknown>[];
+  /** Builds all indexes again; none where that is the business of the server's own tools. */
+  readonly rebuildIndexes: readonly RawBuilder<unknown>[];
 }
 
 /** The places where the two databases need different words. */

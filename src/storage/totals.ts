@@ -1,7 +1,7 @@
 /** Bookkeeping at the end of transactions that change products: the collection's version and its kept totals. */
 import { sql } from 'kysely';
 import type { Database, Session, Transaction } from './database.ts';
-import type { Condition } from './list/index.ts';
+import type { Condition } from './list/request.ts';
 import { prepared } from './prepared.ts';
 
 /** How many products more (or fewer) there are of one status and category. */

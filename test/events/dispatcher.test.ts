@@ -16,7 +16,7 @@ import {
 import { createQueue } from '../../src/events/queue.ts';
 import { createLog } from '../../src/operations/log.ts';
 import type { Session } from '../../src/storage/database.ts';
-import { migrate } from '../../src/storage/migrate.ts';
+import { migrate } from '../../src/storage/migrations/migrate.ts';
 import { openSqlite } from '../../src/storage/sqlite/index.ts';
 import { describeOnDatabases } from '../support/databases.ts';
 import { startTestService, type TestService } from '../support/service.ts';
@@ -486,7 +486,7 @@ test('looking for work does not keep a process alive', async () => {
   const code = `
     import { createDispatcher } from ${from('events/dispatcher.ts')};
     import { openSqlite } from ${from('storage/sqlite/index.ts')};
-    import { migrate } from ${from('storage/migrate.ts')};
+    import { migrate } from ${from('storage/migrations/migrate.ts')};
     import { createLog } from ${from('operations/log.ts')};
     const database = openSqlite(':memory:');
     await migrate(database, Date.now);

@@ -8,7 +8,7 @@ import { causedBy, outboxOf } from '../../src/events/outbox.ts';
 import type { ProductFields } from '../../src/resources/products/schema.ts';
 import { productStore } from '../../src/resources/products/store.ts';
 import type { Database } from '../../src/storage/database.ts';
-import { migrate } from '../../src/storage/migrate.ts';
+import { migrate } from '../../src/storage/migrations/migrate.ts';
 import { openSqlite } from '../../src/storage/sqlite/index.ts';
 
 const mebibyte = 1024 * 1024;

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { queryWords, rankClasses } from '../../src/resources/search/ranking.ts';
 import type { Database } from '../../src/storage/database.ts';
-import { migrate } from '../../src/storage/migrate.ts';
+import { migrate } from '../../src/storage/migrations/migrate.ts';
 import { isMet } from '../../src/storage/search/expression.ts';
 import { idAt, searchIndex } from '../../src/storage/search/index.ts';
 import { searchReader } from '../../src/storage/search/read.ts';

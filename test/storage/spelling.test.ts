@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Transaction } from '../../src/storage/database.ts';
-import { migrate } from '../../src/storage/migrate.ts';
+import { migrate } from '../../src/storage/migrations/migrate.ts';
 import { searchIndex, spellingOf } from '../../src/storage/search/index.ts';
 import { openSqlite } from '../../src/storage/sqlite/index.ts';
 

@@ -6,7 +6,7 @@ import { loadConfig } from '../../src/config.ts';
 import { createLog } from '../../src/operations/log.ts';
 import { type Service, startService } from '../../src/service.ts';
 import type { Database } from '../../src/storage/database.ts';
-import { migrate } from '../../src/storage/migrate.ts';
+import { migrate } from '../../src/storage/migrations/migrate.ts';
 import { openDatabase } from '../../src/storage/open.ts';
 import type { Versions } from '../../src/versions.ts';
 import { type Email, mailsIn } from './mails.ts';

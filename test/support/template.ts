@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { loadConfig } from '../../src/config.ts';
 import { createLog } from '../../src/operations/log.ts';
 import { startService } from '../../src/service.ts';
-import { migrate } from '../../src/storage/migrate.ts';
+import { migrate } from '../../src/storage/migrations/migrate.ts';
 import { embeddedFile, openDatabase } from '../../src/storage/open.ts';
 import { copyDatabase, createDatabase } from './postgres.ts';
 import { addUsers, signInAll, type Tokens } from './sign-in.ts';

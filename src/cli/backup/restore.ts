@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { loadConfig } from '../../config.ts';
-import { refuseNewer } from '../../storage/migrate.ts';
+import { refuseNewer } from '../../storage/migrations/migrate.ts';
 import { checkDataFolder, embeddedFile } from '../../storage/open.ts';
 import { restoreSqlite } from '../../storage/sqlite/files/restore.ts';
 import { grouped } from '../import/report.ts';

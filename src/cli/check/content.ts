@@ -4,8 +4,8 @@ import type { Product } from '../../resources/products/schema.ts';
 import { parseStored } from '../../storage/damage.ts';
 import type { Session } from '../../storage/database.ts';
 import { collectionVersions } from '../../storage/totals.ts';
+import type { Check, Storage } from './check.ts';
 import { createLedger } from './ledger.ts';
-import type { Check, Storage } from './parts.ts';
 import { pagesOf, pairsOf } from './rows.ts';
 
 export function contentChecks(database: Storage): Check[] {

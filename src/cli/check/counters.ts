@@ -4,7 +4,7 @@ import { averageOf } from '../../resources/products/ratings.ts';
 import { productOf, type StoredProduct } from '../../resources/products/row.ts';
 import type { Session } from '../../storage/database.ts';
 import { collectionVersions } from '../../storage/totals.ts';
-import type { Check, Storage } from './parts.ts';
+import type { Check, Storage } from './check.ts';
 
 export function counterChecks(database: Storage): Check[] {
   return [totalsCheck(database), ratingsCheck(database), invoicesCheck(database)];

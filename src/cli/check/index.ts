@@ -1,11 +1,12 @@
 /** `catalog check`: whether the database is whole, and what is derived in it is what it is derived from. */
 import { loadConfig } from '../../config.ts';
 import { type Database, StorageError, type Transaction } from '../../storage/database.ts';
-import { pendingMigrations } from '../../storage/migrate.ts';
+import { pendingMigrations } from '../../storage/migrations/migrate.ts';
 import { openDatabase } from '../../storage/open.ts';
 import { requireDatabase } from '../database.ts';
 import { type Command, parse } from '../usage.ts';
-import { type Check, checksOf } from './parts.ts';
+import type { Check } from './check.ts';
+import { checksOf } from './parts.ts';
 
 export const checkCommand: Command = {
   help: `Usage: catalog check [--repair]

@@ -1,20 +1,10 @@
 /** The checks, in their order; each is one question with its answer and, for what is derived, how to put it right. */
 import { sql } from 'kysely';
-import type { Database, Session, Transaction } from '../../storage/database.ts';
+import type { Session } from '../../storage/database.ts';
+import type { Check, Storage } from './check.ts';
 import { contentChecks } from './content.ts';
 import { counterChecks } from './counters.ts';
 import { searchCheck } from './search.ts';
-
-export type Storage = Pick<Database, 'build' | 'dialect'>;
-
-export interface Check {
-  /** What is looked at, as in `totals of products`. */
-  readonly name: string;
-  /** @returns a line for each thing that is wrong */
-  find(session: Session): Promise<string[]>;
-  /** Rebuilds it from what it is derived from; undefined where that is the only copy. */
-  readonly repair?: (session: Transaction, now: number) => Promise<void>;
-}
 
 export function checksOf(database: Storage): readonly Check[] {
   return [

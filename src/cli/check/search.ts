@@ -17,9 +17,9 @@ import {
 } from '../../storage/search/index.ts';
 import { documentWords } from '../../storage/search/words.ts';
 import { collectionVersions } from '../../storage/totals.ts';
+import type { Check, Storage } from './check.ts';
 import { readDocument } from './content.ts';
 import { createLedger } from './ledger.ts';
-import type { Check, Storage } from './parts.ts';
 import { pagesOf } from './rows.ts';
 
 const tables = { article: 'articles', post: 'posts', order: 'orders', user: 'users' } as const;

@@ -7,7 +7,7 @@ import { MappingError, parseMapping } from '../../files/map.ts';
 import { productImporter } from '../../resources/products/import/index.ts';
 import { planWithout } from '../../resources/products/import/plan.ts';
 import type { Database } from '../../storage/database.ts';
-import { pendingMigrations } from '../../storage/migrate.ts';
+import { pendingMigrations } from '../../storage/migrations/migrate.ts';
 import { embeddedFile, openDatabase } from '../../storage/open.ts';
 import { productTotals } from '../../storage/totals.ts';
 import { withDatabase } from '../database.ts';

@@ -1,5 +1,6 @@
 /** A value that fits a JSON Schema, for schemas that come without an example of their own. */
-import type { SchemaObject } from './schemas.ts';
+
+export type SchemaObject = { readonly [keyword: string]: unknown };
 
 type Resolve = (reference: string) => SchemaObject;
 

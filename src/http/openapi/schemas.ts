@@ -3,11 +3,11 @@
  * others stand where they are used.
  */
 import { z } from 'zod';
-import { exampleOf } from './example.ts';
+import { exampleOf, type SchemaObject } from './example.ts';
 import { memberTexts } from './members.ts';
 import { valueTexts } from './values.ts';
 
-export type SchemaObject = { readonly [keyword: string]: unknown };
+export type { SchemaObject };
 export type Direction = 'input' | 'output';
 
 export interface Schemas {

@@ -1,7 +1,7 @@
 /** Articles over HTTP. */
 import { allow } from '../../http/access.ts';
 import { type Endpoint, endpoint } from '../../http/endpoint.ts';
-import type { Condition } from '../../storage/list/index.ts';
+import type { Condition } from '../../storage/list/request.ts';
 import { authoredEndpoints } from '../authored/handlers.ts';
 import { authorship, pages, presenter, staffRights } from '../authored/index.ts';
 import type { Dependencies } from '../dependencies.ts';

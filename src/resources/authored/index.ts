@@ -13,7 +13,8 @@ import type { Paginator } from '../../http/paginate.ts';
 import { created, ok, type Reply, type ReplyOptions } from '../../http/response/reply.ts';
 import { identifier, text } from '../../http/schema.ts';
 import type { Database, Session } from '../../storage/database.ts';
-import type { Condition, Lister } from '../../storage/list/index.ts';
+import type { Lister } from '../../storage/list/index.ts';
+import type { Condition } from '../../storage/list/request.ts';
 import { may, type RequestContext } from '../context.ts';
 import { type Author, authors } from './store.ts';
 

@@ -1,11 +1,12 @@
 /**
  * The queries that articles, posts, comments and reviews share: rows that somebody has written, changed one at a
- * time, each change with its event (docs/decisions/0015).
+ * time, each change with its event (docs/decisions/0013).
  */
 import { type CompiledQuery, type RawBuilder, sql } from 'kysely';
 import type { Cause, Change, Outbox } from '../../events/outbox.ts';
 import type { Database, Session, Transaction } from '../../storage/database.ts';
-import { type Lister, type ListOptions, lister } from '../../storage/list/index.ts';
+import { type Lister, lister } from '../../storage/list/index.ts';
+import type { ListOptions } from '../../storage/list/request.ts';
 import { momentOfChange } from '../../storage/moments.ts';
 import { type Arguments, prepared, preparedByShape } from '../../storage/prepared.ts';
 import { type SearchText, type SearchType, searchIndex } from '../../storage/search/index.ts';

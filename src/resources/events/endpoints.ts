@@ -5,7 +5,7 @@ import { type Endpoint, endpoint } from '../../http/endpoint.ts';
 import { HttpError, invalid } from '../../http/errors.ts';
 import { ok } from '../../http/response/reply.ts';
 import { identifier } from '../../http/schema.ts';
-import type { Condition } from '../../storage/list/index.ts';
+import type { Condition } from '../../storage/list/request.ts';
 import type { Dependencies } from '../dependencies.ts';
 import * as schema from './schema.ts';
 import { type EventStore, eventJson } from './store.ts';

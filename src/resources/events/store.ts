@@ -2,7 +2,8 @@
 import { eventColumns as columns, type StoredEvent } from '../../events/outbox.ts';
 import { requireWhole } from '../../storage/damage.ts';
 import type { Database, Session } from '../../storage/database.ts';
-import { type Listed, type ListRequest, lister } from '../../storage/list/index.ts';
+import { lister } from '../../storage/list/index.ts';
+import type { Listed, ListRequest } from '../../storage/list/request.ts';
 import { prepared } from '../../storage/prepared.ts';
 
 export interface EventStore {

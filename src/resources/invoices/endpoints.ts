@@ -9,7 +9,7 @@ import { document, ok, secret } from '../../http/response/reply.ts';
 import { identifier } from '../../http/schema.ts';
 import { tooMuchMail } from '../../mail/limits.ts';
 import type { Session } from '../../storage/database.ts';
-import type { Condition } from '../../storage/list/index.ts';
+import type { Condition } from '../../storage/list/request.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { emailKey, type UserStore } from '../users/store.ts';
 import { invoiceMail, unconfirmedInvoiceMail } from './mail.ts';

@@ -9,7 +9,8 @@ import type { ErrorCode } from '../../http/errors.ts';
 import type { Clock } from '../../ports/clock.ts';
 import { parseStored } from '../../storage/damage.ts';
 import { type Database, type Session, StorageError, type Transaction } from '../../storage/database.ts';
-import { type Listed, type ListRequest, lister } from '../../storage/list/index.ts';
+import { lister } from '../../storage/list/index.ts';
+import type { Listed, ListRequest } from '../../storage/list/request.ts';
 import { prepared } from '../../storage/prepared.ts';
 import type { ApiKey, NewApiKey } from './schema.ts';
 

@@ -8,7 +8,7 @@ import { hal, halCollection, isHal, type Links } from '../../http/hal/index.ts';
 import { patched } from '../../http/patch/index.ts';
 import { noContent, ok } from '../../http/response/reply.ts';
 import { identifier } from '../../http/schema.ts';
-import type { Condition } from '../../storage/list/index.ts';
+import type { Condition } from '../../storage/list/request.ts';
 import type { Dependencies } from '../dependencies.ts';
 import * as schema from './schema.ts';
 import { type NotificationStore, notificationOf, type StoredNotification } from './store.ts';

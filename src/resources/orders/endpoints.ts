@@ -7,7 +7,7 @@ import { selfAddress, versionRoot } from '../../http/hal/addresses.ts';
 import { halCollection, isHal } from '../../http/hal/index.ts';
 import { created, ok, type Reply } from '../../http/response/reply.ts';
 import { identifier } from '../../http/schema.ts';
-import type { Condition } from '../../storage/list/index.ts';
+import type { Condition } from '../../storage/list/request.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { productOf } from '../products/row.ts';
 import type { ProductStore } from '../products/store.ts';

@@ -10,7 +10,7 @@ import { datedUnlessHal, hal, halCollection, isHal } from '../../http/hal/index.
 import { patched } from '../../http/patch/index.ts';
 import { created, noContent, ok } from '../../http/response/reply.ts';
 import { identifier } from '../../http/schema.ts';
-import type { Condition } from '../../storage/list/index.ts';
+import type { Condition } from '../../storage/list/request.ts';
 import { may, type RequestContext } from '../context.ts';
 import type { Dependencies } from '../dependencies.ts';
 import type { ReviewStore } from '../reviews/store.ts';

@@ -1,6 +1,6 @@
 /**
  * What the reviews of a product say on average, kept in the product by the transactions that change its reviews:
- * from the sum and the number so far, so that no review is read again (docs/decisions/0015).
+ * from the sum and the number so far, so that no review is read again (docs/decisions/0013).
  */
 import { sql } from 'kysely';
 import type { Cause, Outbox } from '../../events/outbox.ts';

@@ -1,7 +1,8 @@
 /** The queries of products. */
 import type { Cause, Outbox } from '../../events/outbox.ts';
 import { type Database, largestId, type Session, type Transaction } from '../../storage/database.ts';
-import { type Condition, type Lister, lister } from '../../storage/list/index.ts';
+import { type Lister, lister } from '../../storage/list/index.ts';
+import type { Condition } from '../../storage/list/request.ts';
 import { momentOfChange } from '../../storage/moments.ts';
 import { prepared } from '../../storage/prepared.ts';
 import { searchIndex } from '../../storage/search/index.ts';

@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import { allow } from '../../http/access.ts';
 import { type Endpoint, endpoint } from '../../http/endpoint.ts';
 import { HttpError } from '../../http/errors.ts';
-import type { Condition } from '../../storage/list/index.ts';
+import type { Condition } from '../../storage/list/request.ts';
 import { authoredEndpoints, missing, params } from '../authored/handlers.ts';
 import { authorship, pages, presenter, reviewRights } from '../authored/index.ts';
 import type { Dependencies } from '../dependencies.ts';

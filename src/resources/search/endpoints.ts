@@ -3,7 +3,7 @@ import { allow, type Caller } from '../../http/access.ts';
 import { rememberedLists } from '../../http/cache/index.ts';
 import { type Endpoint, endpoint, type RequestUrl } from '../../http/endpoint.ts';
 import { HttpError } from '../../http/errors.ts';
-import type { Condition } from '../../storage/list/index.ts';
+import type { Condition } from '../../storage/list/request.ts';
 import { type SearchType, searchTypes } from '../../storage/search/index.ts';
 import type { Dependencies } from '../dependencies.ts';
 import * as schema from './schema.ts';

@@ -1,7 +1,7 @@
 /**
  * What a query asks for, as classes of hits, best first: words in the title before words elsewhere, whole words
  * before beginnings of words. Within a class all hits are alike, and the index gives them in its own order: so a
- * page costs what its hits cost, however many there are (docs/decisions/0016).
+ * page costs what its hits cost, however many there are (docs/decisions/0014).
  */
 import type { Expression, Term } from '../../storage/search/expression.ts';
 import { wordsOf } from '../../storage/search/words.ts';

@@ -1,6 +1,6 @@
 /** Searches: which documents a query finds, best first, with the texts they are shown by. */
 import type { Database } from '../../storage/database.ts';
-import type { Key, Listed, PageRequest } from '../../storage/list/index.ts';
+import type { Key, Listed, PageRequest } from '../../storage/list/request.ts';
 import { isMet } from '../../storage/search/expression.ts';
 import { type SearchDocument, type SearchType, spellingOf, typeAt } from '../../storage/search/index.ts';
 import { LongRead, type SearchSession, searchReader } from '../../storage/search/read.ts';

@@ -1,5 +1,5 @@
 /**
- * How a user comes to another e-mail address (docs/decisions/0022). Users ask for one with their password, and it
+ * How a user comes to another e-mail address (docs/decisions/0020). Users ask for one with their password, and it
  * counts once the token of a mail to it has confirmed it; nobody learns whether it is taken. Administrators and API
  * keys set one at once. Either way the sessions end, and the address before is told; unless an administrator has
  * decided, one that was confirmed gets a way back.

@@ -7,7 +7,7 @@ import { halCollection, isHal } from '../../http/hal/index.ts';
 import { patched } from '../../http/patch/index.ts';
 import { created, noContent, ok } from '../../http/response/reply.ts';
 import { identifier } from '../../http/schema.ts';
-import type { Condition } from '../../storage/list/index.ts';
+import type { Condition } from '../../storage/list/request.ts';
 import { hashPassword } from '../auth/passwords.ts';
 import type { CommentStore } from '../comments/store.ts';
 import type { Dependencies } from '../dependencies.ts';

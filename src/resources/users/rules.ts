@@ -1,5 +1,5 @@
 /**
- * Who may change whom (docs/decisions/0011). Administrators may change everybody, but never the last of them;
+ * Who may change whom (docs/decisions/0010). Administrators may change everybody, but never the last of them;
  * others themselves, but not their role; API keys only accounts of the role `user`, so that a key is no way to
  * become somebody with more rights.
  */

@@ -2,8 +2,15 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Database, Session } from '../database.ts';
 import { type Arguments, preparedByShape } from '../prepared.ts';
-import type { Comparison, Condition, Key, ListOptions, ListRequest, Positioned } from './index.ts';
-import type { ThroughCondition } from './through.ts';
+import type {
+  Comparison,
+  Condition,
+  Key,
+  ListOptions,
+  ListRequest,
+  Positioned,
+  ThroughCondition,
+} from './request.ts';
 
 export type ListQueries<Row> = ReturnType<typeof listQueries<Row>>;
 

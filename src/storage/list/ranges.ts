@@ -3,12 +3,12 @@
  *
  * While nothing has changed, the number of rows before a value, its rank, stays what it is. The ranks of values that
  * ranges began and ended at are remembered with the collection's version; the rank of another value is counted from
- * the nearest of them, and a range is the difference of two ranks (docs/decisions/0020).
+ * the nearest of them, and a range is the difference of two ranks (docs/decisions/0018).
  */
 import { LRUCache } from 'lru-cache';
 import type { Session } from '../database.ts';
-import type { Comparison, Condition, KeptTotal, Key } from './index.ts';
 import type { ListQueries } from './queries.ts';
+import type { Comparison, Condition, KeptTotal, Key } from './request.ts';
 
 /** The values from `low` to `high`, both included, of the rows that meet `base`. */
 export interface Range {

@@ -7,10 +7,8 @@
  */
 import { LRUCache } from 'lru-cache';
 import type { Session } from '../database.ts';
-import type { Comparison, ListRequest } from './index.ts';
 import type { ListQueries } from './queries.ts';
-
-export type ThroughCondition = Comparison & { readonly through: NonNullable<Comparison['through']> };
+import type { ListRequest, ThroughCondition } from './request.ts';
 
 /** So many rows are found and sorted within some milliseconds. */
 const fewRows = 5000;

@@ -1,6 +1,6 @@
 /** Who may use the service, and what it remembers of their requests. */
 import { sql } from 'kysely';
-import type { Migration } from '../migrate.ts';
+import type { Migration } from './migration.ts';
 
 export const accounts: Migration = {
   name: '0001-accounts',

@@ -4,7 +4,7 @@
  * skipping the other status reads no row. Archived products are few: they have small indexes of their own.
  */
 import { sql } from 'kysely';
-import type { Migration } from '../migrate.ts';
+import type { Migration } from './migration.ts';
 
 export const products: Migration = {
   name: '0002-products',

@@ -1,6 +1,6 @@
 /** Reviews of products: one per user and product. */
 import { sql } from 'kysely';
-import type { Migration } from '../migrate.ts';
+import type { Migration } from './migration.ts';
 
 export const reviews: Migration = {
   name: '0003-reviews',

@@ -1,6 +1,6 @@
 /** The outbox, the queue of what is to be done after a commit, and what people are told. */
 import { sql } from 'kysely';
-import type { Migration } from '../migrate.ts';
+import type { Migration } from './migration.ts';
 
 export const events: Migration = {
   name: '0004-events',

@@ -3,7 +3,7 @@
  * 2^53. What an order or invoice shows of products and customers is a snapshot: it refers to none that must exist.
  */
 import { sql } from 'kysely';
-import type { Migration } from '../migrate.ts';
+import type { Migration } from './migration.ts';
 
 export const orders: Migration = {
   name: '0005-orders',

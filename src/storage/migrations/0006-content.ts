@@ -1,10 +1,10 @@
 /**
  * Articles, posts and comments; and what the reviews of a product say on average, kept in the product. Articles
- * and posts outlive their author's account, comments and reviews go with it (docs/decisions/0015).
+ * and posts outlive their author's account, comments and reviews go with it (docs/decisions/0013).
  */
 import { sql } from 'kysely';
 import type { Database, Session } from '../database.ts';
-import type { Migration } from '../migrate.ts';
+import type { Migration } from './migration.ts';
 
 export const content: Migration = {
   name: '0006-content',

@@ -1,8 +1,8 @@
 /** The search index, filled with what is there already: see search/index.ts. */
 import { type RawBuilder, sql } from 'kysely';
 import type { Builder, Session } from '../database.ts';
-import type { Migration } from '../migrate.ts';
 import { type SearchDocument, searchIndex, wordsOfDialect } from '../search/index.ts';
+import type { Migration } from './migration.ts';
 
 const rowsAtOnce = 1000;
 

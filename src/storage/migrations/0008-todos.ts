@@ -1,6 +1,6 @@
 /** Todos, each private to the user who made it. */
 import { sql } from 'kysely';
-import type { Migration } from '../migrate.ts';
+import type { Migration } from './migration.ts';
 
 export const todos: Migration = {
   name: '0008-todos',

@@ -4,8 +4,8 @@
  */
 import { sql } from 'kysely';
 import type { Builder, Session } from '../database.ts';
-import type { Migration } from '../migrate.ts';
 import { type SearchDocument, searchIndex, spellingOf } from '../search/index.ts';
+import type { Migration } from './migration.ts';
 
 const ordersAtOnce = 1000;
 

@@ -1,6 +1,6 @@
 /** API keys may have a quota of their own. */
 import { sql } from 'kysely';
-import type { Migration } from '../migrate.ts';
+import type { Migration } from './migration.ts';
 
 export const keyLimits: Migration = {
   name: '0010-key-limits',

@@ -1,5 +1,5 @@
 /** All migrations, oldest first. A migration that has been released is never changed: add another. */
-import type { Migration } from '../migrate.ts';
+
 import { accounts } from './0001-accounts.ts';
 import { products } from './0002-products.ts';
 import { reviews } from './0003-reviews.ts';
@@ -10,12 +10,13 @@ import { search } from './0007-search.ts';
 import { todos } from './0008-todos.ts';
 import { searchPeople } from './0009-search-people.ts';
 import { keyLimits } from './0010-key-limits.ts';
-import { productTags } from './0012-product-tags.ts';
-import { eventsInOrder } from './0013-events-in-order.ts';
-import { randomVersions } from './0014-random-versions.ts';
-import { knownAddresses } from './0015-known-addresses.ts';
-import { addresses } from './0016-addresses.ts';
-import { failedAttempts } from './0017-failed-attempts.ts';
+import { productTags } from './0011-product-tags.ts';
+import { eventsInOrder } from './0012-events-in-order.ts';
+import { randomVersions } from './0013-random-versions.ts';
+import { knownAddresses } from './0014-known-addresses.ts';
+import { addresses } from './0015-addresses.ts';
+import { failedAttempts } from './0016-failed-attempts.ts';
+import type { Migration } from './migration.ts';
 
 export const migrations: readonly Migration[] = [
   accounts,

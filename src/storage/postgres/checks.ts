@@ -1,7 +1,6 @@
-/** Checks of a PostgreSQL database: see ../checks.ts. Its indexes have a tool of the server's own, pg_amcheck. */
+/** Checks of a PostgreSQL database: see ../database.ts. Its indexes have a tool of the server's own, pg_amcheck. */
 import { sql } from 'kysely';
-import type { DialectChecks, Reference } from '../checks.ts';
-import type { Builder, Session } from '../database.ts';
+import type { Builder, DialectChecks, Reference, Session } from '../database.ts';
 
 /** Every value of a table, those that are stored apart too: a page that cannot be read is an error (XX001). */
 async function unreadable(session: Session, build: Builder, table: string): Promise<string[]> {

@@ -1,106 +1,13 @@
 /**
- * The search index on PostgreSQL, and what the two databases have to say alike. A document is a `tsvector` of
+ * The search index on PostgreSQL. A document is a `tsvector` of
  * the words as they are: no configuration, dictionary or extension is asked, so that none has to be installed
  * and every server finds the same.
  */
-import { type RawBuilder, sql } from 'kysely';
+import { sql } from 'kysely';
 import type { Builder, Session } from '../database.ts';
-import { type Expression, expressionText, type Term } from './expression.ts';
+import type { DialectWords, Entry, Part, SpellingStatements } from './dialect.ts';
+import { expressionText, type Term } from './expression.ts';
 import { titleMark } from './words.ts';
-
-type Part = RawBuilder<unknown>;
-
-/** What a page query takes. */
-export interface PageArguments<Value> {
-  readonly query: Value;
-  readonly low: Value;
-  readonly high: Value;
-  readonly limit: Value;
-  readonly offset: Value;
-}
-
-/** The statements of a search index in one dialect. Positions: see index.ts. */
-export interface DialectWords {
-  tables(): Part[];
-  /** Puts the pieces together that many writes have left, so that searches have fewer to look into. */
-  compact(): Part[];
-  /** Takes a position and the words with spaces between, `size` times; puts the document in its old one's place. */
-  insert(size: number): Part;
-  remove(position: Part): Part;
-  /** Removes all documents, and the words kept of them. */
-  clear(): Part[];
-  /** The words of all documents, some at a time; those of one document need not follow each other. */
-  entries(session: Session, build: Builder): AsyncGenerator<readonly Entry[]>;
-  /** An expression in the database's own query language. */
-  text(expression: Expression): string;
-  /**
-   * @param types numbers of the types meant, ascending
-   * @param rare whether only few documents are hits: so they had better be gathered first and then put in order
-   */
-  page(
-    values: PageArguments<Part>,
-    types: readonly number[],
-    descending: boolean,
-    rare: boolean,
-  ): RawBuilder<{ position: number }>;
-  /** Looks at a sample of the documents between two positions; undefined where it makes no difference. */
-  sample?(values: Pick<PageArguments<Part>, 'query' | 'low' | 'high'>): RawBuilder<Sample>;
-  /** How many documents there are of a range. */
-  count(values: Pick<PageArguments<Part>, 'query' | 'low' | 'high'>): RawBuilder<{ total: number }>;
-  /** The same, but no more than `limit`; undefined where a long search holds nobody up. */
-  countUpTo?(values: Omit<PageArguments<Part>, 'offset'>): RawBuilder<{ total: number }>;
-  /** Whether documents of one word are counted type by type: where they come one after another, grouping would sort. */
-  readonly countsWordsApart: boolean;
-  /** How many of each type, in one go; undefined where each type had better be counted alone. */
-  countTypes?(
-    values: Pick<PageArguments<Part>, 'query' | 'low' | 'high'>,
-  ): RawBuilder<{ type: number; total: number }>;
-  /** The words that begin with this one and are longer, up to a limit; undefined where prefixes cost no more. */
-  longerWords?(values: { readonly word: Part; readonly limit: Part }): RawBuilder<{ word: string }>;
-  readonly spellings: SpellingStatements;
-  /** At least as many as there are documents; undefined where a long search holds nobody up. */
-  documents?(): RawBuilder<{ total: number }>;
-  /**
-   * `version` is another whenever a document has been changed or removed; `last` tells how many products there
-   * were, and when it is larger, all the products since have larger ids.
-   * @param changed, all: the version of what changes documents, and of all that adds them too
-   */
-  mark(changed: Part, all: Part): RawBuilder<Mark>;
-}
-
-/** The statements of the kept words (spelling.ts). Lists are text: their words with spaces between. */
-export interface SpellingStatements {
-  /**
-   * Those of the words that are kept, in order.
-   * @param lock keeps them as they are until the transaction ends: `shared` with others that need them kept
-   */
-  kept(words: Part, lock: 'shared' | 'exclusive'): RawBuilder<{ word: string }>;
-  /** Those of the words that no document below a position has. */
-  unused(words: Part, below: Part): RawBuilder<{ word: string }>;
-  /** A first look, cheap for words that many documents have: those that a sample of the documents does not have. */
-  rare?(words: Part, below: Part): RawBuilder<{ word: string }>;
-  /** Keeps words: two lists of the same length, of spellings and of the words they are of. */
-  insert(spellings: Part, words: Part): Part;
-  remove(spellings: Part, words: Part): Part;
-  /** All words of the documents below a position. */
-  indexed(below: Part): RawBuilder<{ word: string }>;
-}
-
-/** A word of a document. */
-export interface Entry {
-  readonly position: number;
-  readonly word: string;
-}
-
-export interface Sample {
-  readonly hits: number;
-  readonly documents: number;
-}
-
-export interface Mark {
-  readonly version: number;
-  readonly last: number;
-}
 
 const quoted = ({ word, title, prefix }: Term) => `'${title ? titleMark : ''}${word}'${prefix ? ':*' : ''}`;
 

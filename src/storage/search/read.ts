@@ -6,6 +6,7 @@ import { type RawBuilder, sql } from 'kysely';
 import { LRUCache } from 'lru-cache';
 import type { Database, Session } from '../database.ts';
 import { type Arguments, prepared, preparedByShape } from '../prepared.ts';
+import type { Mark, PageArguments, Sample } from './dialect.ts';
 import type { Expression, Range } from './expression.ts';
 import {
   positionOf,
@@ -15,7 +16,6 @@ import {
   typeSpan,
   wordsOfDialect,
 } from './index.ts';
-import type { Mark, PageArguments, Sample } from './postgres.ts';
 
 export interface SearchPage extends Partial<Range> {
   /** Known to have few hits altogether. */

@@ -6,12 +6,12 @@
  * A word is kept from its first document on and removed with its last. The search index itself tells whether there
  * is one left, so that no count has to be kept, which all writers of a common word would wait for: who adds a
  * document with a word locks the word's row shared, who removes one locks it alone and then looks
- * (docs/decisions/0016).
+ * (docs/decisions/0014).
  */
 import { type RawBuilder, sql } from 'kysely';
 import type { Database, Ending, Session, Transaction } from '../database.ts';
 import { prepared } from '../prepared.ts';
-import type { SpellingStatements } from './postgres.ts';
+import type { SpellingStatements } from './dialect.ts';
 import { canBeMisspelt } from './words.ts';
 
 /** In letters. Shorter words are other words with any typo. */

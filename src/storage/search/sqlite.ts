@@ -4,8 +4,8 @@
  */
 import { type RawBuilder, sql } from 'kysely';
 import type { Builder, Session } from '../database.ts';
+import type { DialectWords, Entry, SpellingStatements } from './dialect.ts';
 import { expressionText, type Term } from './expression.ts';
-import type { DialectWords, Entry, SpellingStatements } from './postgres.ts';
 import { titleMark } from './words.ts';
 
 /** FTS5 puts together all documents of a prefix before it gives the first; those of words it gives as it goes. */

@@ -1,6 +1,6 @@
 /**
  * Text as the words that are searched for: small letters without diacritics. Both databases index these words
- * as they are and split nothing themselves, so that a query finds the same on both (docs/decisions/0016).
+ * as they are and split nothing themselves, so that a query finds the same on both (docs/decisions/0014).
  */
 
 /** Longer words are cut: nobody types them, and PostgreSQL's index takes 2,046 bytes at most. */

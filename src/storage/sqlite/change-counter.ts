@@ -3,10 +3,10 @@
  *
  * `PRAGMA data_version` tells it, for 3 microseconds with the transaction that it needs. What that compares is the
  * header of the wal-index (https://sqlite.org/walformat.html, "The WAL-Index Header"): read directly it takes a
- * quarter of one (docs/decisions/0018).
+ * quarter of one (docs/decisions/0016).
  */
 import { existsSync, readdirSync, readlinkSync, readSync, realpathSync } from 'node:fs';
-import type { Connected } from './connection.ts';
+import type { Connected } from './connected.ts';
 
 export interface CommitState {
   /** A number that is another than all before when something has been committed since. */

@@ -12,6 +12,7 @@ import {
 import type { CompiledQuery } from 'kysely';
 import { type Session, StorageError } from '../database.ts';
 import { commitState } from './change-counter.ts';
+import type { Connected } from './connected.ts';
 import { useLog } from './journal-mode.ts';
 
 /** How much of the file a reader maps into memory at most; the kernel drops what is not used. */
@@ -22,19 +23,6 @@ const mappedBytes = 1_073_741_824;
  * while rows of the usual 400 to 700 bytes still fill them.
  */
 const pageBytes = 2048;
-
-/** A connection with its prepared statements, each kept for as long as the connection lives. */
-export interface Connected {
-  readonly connection: Connection;
-  readonly session: Session;
-  /** The rows of a statement, whatever it reads. */
-  rows(query: Pick<CompiledQuery<unknown>, 'sql' | 'parameters'>): Promise<unknown[]>;
-  /** Runs an INSERT; gives the id of its row, or of the last of several. */
-  insert(query: CompiledQuery<unknown>): number;
-  /** Runs a statement without parameters or rows. */
-  execute(text: string): void;
-  close(): void;
-}
 
 /**
  * @param alone keeps the journal that the database has: see journal-mode.ts

@@ -14,7 +14,8 @@ import {
   type Transaction,
   type WriteOptions,
 } from '../database.ts';
-import { type Connected, connect, connectReader, sharedReader } from './connection.ts';
+import type { Connected } from './connected.ts';
+import { connect, connectReader, sharedReader } from './connection.ts';
 import { sqliteChecks } from './files/checks.ts';
 import { type PlaceListener, placeOf } from './files/identity.ts';
 import { groupCommit } from './group-commit.ts';

@@ -1,6 +1,6 @@
 /** Checks of an SQLite database: see checks.ts. */
 import { sql } from 'kysely';
-import type { DialectChecks, Reference } from '../../checks.ts';
+import type { DialectChecks, Reference } from '../../database.ts';
 import { StorageError } from '../../database.ts';
 
 /** Lines of a damaged database: there may be as many as it has pages. */

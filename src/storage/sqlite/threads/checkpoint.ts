@@ -8,7 +8,7 @@
  * that outruns it waits for it, and without it SQLite's own checkpoint inside COMMIT takes over.
  */
 import { Worker } from 'node:worker_threads';
-import type { Connected } from '../connection.ts';
+import type { Connected } from '../connected.ts';
 
 /** Bytes in the log at which the thread is asked to copy them. */
 const wanted = 32 * 1024 * 1024;

@@ -1,9 +1,9 @@
 /** E-mail addresses that are asked for, and the way back to those that were given up. */
 import { sql } from 'kysely';
-import type { Migration } from '../migrate.ts';
+import type { Migration } from './migration.ts';
 
 export const addresses: Migration = {
-  name: '0016-addresses',
+  name: '0015-addresses',
   async up(session, { build, dialect }) {
     const { text, integer, moment } = dialect.types;
     const statements = [

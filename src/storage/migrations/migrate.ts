@@ -1,12 +1,7 @@
 /** Forward-only migrations: each runs once, in order, in one transaction, under a lock that one process holds. */
 import { sql } from 'kysely';
-import type { Database, Dialect, Session, Transaction } from './database.ts';
-import { migrations } from './migrations/index.ts';
-
-export interface Migration {
-  readonly name: string;
-  up(session: Transaction, database: Pick<Database, 'build' | 'dialect'>): Promise<void>;
-}
+import type { Database, Dialect, Session } from '../database.ts';
+import { migrations } from './index.ts';
 
 /**
  * @returns the names of the migrations that ran, in order; none when the database was up to date

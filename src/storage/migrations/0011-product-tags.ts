@@ -3,10 +3,10 @@
  * that a product is known to have had, so that an import pays for no second one.
  */
 import { sql } from 'kysely';
-import type { Migration } from '../migrate.ts';
+import type { Migration } from './migration.ts';
 
 export const productTags: Migration = {
-  name: '0012-product-tags',
+  name: '0011-product-tags',
   async up(session, { build, dialect }) {
     const { text, integer } = dialect.types;
     const isSqlite = dialect.name === 'sqlite';

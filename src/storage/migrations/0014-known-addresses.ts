@@ -1,9 +1,9 @@
 /** From where users have signed in: those who guess elsewhere do not keep them out. */
 import { sql } from 'kysely';
-import type { Migration } from '../migrate.ts';
+import type { Migration } from './migration.ts';
 
 export const knownAddresses: Migration = {
-  name: '0015-known-addresses',
+  name: '0014-known-addresses',
   async up(session, { build, dialect }) {
     const { text, integer, moment } = dialect.types;
     const statements = [

@@ -1,9 +1,9 @@
 /** Versions of collections are random numbers from now on (storage/totals.ts): larger ones than an integer has room for. */
 import { sql } from 'kysely';
-import type { Migration } from '../migrate.ts';
+import type { Migration } from './migration.ts';
 
 export const randomVersions: Migration = {
-  name: '0014-random-versions',
+  name: '0013-random-versions',
   async up(session, { build, dialect }) {
     // SQLite's integers have 64 bits.
     if (dialect.name === 'sqlite') return;

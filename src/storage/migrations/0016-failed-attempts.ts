@@ -1,9 +1,9 @@
 /** How often secrets have been tried in vain, for all replicas together. */
 import { sql } from 'kysely';
-import type { Migration } from '../migrate.ts';
+import type { Migration } from './migration.ts';
 
 export const failedAttempts: Migration = {
-  name: '0017-failed-attempts',
+  name: '0016-failed-attempts',
   async up(session, { build, dialect }) {
     const { text, integer, moment } = dialect.types;
     const statements = [
