@@ -23,12 +23,7 @@ import { observer as createObserver, type Observer } from './operations/observe.
 import { createDocs } from './operations/pages/docs.ts';
 import type { Clock } from './ports/clock.ts';
 import { createMailer } from './ports/mail.ts';
-import { knownAddresses } from './resources/auth/known-addresses.ts';
-import { sessionStore } from './resources/auth/store.ts';
-import { createTokens } from './resources/auth/tokens.ts';
 import { createResources } from './resources/index.ts';
-import { addressTokens } from './resources/users/address-tokens.ts';
-import { mailTokens } from './resources/users/mail-tokens.ts';
 import { createSeal } from './seal.ts';
 import { loadSecrets } from './secrets.ts';
 import type { Database } from './storage/database.ts';
@@ -96,7 +91,7 @@ export function startService(options: ServiceOptions): Service {
     log,
     queue,
   };
-  const resources = createResources(services, createTokens(secrets, clock), createQuota);
+  const resources = createResources(services, secrets, createQuota);
   const mailer = createMailer(config);
   const dispatcher = createDispatcher({
     database,
@@ -161,26 +156,13 @@ export function startService(options: ServiceOptions): Service {
 
   /** Forgets what has expired: sessions, known addresses, failed attempts, tokens of mails, idempotent answers, quota windows and, if so set, events. */
   async function sweep(): Promise<void> {
-    const sessions = await database.write(session => sessionStore(database).sweep(session, clock.now()));
-    const places = await database.write(session => knownAddresses(database).sweep(session, clock.now()));
+    const forgotten = await resources.sweep();
     const attempts = await delays.sweep();
-    const tokens = await database.write(session => mailTokens(database).sweep(session, clock.now()));
-    const addresses = await database.write(session => addressTokens(database).sweep(session, clock.now()));
     const recipients = await database.write(session => limits.sweep(session, clock.now()));
     const answers = await idempotency.sweep();
     const counters = await quota.sweep();
-    const forgotten = await events.sweep(stopping.hasBegun);
-    log.debug('swept', {
-      sessions,
-      places,
-      attempts,
-      tokens,
-      addresses,
-      recipients,
-      answers,
-      counters,
-      ...forgotten,
-    });
+    const past = await events.sweep(stopping.hasBegun);
+    log.debug('swept', { ...forgotten, attempts, recipients, answers, counters, ...past });
   }
 
   return {
@@ -232,7 +214,7 @@ export async function createDocument(): Promise<Record<string, unknown>> {
     queue,
   };
   const observer: Observer = { served: () => undefined, numbers: () => [], damage: () => 0 };
-  const resources = createResources(services, createTokens([secret], clock), createQuota).endpoints;
+  const resources = createResources(services, [secret], createQuota).endpoints;
   const versions = withEntries(publishedVersions(config, resources));
   const operations = operationEndpoints({
     database,

@@ -7,7 +7,7 @@ export type Role = (typeof roles)[number];
 
 /** `subject` names whose quota is charged and whose idempotency keys are meant. */
 export type Caller =
-  | { readonly kind: 'user'; readonly subject: string; readonly userId: number; readonly role: Role }
+  | UserCaller
   | {
       readonly kind: 'key';
       readonly subject: string;
@@ -17,6 +17,15 @@ export type Caller =
       readonly rateLimit: number | undefined;
     }
   | Anonymous;
+
+export interface UserCaller {
+  readonly kind: 'user';
+  readonly subject: string;
+  readonly userId: number;
+  readonly role: Role;
+  /** How often all sessions of the user had ended when the token was made. */
+  readonly generation: number;
+}
 
 export interface Anonymous {
   readonly kind: 'anonymous';
@@ -57,7 +66,8 @@ export interface Authenticator {
   /**
    * Reads, within a transaction, whether the credentials of a caller still stand: an access token is verified
    * without a look-up, and may be up to its lifetime older than a change of the account.
-   * @throws HttpError 401 when the account or key is gone, or the account has another role than the token
+   * @throws HttpError 401 when the account or key is gone, the account has another role than the token, or its sessions
+   *   have ended since
    */
   confirm(session: Session, caller: Caller): Promise<void>;
 }
@@ -141,6 +151,13 @@ export const outdated = () =>
   unauthorized(
     'UNAUTHORIZED',
     'The role of this account has changed since the token was issued, which ended its sessions: sign in again.',
+  );
+
+/** A 401 for a token that was made in a session, when all sessions of the account have ended since. */
+export const ended = () =>
+  unauthorized(
+    'UNAUTHORIZED',
+    'The sessions of this account have ended since the token was issued: sign in again.',
   );
 
 /** A 401 where no token is taken: its challenge is of a scheme of its own, since there is none for keys in a header. */

@@ -5,12 +5,12 @@ import type { Authenticator } from '../http/access.ts';
 import type { Endpoint } from '../http/endpoint.ts';
 import type { QuotaFactory } from '../http/quota/index.ts';
 import type { Subject } from '../mail/mails.ts';
+import type { Secrets } from '../secrets.ts';
 import type { Transaction } from '../storage/database.ts';
 import { articleEndpoints } from './articles/endpoints.ts';
 import { confirmation } from './auth/credentials.ts';
 import { authEndpoints } from './auth/endpoints.ts';
 import { forgottenPasswords, passwordEndpoints } from './auth/password-endpoints.ts';
-import type { Tokens } from './auth/tokens.ts';
 import { commentEndpoints } from './comments/endpoints.ts';
 import type { Dependencies } from './dependencies.ts';
 import { eventEndpoints } from './events/endpoints.ts';
@@ -39,16 +39,25 @@ export interface Resources {
   readonly consumers: readonly Consumer[];
   /** Takes note that a mail about a resource has gone out. */
   mailSent(session: Transaction, about: Subject): Promise<void>;
+  /** Forgets what has expired; gives how much of each kind there was. */
+  sweep(): Promise<Record<string, number>>;
 }
 
 export function createResources(
   services: Dependencies,
-  tokens: Tokens,
+  secrets: Secrets,
   createQuota: QuotaFactory,
 ): Resources {
-  const stores = createStores(services, tokens, createQuota);
+  const stores = createStores(services, secrets, createQuota);
   const { database, clock } = services;
   const { keys, invoices } = stores;
+  const expiring = {
+    sessions: stores.sessions,
+    ended: stores.ended,
+    places: stores.knownAddresses,
+    tokens: stores.mailTokens,
+    addresses: stores.addressTokens,
+  };
   return {
     endpoints: [
       ...authEndpoints(services, stores),
@@ -79,8 +88,15 @@ export function createResources(
     async mailSent(session, { resource, resourceId }) {
       if (resource === 'invoice') await invoices.markSent(session, resourceId, causedBy('mail', clock.now()));
     },
+    async sweep() {
+      const forgotten: Record<string, number> = {};
+      for (const [name, store] of Object.entries(expiring)) {
+        forgotten[name] = await database.write(session => store.sweep(session, clock.now()));
+      }
+      return forgotten;
+    },
     authenticator: {
-      bearer: token => tokens.verifyAccess(token),
+      bearer: token => stores.tokens.verifyAccess(token),
       apiKey: key => keys.authenticate(key),
       confirm: confirmation(database, clock),
     },

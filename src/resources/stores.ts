@@ -1,13 +1,15 @@
 /** What resources are made of: the store of each, and what several of them share. Made once, handed on. */
 import type { QuotaFactory } from '../http/quota/index.ts';
 import { stripePayments } from '../ports/stripe.ts';
+import type { Secrets } from '../secrets.ts';
 import { articleStore } from './articles/store.ts';
 import { passwordProof } from './auth/current-password.ts';
+import { endedSessions } from './auth/ended-sessions.ts';
 import { createGuards } from './auth/guard.ts';
 import { knownAddresses } from './auth/known-addresses.ts';
 import { passwordCheck } from './auth/passwords.ts';
 import { sessionStore } from './auth/store.ts';
-import type { Tokens } from './auth/tokens.ts';
+import { createTokens } from './auth/tokens.ts';
 import { commentStore } from './comments/store.ts';
 import type { Dependencies } from './dependencies.ts';
 import { eventStore } from './events/store.ts';
@@ -31,20 +33,22 @@ import { createWeather } from './weather/observations.ts';
 
 export type Stores = ReturnType<typeof createStores>;
 
-export function createStores(services: Dependencies, tokens: Tokens, createQuota: QuotaFactory) {
+export function createStores(services: Dependencies, secrets: Secrets, createQuota: QuotaFactory) {
   const { database, clock, config, queue, outbox, mails, delays } = services;
   const known = knownAddresses(database);
+  const ended = endedSessions(database);
   const orders = orderStore(database, outbox);
   const invoices = invoiceStore(database, outbox, config.INVOICE_SELLER);
   const mailTokens = mailTokenStore(database);
   const addressTokens = addressTokenStore(database);
   const mailTemplates = createMailTemplates(config, mails, mailTokens, addressTokens);
-  const users = userStore(database, outbox);
-  const sessions = sessionStore(database);
+  const users = userStore(database, outbox, ended);
+  const sessions = sessionStore(database, ended);
   const passwords = passwordCheck();
   const guards = createGuards(database, known, delays, clock);
   return {
-    tokens,
+    tokens: createTokens(secrets, clock, ended),
+    ended,
     passwords,
     guards,
     knownAddresses: known,

@@ -9,6 +9,14 @@ export interface SessionsTable {
   expires_at: number;
 }
 
+/** Whose sessions have all ended lately; also of users who were deleted. */
+export interface EndedSessionsTable {
+  user_id: number;
+  /** The first one that has not ended. */
+  generation: number;
+  ended_at: number;
+}
+
 /** Tokens sent by mail, each kept as a hash and used once. */
 export interface UserTokensTable {
   token_hash: string;

@@ -5,6 +5,7 @@
 import type { Generated } from 'kysely';
 import type {
   AddressTokensTable,
+  EndedSessionsTable,
   FailedAttemptsTable,
   SessionsTable,
   UserTokensTable,
@@ -114,6 +115,8 @@ export interface UsersTable {
   verified_at: number | null;
   created_at: number;
   updated_at: number;
+  /** Advances when all sessions end. */
+  session_generation: Generated<number>;
 }
 
 /** From where a user has signed in: a hash of the e-mail address and the client's address. */
@@ -279,6 +282,7 @@ export interface Tables {
   comments: CommentsTable;
   users: UsersTable;
   sessions: SessionsTable;
+  ended_sessions: EndedSessionsTable;
   known_addresses: KnownAddressesTable;
   failed_attempts: FailedAttemptsTable;
   api_keys: ApiKeysTable;

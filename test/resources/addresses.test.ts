@@ -209,7 +209,8 @@ describeOnDatabases('addresses on %s', kind => {
     const thief = await signedIn(service, me, stolen);
     const change = { currentPassword: password, newPassword: 'a password of a thief' };
     await call(service, { method: 'PUT', path: '/v1/me/password', headers: thief.headers, body: change });
-    const asked = await mailsOf(service, () => call(service, asks(thief, further, change.newPassword)));
+    const within = await signedIn(service, me, stolen, change.newPassword);
+    const asked = await mailsOf(service, () => call(service, asks(within, further, change.newPassword)));
     const told = await mailsOf(service, () => verify(service, tokenIn(mailTo(asked, further))));
     const toThief = tokenIn(mailTo(told, stolen));
     const again = await signedIn(service, me, further, change.newPassword);

@@ -5,7 +5,7 @@ import { type MailedTokens, type Operation, realBodies } from './contract.ts';
 import { record } from './events.ts';
 import { type Answer, type Call, call } from './http.ts';
 import { mailTo, tokenIn } from './mails.ts';
-import { userIdOf } from './people.ts';
+import { addPerson, userIdOf } from './people.ts';
 import { emailOf, password, type TestService } from './service.ts';
 
 export interface Walk {
@@ -59,6 +59,9 @@ export async function walkOf(service: TestService, operations: readonly Operatio
   for (const { operationId } of operations.filter(({ operationId }) => operationId in realBodies))
     refreshTokens.set(operationId, (await call(service, login)).body.refreshToken);
   const mailed = await mailedTokens(service, keys.get('users:write') ?? '');
+  // It ends all sessions of its caller: not those that the walk goes on with.
+  const another = () => addPerson(service, 'user', 'Who changes passwords', password);
+  let changing = await another();
   let variation = 0;
   // Bodies name products by their ids: one that no example changes, which are those of the ids 1 to 3.
   let productId = 0;
@@ -70,6 +73,7 @@ export async function walkOf(service: TestService, operations: readonly Operatio
   const actorOf = ({ roles }: Operation): Role | undefined => (roles.includes('admin') ? 'admin' : roles[0]);
   const credentials = (operation: Operation): Pick<Call, 'as' | 'headers'> => {
     if (operation.isPublic) return {};
+    if (operation.operationId === 'changePassword') return { headers: changing.headers };
     const as = actorOf(operation);
     if (as !== undefined) return { as };
     return { headers: { 'X-API-Key': keys.get(operation.scope ?? '') ?? '' } };
@@ -101,6 +105,7 @@ export async function walkOf(service: TestService, operations: readonly Operatio
         },
       };
       const answer = await call(service, sent);
+      if (operation.operationId === 'changePassword' && answer.status === 204) changing = await another();
       const field = answer.body?.error === 'DUPLICATE' ? answer.body.details?.[0]?.field : undefined;
       if (attempt === 3 || !isObject(body) || typeof body[field] !== 'string') return answer;
       body = { ...body, [field]: varied(body[field], ++variation) };

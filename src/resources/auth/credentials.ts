@@ -1,5 +1,5 @@
 /** Whether credentials that were good when a request came in still stand in the transaction that relies on them. */
-import { type Authenticator, outdated, unauthorized } from '../../http/access.ts';
+import { type Authenticator, ended, outdated, unauthorized } from '../../http/access.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Database } from '../../storage/database.ts';
 import { prepared } from '../../storage/prepared.ts';
@@ -9,17 +9,18 @@ import { prepared } from '../../storage/prepared.ts';
  * change has to undo besides, such as sessions, is written under a lock of the account.
  */
 export function confirmation({ build }: Pick<Database, 'build'>, clock: Clock): Authenticator['confirm'] {
-  const roleOf = prepared<{ id: number }, { role: string }>(argument =>
-    build.selectFrom('users').select('role').where('id', '=', argument.id),
+  const standingOf = prepared<{ id: number }, { role: string; session_generation: number }>(argument =>
+    build.selectFrom('users').select(['role', 'session_generation']).where('id', '=', argument.id),
   );
   const expiryOf = prepared<{ id: number }, { expires_at: number | null }>(argument =>
     build.selectFrom('api_keys').select('expires_at').where('id', '=', argument.id),
   );
   return async (session, caller) => {
     if (caller.kind === 'user') {
-      const user = await session.first(roleOf({ id: caller.userId }));
+      const user = await session.first(standingOf({ id: caller.userId }));
       if (user === undefined) throw unauthorized('UNAUTHORIZED');
       if (user.role !== caller.role) throw outdated();
+      if (caller.generation < user.session_generation) throw ended();
     } else if (caller.kind === 'key') {
       const key = await session.first(expiryOf({ id: caller.keyId }));
       const isOver = key === undefined || (key.expires_at !== null && key.expires_at <= clock.now());

@@ -7,10 +7,11 @@ import type { Dependencies } from '../dependencies.ts';
 import { emailKey, type StoredUser, type UserStore } from '../users/store.ts';
 import type { Guards } from './guard.ts';
 import type { KnownAddresses } from './known-addresses.ts';
+import { accessLifetime, refreshIdleLifetime, refreshLifetime } from './lifetimes.ts';
 import type { PasswordCheck } from './passwords.ts';
 import * as schema from './schema.ts';
 import { type SessionStore, tokenHash } from './store.ts';
-import { accessLifetime, refreshIdleLifetime, refreshLifetime, type Tokens } from './tokens.ts';
+import type { Tokens } from './tokens.ts';
 
 export interface AuthOptions {
   readonly users: UserStore;

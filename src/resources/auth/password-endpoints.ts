@@ -7,7 +7,7 @@ import { type Endpoint, endpoint } from '../../http/endpoint.ts';
 import { noContent, secret } from '../../http/response/reply.ts';
 import { identifier } from '../../http/schema.ts';
 import { tooMuchMail } from '../../mail/limits.ts';
-import type { Session } from '../../storage/database.ts';
+import type { Session, Transaction } from '../../storage/database.ts';
 import type { Dependencies } from '../dependencies.ts';
 import type { MailTemplates } from '../users/mail-templates.ts';
 import type { MailTokens } from '../users/mail-tokens.ts';
@@ -65,12 +65,12 @@ export function passwordEndpoints(services: Dependencies, options: PasswordOptio
 
   /** What no longer counts once there is another password. */
   async function endSessions(
-    session: Session,
+    session: Transaction,
     user: StoredUser,
     address: string,
     now: number,
   ): Promise<void> {
-    await sessions.removeAllOf(session, user.id);
+    await sessions.removeAllOf(session, user.id, now);
     await mailTokens.withdraw(session, user.id, purpose);
     // Where somebody has signed in before may be where the old password was known; the owner is here.
     await knownAddresses.forget(session, user.id);

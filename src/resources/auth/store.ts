@@ -1,6 +1,7 @@
 /** The queries of sessions. A session is kept under the hash of its refresh token, never the token. */
-import type { Database, Session } from '../../storage/database.ts';
+import type { Database, Session, Transaction } from '../../storage/database.ts';
 import type { SessionsTable } from '../../storage/tables-credentials.ts';
+import { type EndedSessions, endedSessions } from './ended-sessions.ts';
 
 export interface SessionStore {
   insert(session: Session, row: SessionsTable): Promise<void>;
@@ -8,14 +9,20 @@ export interface SessionStore {
   /** Notes a use. @returns whether the session still exists */
   touch(session: Session, id: string, now: number): Promise<boolean>;
   removeByToken(session: Session, tokenHash: string): Promise<void>;
-  removeAllOf(session: Session, userId: number): Promise<void>;
+  /** Ends all sessions of a user who is locked, and the access tokens that were made in them. */
+  removeAllOf(session: Transaction, userId: number, at: number): Promise<void>;
   /** Forgets sessions that have ended; gives how many there were. */
   sweep(session: Session, now: number): Promise<number>;
 }
 
 export const tokenHash = (token: string) => new Bun.CryptoHasher('sha256').update(token).digest('hex');
 
-export function sessionStore({ build }: Pick<Database, 'build'>): SessionStore {
+/** @param ended what this process verifies access tokens with, where it verifies any */
+export function sessionStore(
+  database: Pick<Database, 'build' | 'read'>,
+  ended: Pick<EndedSessions, 'end'> = endedSessions(database),
+): SessionStore {
+  const { build } = database;
   return {
     async insert(session, row) {
       await session.run(build.insertInto('sessions').values(row).compile());
@@ -29,8 +36,13 @@ export function sessionStore({ build }: Pick<Database, 'build'>): SessionStore {
     async removeByToken(session, hash) {
       await session.run(build.deleteFrom('sessions').where('token_hash', '=', hash).compile());
     },
-    async removeAllOf(session, userId) {
+    async removeAllOf(session, userId, at) {
       await session.run(build.deleteFrom('sessions').where('user_id', '=', userId).compile());
+      const user = build.selectFrom('users').select('session_generation').where('id', '=', userId);
+      const generation = ((await session.first(user.compile()))?.session_generation ?? 0) + 1;
+      const set = build.updateTable('users').set({ session_generation: generation }).where('id', '=', userId);
+      await session.run(set.compile());
+      await ended.end(session, userId, generation, at);
     },
     sweep: (session, now) =>
       session.run(build.deleteFrom('sessions').where('expires_at', '<=', now).compile()),

@@ -3,20 +3,25 @@
  * A token that was verified once is remembered, so that each request costs a look-up and not a signature.
  */
 import { errors, jwtVerify, SignJWT } from 'jose';
-import { type Caller, type Role, roles } from '../../http/access.ts';
+import { type Caller, type Role, roles, type UserCaller } from '../../http/access.ts';
 import { boundedMap } from '../../http/cache/bounded-map.ts';
 import type { ErrorCode } from '../../http/errors.ts';
 import type { Clock } from '../../ports/clock.ts';
-
-/** Lifetimes in seconds. */
-export const accessLifetime = 900;
-export const refreshLifetime = 30 * 24 * 60 * 60;
-export const refreshIdleLifetime = 7 * 24 * 60 * 60;
+import type { Secrets } from '../../secrets.ts';
+import type { EndedSessions } from './ended-sessions.ts';
+import { accessLifetime, refreshLifetime } from './lifetimes.ts';
 
 const rememberedTokens = 10_000;
 
+/** What of a user an access token says. */
+interface TokenUser {
+  readonly id: number;
+  readonly role: string;
+  readonly session_generation: number;
+}
+
 export interface Tokens {
-  signAccess(user: { readonly id: number; readonly role: string }): Promise<string>;
+  signAccess(user: TokenUser): Promise<string>;
   signRefresh(userId: number, sessionId: string): Promise<string>;
   /** The caller an access token stands for, or why it stands for nobody. */
   verifyAccess(token: string): Caller | ErrorCode | Promise<Caller | ErrorCode>;
@@ -25,11 +30,15 @@ export interface Tokens {
 }
 
 /** @param secrets the first signs; all verify, so that a secret can be replaced while tokens live */
-export function createTokens(secrets: readonly [string, ...string[]], clock: Clock): Tokens {
+export function createTokens(
+  secrets: Secrets,
+  clock: Clock,
+  ended: Pick<EndedSessions, 'has' | 'known'>,
+): Tokens {
   const [signingKey, ...previous] = secrets.map(secret => new TextEncoder().encode(secret));
   if (signingKey === undefined) throw new Error('at least one secret is needed');
   const keys = [signingKey, ...previous];
-  const remembered = boundedMap<string, { readonly caller: Caller; readonly expiresAt: number }>(
+  const remembered = boundedMap<string, { readonly caller: UserCaller; readonly expiresAt: number }>(
     rememberedTokens,
   );
   const seconds = () => Math.floor(clock.now() / 1000);
@@ -65,17 +74,26 @@ export function createTokens(secrets: readonly [string, ...string[]], clock: Clo
     const caller = callerOf(claims);
     if (caller === undefined) return 'UNAUTHORIZED';
     remembered.set(token, { caller, expiresAt: Number(claims.exp) });
-    return caller;
+    await ended.known(clock.now());
+    return unlessEnded(caller);
   }
 
+  const unlessEnded = (caller: UserCaller): Caller | ErrorCode =>
+    ended.has(caller.userId, caller.generation) ? 'UNAUTHORIZED' : caller;
+
   return {
-    signAccess: user => sign({ userId: String(user.id), role: user.role, use: 'access' }, accessLifetime),
+    signAccess: ({ id, role, session_generation: generation }) =>
+      sign({ userId: String(id), role, use: 'access', generation }, accessLifetime),
     signRefresh: (userId, sessionId) =>
       sign({ userId: String(userId), sessionId, use: 'refresh' }, refreshLifetime),
     verifyAccess(token) {
       const known = remembered.get(token);
       if (known === undefined) return verifyAccessAnew(token);
-      return known.expiresAt > seconds() ? known.caller : 'TOKEN_EXPIRED';
+      if (known.expiresAt <= seconds()) return 'TOKEN_EXPIRED';
+      const reading = ended.known(clock.now());
+      return reading === undefined
+        ? unlessEnded(known.caller)
+        : reading.then(() => unlessEnded(known.caller));
     },
     async verifyRefresh(token) {
       const claims = await verify(token);
@@ -87,7 +105,7 @@ export function createTokens(secrets: readonly [string, ...string[]], clock: Clo
 }
 
 /** The caller that claims describe; undefined when they are not those of an access token. */
-function callerOf({ userId, role, use }: Record<string, unknown>): Caller | undefined {
+function callerOf({ userId, role, use, generation }: Record<string, unknown>): UserCaller | undefined {
   const known: Role | undefined = roles.find(name => name === role);
   if (
     use === 'refresh' ||
@@ -97,5 +115,12 @@ function callerOf({ userId, role, use }: Record<string, unknown>): Caller | unde
   ) {
     return undefined;
   }
-  return { kind: 'user', subject: `user:${userId}`, userId: Number(userId), role: known };
+  return {
+    kind: 'user',
+    subject: `user:${userId}`,
+    userId: Number(userId),
+    role: known,
+    // Without it, it was made by a release before there were generations.
+    generation: typeof generation === 'number' ? generation : 0,
+  };
 }

@@ -63,8 +63,8 @@ export function userAddresses(stores: AddressStores): Addresses {
   const { users, sessions, mailTokens, addressTokens, mailTemplates, knownAddresses } = stores;
 
   /** Ends what the address before has given: sessions, and the tokens of mails to it. */
-  async function leave(session: Transaction, { id }: StoredUser): Promise<void> {
-    await sessions.removeAllOf(session, id);
+  async function leave(session: Transaction, { id }: StoredUser, at: number): Promise<void> {
+    await sessions.removeAllOf(session, id, at);
     await mailTokens.withdraw(session, id);
     await knownAddresses.forget(session, id);
   }
@@ -87,7 +87,7 @@ export function userAddresses(stores: AddressStores): Addresses {
     },
 
     async replaced(session, before, after, by, cause) {
-      await leave(session, before);
+      await leave(session, before, cause.at);
       if (by.kind === 'user') {
         // An administrator may take an address away for good: no earlier mail leads back either.
         await addressTokens.withdraw(session, before.id, 0);
@@ -111,7 +111,7 @@ export function userAddresses(stores: AddressStores): Addresses {
         emailKey(found.email) === emailKey(before.pending_email);
       if (!isAwaited || !(await addressTokens.use(session, token))) return undefined;
       const after = await users.moveTo(session, before, found.email, cause);
-      await leave(session, before);
+      await leave(session, before, cause.at);
       await tell(session, before, after, cause);
       return after;
     },
@@ -121,7 +121,7 @@ export function userAddresses(stores: AddressStores): Addresses {
       if (found?.user_id !== before.id || !(await addressTokens.use(session, token))) return undefined;
       const moved = await users.moveTo(session, before, found.email, cause);
       const after = await users.setPassword(session, moved, passwordHash, cause);
-      await leave(session, before);
+      await leave(session, before, cause.at);
       // What was given up since then may have been a thief's; the ways back to earlier addresses stay.
       await addressTokens.withdraw(session, before.id, found.user_version);
       if (emailKey(before.email) !== emailKey(after.email))

@@ -94,7 +94,7 @@ export function userChange(database: Pick<Database, 'read'>, stores: ChangeStore
       if (asks && provenHash !== before.password_hash) throw wrongPassword();
       const set = asks ? { ...fields, email: before.email, pendingEmail: fields.email } : fields;
       const after = await users.update(session, before, set, cause);
-      if (after.role !== before.role) await sessions.removeAllOf(session, id);
+      if (after.role !== before.role) await sessions.removeAllOf(session, id, cause.at);
       if (asks) await addresses.ask(session, after, cause);
       else if (moves(before.email, fields)) await addresses.replaced(session, before, after, caller, cause);
       return showUser(after, await viewFor(session, users, input));

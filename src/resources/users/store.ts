@@ -8,6 +8,7 @@ import { type Lister, lister } from '../../storage/list/index.ts';
 import { momentOfChange } from '../../storage/moments.ts';
 import { prepared } from '../../storage/prepared.ts';
 import { searchIndex } from '../../storage/search/index.ts';
+import { type EndedSessions, endedSessions } from '../auth/ended-sessions.ts';
 import { userText } from '../search/texts.ts';
 import type { User, UserFields } from './schema.ts';
 
@@ -32,6 +33,7 @@ export interface StoredUser extends UserRow {
   readonly email_key: string;
   /** Null until the user has set a password. */
   readonly password_hash: string | null;
+  readonly session_generation: number;
 }
 
 export interface NewUser {
@@ -86,6 +88,7 @@ export interface UserStore {
   ): Promise<StoredUser>;
   /** Notes that the address is the user's. */
   verify(session: Transaction, before: StoredUser, cause: Cause): Promise<StoredUser>;
+  /** Also ends the sessions and access tokens of the user. */
   remove(session: Transaction, before: StoredUser, cause: Cause): Promise<void>;
 }
 
@@ -108,9 +111,16 @@ export function userOf(row: UserRow): User {
   };
 }
 
-type Changes = Partial<Omit<StoredUser, 'id' | 'email_key' | 'version' | 'created_at' | 'updated_at'>>;
+type Changes = Partial<
+  Omit<StoredUser, 'session_generation' | 'id' | 'email_key' | 'version' | 'created_at' | 'updated_at'>
+>;
 
-export function userStore(database: Database, outbox: Outbox): UserStore {
+/** @param ended what this process verifies access tokens with, where it verifies any */
+export function userStore(
+  database: Database,
+  outbox: Outbox,
+  ended: Pick<EndedSessions, 'end'> = endedSessions(database),
+): UserStore {
   const { build, dialect } = database;
   const search = searchIndex(database);
   const byId = prepared<{ id: number }, StoredUser>(argument =>
@@ -204,6 +214,7 @@ export function userStore(database: Database, outbox: Outbox): UserStore {
         version: 1,
         verified_at: user.verifiedAt,
         pending_email: null,
+        session_generation: 0,
         created_at: cause.at,
         updated_at: cause.at,
       };
@@ -229,6 +240,7 @@ export function userStore(database: Database, outbox: Outbox): UserStore {
     verify: (session, before, cause) => change(session, before, { verified_at: cause.at }, 'verified', cause),
     async remove(session, before, cause) {
       await session.run(build.deleteFrom('users').where('id', '=', before.id).compile());
+      await ended.end(session, before.id, before.session_generation + 1, cause.at);
       await search.remove(session, 'user', { id: before.id, ...userText(before) });
       await record(session, 'deleted', before, undefined, cause);
     },

@@ -16,6 +16,7 @@ import { randomVersions } from './0013-random-versions.ts';
 import { knownAddresses } from './0014-known-addresses.ts';
 import { addresses } from './0015-addresses.ts';
 import { failedAttempts } from './0016-failed-attempts.ts';
+import { endedSessions } from './0017-ended-sessions.ts';
 import type { Migration } from './migration.ts';
 
 export const migrations: readonly Migration[] = [
@@ -35,4 +36,5 @@ export const migrations: readonly Migration[] = [
   knownAddresses,
   addresses,
   failedAttempts,
+  endedSessions,
 ];

@@ -1,0 +1,87 @@
+/**
+ * Access tokens are verified without a look-up, and yet end with the sessions of their user (docs/decisions/0022).
+ *
+ * A user has a generation, which advances when all sessions end, and access tokens carry the one they were made in. The
+ * transaction that ends the sessions writes down whose they were, for as long as access tokens live. The process that
+ * commits it knows at once; others read these few rows again when what they know is half a minute old.
+ */
+import type { Database, Session, Transaction } from '../../storage/database.ts';
+import { prepared } from '../../storage/prepared.ts';
+import { accessLifetime } from './lifetimes.ts';
+
+/** Milliseconds that a process goes without looking what others have ended. */
+const knownForMs = 30_000;
+/** After a look that has failed. */
+const againAfterMs = 5000;
+/** No access token lives so long; machines whose clocks differ by minutes included. */
+const keptForMs = (accessLifetime + 300) * 1000;
+
+export interface EndedSessions {
+  /** Ends, with the commit, the access tokens of all generations before this one. */
+  end(session: Transaction, userId: number, generation: number, at: number): Promise<void>;
+  /** Whether an access token has ended, as far as this process knows. */
+  has(userId: number, generation: number): boolean;
+  /** Resolves when what other processes have ended is known; undefined when it is already. Never rejects. */
+  known(now: number): Promise<void> | undefined;
+  /** Forgets those whose access tokens have expired; gives how many there were. */
+  sweep(session: Session, now: number): Promise<number>;
+}
+
+export function endedSessions({ build, read }: Pick<Database, 'build' | 'read'>): EndedSessions {
+  const ended = new Map<number, { readonly generation: number; readonly at: number }>();
+  /** When to look again, by the clock of the requests. */
+  let due = { from: Number.POSITIVE_INFINITY, until: Number.NEGATIVE_INFINITY };
+  let looking: Promise<void> | undefined;
+  const since = prepared<{ at: number }, { user_id: number; generation: number; ended_at: number }>(
+    argument => build.selectFrom('ended_sessions').selectAll().where('ended_at', '>', argument.at),
+  );
+
+  function remember(userId: number, generation: number, at: number): void {
+    const known = ended.get(userId);
+    if (known === undefined || known.generation <= generation) ended.set(userId, { generation, at });
+  }
+
+  async function look(now: number): Promise<void> {
+    try {
+      // By time and not from the last one seen: rows are not committed in the order of their times.
+      const rows = await read.all(since({ at: now - keptForMs }));
+      for (const { user_id, generation, ended_at } of rows) remember(user_id, generation, ended_at);
+      for (const [userId, { at }] of ended) if (at <= now - keptForMs) ended.delete(userId);
+      due = { from: now, until: now + knownForMs };
+    } catch {
+      // Every other request meets the same database and says what is wrong with it; writes are confirmed in theirs.
+      due = { from: now, until: now + againAfterMs };
+    } finally {
+      looking = undefined;
+    }
+  }
+
+  return {
+    async end(session, userId, generation, at) {
+      const set = { generation, ended_at: at };
+      const query = build
+        .insertInto('ended_sessions')
+        .values({ user_id: userId, ...set })
+        .onConflict(conflict => conflict.column('user_id').doUpdateSet(set));
+      await session.run(query.compile());
+      session.onCommit(() => remember(userId, generation, at));
+    },
+    has(userId, generation) {
+      const known = ended.get(userId);
+      return known !== undefined && generation < known.generation;
+    },
+    known(now) {
+      // Also where the clock was put back.
+      if (now >= due.from && now < due.until) return undefined;
+      looking ??= look(now);
+      return looking;
+    },
+    sweep: (session, now) =>
+      session.run(
+        build
+          .deleteFrom('ended_sessions')
+          .where('ended_at', '<=', now - keptForMs)
+          .compile(),
+      ),
+  };
+}
