@@ -85,6 +85,19 @@ test('http/ and storage/ import nothing from resources/', () => {
   expect(imports.filter(({ from, to }) => inner(from) && within('resources')(to))).toEqual([]);
 });
 
+test('outside storage/, nothing depends on how a database is kept: only copies and repairs of its file do', () => {
+  const allowed = /^src\/(service|config)\.ts$|^src\/cli\/(backup|check)\//;
+  const own = (path: string) => within('storage/sqlite')(path) || within('storage/postgres')(path);
+  const broken = imports.filter(({ from, to }) => own(to) && !within('storage')(from) && !allowed.test(from));
+  expect(broken).toEqual([]);
+  const siblings = imports.filter(
+    ({ from, to }) =>
+      (within('storage/sqlite')(from) && within('storage/postgres')(to)) ||
+      (within('storage/postgres')(from) && within('storage/sqlite')(to)),
+  );
+  expect(siblings).toEqual([]);
+});
+
 test('storage/ imports nothing from http/', () => {
   expect(imports.filter(({ from, to }) => within('storage')(from) && within('http')(to))).toEqual([]);
 });

@@ -5,45 +5,20 @@ import { type Config, loadConfig } from '../config.ts';
 import type { Database } from '../storage/database.ts';
 import { migrate } from '../storage/migrations/migrate.ts';
 import { awaitDatabase, checkDataFolder, embeddedFile, openDatabase } from '../storage/open.ts';
-import { translate } from '../storage/sqlite/connection.ts';
-import { restoreIndexes } from '../storage/sqlite/deferred-indexes.ts';
-import type { SqliteOptions } from '../storage/sqlite/index.ts';
-
-export interface CommandOptions extends SqliteOptions {
-  /** Makes the embedded database when there is none; without it that is an error. */
-  readonly create?: boolean;
-}
 
 /**
  * @throws ConfigError for a bad setting; StorageError when the database cannot be reached; Error when there is no
- * embedded one and the command is not to make one
+ * embedded one
  */
-export async function withDatabase<T>(
-  work: (database: Database, config: Config) => Promise<T>,
-  { create = false, ...options }: CommandOptions = {},
-): Promise<T> {
+export async function withDatabase<T>(work: (database: Database, config: Config) => Promise<T>): Promise<T> {
   const config = loadConfig(process.env);
-  if (!create) requireDatabase(config);
-  const database = openDatabase(config, options);
+  requireDatabase(config);
+  const database = openDatabase(config);
   try {
     await migrate(database, Date.now);
     return await work(database, config);
   } finally {
     await database.close();
-  }
-}
-
-/**
- * Builds the indexes that an import which was killed has left unbuilt. Before serving and migrating, and not
- * in other commands: beside a running import they would build them too early.
- */
-export function restoreIndexesOf(config: Config): void {
-  if (config.DATABASE_URL !== undefined) return;
-  checkDataFolder(config);
-  try {
-    restoreIndexes(embeddedFile(config));
-  } catch (error) {
-    throw translate(error, embeddedFile(config));
   }
 }
 

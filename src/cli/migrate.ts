@@ -1,8 +1,8 @@
 /** `catalog migrate`: for those who bring the database up to date before they start new replicas. */
 import { loadConfig } from '../config.ts';
 import { migrate } from '../storage/migrations/migrate.ts';
-import { openDatabase } from '../storage/open.ts';
-import { awaitAtStart, restoreIndexesOf } from './database.ts';
+import { finishBulkLoad, openDatabase } from '../storage/open.ts';
+import { awaitAtStart } from './database.ts';
 import { type Command, parse } from './usage.ts';
 
 export const migrateCommand: Command = {
@@ -14,7 +14,7 @@ processes may do so at the same time. serve does it by itself at its start.`,
   async run(args) {
     parse(args, {});
     const config = loadConfig(process.env);
-    restoreIndexesOf(config);
+    finishBulkLoad(config);
     const database = openDatabase(config);
     try {
       await awaitAtStart(database);

@@ -12,10 +12,10 @@ import { userStore } from '../resources/users/store.ts';
 import { startService } from '../service.ts';
 import type { Database } from '../storage/database.ts';
 import { migrate } from '../storage/migrations/migrate.ts';
-import { checkDataFolder, embeddedFile, openDatabase } from '../storage/open.ts';
+import { checkDataFolder, embeddedFile, finishBulkLoad, openDatabase } from '../storage/open.ts';
 import { productTotals } from '../storage/totals.ts';
 import { checkAfterUncleanEnd, endedUncleanly } from './check/unclean-end.ts';
-import { awaitAtStart, restoreIndexesOf } from './database.ts';
+import { awaitAtStart } from './database.ts';
 import { type Command, parse } from './usage.ts';
 
 export const serveCommand: Command = {
@@ -42,7 +42,7 @@ catalog --help lists the settings.`,
     if (config.DATABASE_URL === undefined) checkDataFolder(config);
     makePrivate(config, log);
     const unclean = endedUncleanly(config);
-    restoreIndexesOf(config);
+    finishBulkLoad(config);
     const database = openDatabase(config, { onMoved: inPlace => reportPlace(inPlace, config, log) });
     let checking: Promise<void> | undefined;
     try {

@@ -101,11 +101,6 @@ export interface Database {
    */
   state(): number | undefined;
   /**
-   * Whether other processes wait for their turn to write by asking again and again: a long series of transactions
-   * then has to rest between them.
-   */
-  hasWriteContention(): boolean;
-  /**
    * Rejects with StorageError `unavailable` when the database does not respond, `read-only` when it takes no writes,
    * `moved` when its file is no longer in its place.
    */
@@ -138,6 +133,25 @@ export interface DialectChecks {
   readonly beforeRepair: readonly RawBuilder<unknown>[];
   /** Builds all indexes again; none where that is the business of the server's own tools. */
   readonly rebuildIndexes: readonly RawBuilder<unknown>[];
+}
+
+/** A long series of transactions that adds very many rows, made as cheap as the database allows. */
+export interface BulkLoad {
+  readonly database: Database;
+  /** One of the transactions. Other processes that wait to write get their turn between them. */
+  write<T>(work: (session: Transaction) => Promise<T>): Promise<T>;
+  /** To be called after a transaction: how many rows are new since the beginning, and how many there were then. */
+  added(rows: number, existing: number): void;
+  /** Closes the database, and builds the indexes that were not kept meanwhile. */
+  close(): Promise<BulkLoadEnd>;
+}
+
+export interface BulkLoadEnd {
+  /** How many indexes were built, and how long it took. */
+  readonly indexes: number;
+  readonly milliseconds: number;
+  /** Why the database is not yet as it was before the load; the next process that opens it repairs that. */
+  readonly problem?: unknown;
 }
 
 /** The places where the two databases need different words. */

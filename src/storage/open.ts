@@ -2,8 +2,11 @@
 import { accessSync, constants, existsSync, mkdirSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { type Config, ConfigError } from '../config.ts';
-import { type Database, StorageError } from './database.ts';
+import { type BulkLoad, type Database, StorageError } from './database.ts';
 import { openPostgres } from './postgres/index.ts';
+import { loadSqlite } from './sqlite/bulk-load.ts';
+import { translate } from './sqlite/connection.ts';
+import { restoreIndexes } from './sqlite/deferred-indexes.ts';
 import { openSqlite, type SqliteOptions } from './sqlite/index.ts';
 
 /**
@@ -24,6 +27,41 @@ export function openDatabase(config: Config, options: SqliteOptions = {}): Datab
   }
   checkDataFolder(config);
   return openSqlite(embeddedFile(config), options);
+}
+
+/**
+ * Opens the database to add very many rows to these tables; it is made when it is not there.
+ * @throws ConfigError when DATA_DIR cannot hold a database
+ */
+export function openBulkLoad(config: Config, tables: readonly string[]): BulkLoad {
+  if (config.DATABASE_URL === undefined) {
+    checkDataFolder(config);
+    return loadSqlite(embeddedFile(config), tables);
+  }
+  const database = openDatabase(config);
+  return {
+    database,
+    write: work => database.write(work),
+    added: () => undefined,
+    async close() {
+      await database.close();
+      return { indexes: 0, milliseconds: 0 };
+    },
+  };
+}
+
+/**
+ * Builds the indexes that a load which was killed has left unbuilt. Before serving and migrating, and not in other
+ * commands: beside a running load they would build them too early.
+ */
+export function finishBulkLoad(config: Config): void {
+  if (config.DATABASE_URL !== undefined) return;
+  checkDataFolder(config);
+  try {
+    restoreIndexes(embeddedFile(config));
+  } catch (error) {
+    throw translate(error, embeddedFile(config));
+  }
 }
 
 export const embeddedFile = ({ DATA_DIR }: Pick<Config, 'DATA_DIR'>): string => join(DATA_DIR, 'catalog.db');

@@ -6,11 +6,10 @@ import { outboxOf } from '../../events/outbox.ts';
 import { MappingError, parseMapping } from '../../files/map.ts';
 import { productImporter } from '../../resources/products/import/index.ts';
 import { planWithout } from '../../resources/products/import/plan.ts';
-import type { Database } from '../../storage/database.ts';
-import { pendingMigrations } from '../../storage/migrations/migrate.ts';
-import { embeddedFile, openDatabase } from '../../storage/open.ts';
+import type { BulkLoad, Database } from '../../storage/database.ts';
+import { migrate, pendingMigrations } from '../../storage/migrations/migrate.ts';
+import { embeddedFile, openBulkLoad, openDatabase } from '../../storage/open.ts';
 import { productTotals } from '../../storage/totals.ts';
-import { withDatabase } from '../database.ts';
 import {
   type Command,
   choiceOption,
@@ -24,7 +23,7 @@ import type { RecordsRequest } from './records.ts';
 import { createProgress, grouped, openRejects, remarks, summary } from './report.ts';
 import { type BatchWriter, type ImportState, runImport, type StopRequest } from './run.ts';
 import { openRecordsApart } from './thread.ts';
-import { databaseWriter, indexDeferral } from './write.ts';
+import { batchWriter } from './write.ts';
 
 const help = `Usage: catalog import FILE|- [OPTIONS]
 
@@ -119,17 +118,26 @@ function argumentsOf(args: string[]): ImportArguments {
 }
 
 async function importIntoDatabase(given: ImportArguments): Promise<number> {
-  const indexes = indexDeferral(loadConfig(process.env));
+  const config = loadConfig(process.env);
+  const load = openBulkLoad(config, ['products', 'events']);
   try {
-    return await withDatabase(
-      async (database, { DEFAULT_CURRENCY: currency }) => {
-        const merge = await hasProducts(database);
-        return importFile(given, { currency, merge }, await databaseWriter(database, indexes));
-      },
-      { alone: indexes.alone, create: true },
-    );
+    await migrate(load.database, Date.now);
+    const catalog = { currency: config.DEFAULT_CURRENCY, merge: await hasProducts(load.database) };
+    return await importFile(given, catalog, await batchWriter(load));
   } finally {
-    indexes.restore();
+    await closeLoad(load);
+  }
+}
+
+async function closeLoad(load: BulkLoad): Promise<void> {
+  const { indexes, milliseconds, problem } = await load.close();
+  if (indexes > 0) {
+    console.error(
+      `catalog import: built ${grouped(indexes)} indexes in ${(milliseconds / 1000).toFixed(1)} s`,
+    );
+  }
+  if (problem !== undefined) {
+    console.error(`catalog import: ${problem instanceof Error ? problem.message : problem}`);
   }
 }
 

@@ -172,7 +172,6 @@ export function openPostgres(options: PostgresOptions): Database {
         throw new StorageError('read-only', `${server} is a standby: it takes no writes.`);
     },
     state: () => undefined,
-    hasWriteContention: () => false,
     size: () => undefined,
     close: () => pool.close(5),
   };

@@ -51,8 +51,16 @@ export interface SqliteOptions {
   readonly flush?: Flush;
 }
 
+export interface SqliteDatabase extends Database {
+  /** Whether other processes have the file open, and may be waiting for their turn to write. */
+  hasWriteContention(): boolean;
+}
+
 /** @param file path of the database file; it and its folder are created when missing */
-export function openSqlite(file: string, { alone = false, onMoved, flush }: SqliteOptions = {}): Database {
+export function openSqlite(
+  file: string,
+  { alone = false, onMoved, flush }: SqliteOptions = {},
+): SqliteDatabase {
   mkdirSync(dirname(file), { recursive: true });
   const writer = connect(file, alone);
   // Without a log, only SQLite knows what has to be on the disk before what.
