@@ -8,7 +8,7 @@ import { HttpError } from '../http/errors.ts';
 import { json } from '../http/negotiate.ts';
 import { noStore, ok } from '../http/response/reply.ts';
 import type { Database } from '../storage/database.ts';
-import { pendingMigrations } from '../storage/migrations/migrate.ts';
+import { reasonNotToServe } from '../storage/migrations/migrate.ts';
 import { indexEndpoint, type VersionDocument } from './index-endpoint.ts';
 import { type MetricsSources, metricsText } from './metrics.ts';
 import { accountPages } from './pages/account-pages.ts';
@@ -198,13 +198,9 @@ function documentEndpoint(path: string, operationId: string, summary: string, ve
 /** A page of ours. Its address may hold a token: no other page is to learn of it. */
 async function requireMigrated(database: Database): Promise<void> {
   await database.ping();
-  const pending = await pendingMigrations(database);
-  if (pending.length > 0) {
-    throw new HttpError('DATABASE_UNAVAILABLE', {
-      message: `The database lacks the migrations ${pending.join(', ')}; run catalog migrate.`,
-      headers: { 'Retry-After': '5' },
-    });
-  }
+  const message = await reasonNotToServe(database);
+  if (message !== undefined)
+    throw new HttpError('DATABASE_UNAVAILABLE', { message, headers: { 'Retry-After': '5' } });
 }
 
 const localOnly =

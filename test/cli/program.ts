@@ -28,8 +28,11 @@ export interface Place {
   run(args: readonly string[], input?: string): Promise<Ended>;
   /** The same in this process, where no process is needed to show the point: see here.ts for what can be run so. */
   runHere(args: readonly string[]): Promise<Ended>;
-  /** @param wrapper a command that sets something up and then becomes the program given as its arguments */
-  start(args: readonly string[], wrapper?: readonly string[]): Running;
+  /**
+   * @param wrapper a command that sets something up and then becomes the program given as its arguments
+   * @param program the file of another release, instead of this one's main.ts
+   */
+  start(args: readonly string[], wrapper?: readonly string[], program?: string): Running;
   remove(): void;
 }
 
@@ -87,7 +90,7 @@ function placeIn(folder: string, settings: Readonly<Record<string, string>>): Pl
       return { status: await child.exited, out, err };
     },
     runHere: args => runHere(args, environment),
-    start: (args, wrapper) => spawn(args, environment, wrapper),
+    start: (args, wrapper, program) => spawn(args, environment, wrapper, program),
     remove: () => rmSync(folder, { recursive: true, force: true }),
   };
 }
@@ -96,8 +99,9 @@ function spawn(
   args: readonly string[],
   environment: Readonly<Record<string, string>>,
   wrapper: readonly string[] = [],
+  program = main,
 ) {
-  return Bun.spawn([...wrapper, process.execPath, main, ...args], {
+  return Bun.spawn([...wrapper, process.execPath, program, ...args], {
     env: { PATH: process.env.PATH ?? '', ...environment },
     stdin: 'pipe',
     stdout: 'pipe',

@@ -88,7 +88,7 @@ export function startLoad(category: string, target: Target): Load {
 
   async function write(writer: number): Promise<void> {
     for (let turn = 0; running; turn++) {
-      const name = `${category} ${writer}-${turn}`;
+      const name = `${category}/${writer}-${turn}`;
       while ((await create(writer, name)) === undefined && isKeyed(writer));
     }
   }

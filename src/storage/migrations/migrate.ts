@@ -12,8 +12,8 @@ export async function migrate(database: Database, now: () => number): Promise<st
   return database.exclusively(async session => {
     await session.run(migrationsTable(database.dialect).compile(build));
     const done = await appliedIn(session, database);
-    refuseNewer([...done]);
-    const missing = migrations.filter(migration => !done.has(migration.name));
+    refuseNewer(done);
+    const missing = migrations.filter(migration => !done.includes(migration.name));
     for (const migration of missing) {
       await migration.up(session, database);
       const row = { name: migration.name, applied_at: now() };
@@ -23,24 +23,45 @@ export async function migrate(database: Database, now: () => number): Promise<st
   });
 }
 
-/** @param names of the migrations that a database has had @throws Error when this program does not know one */
+/** @param names of the migrations that a database has had @throws Error when it is newer than this program */
 export function refuseNewer(names: readonly string[]): void {
-  const later = [...new Set(names).difference(new Set(migrations.map(({ name }) => name)))];
-  if (later.length > 0) throw new Error(newerDatabase(later));
+  const reason = reasonAgainst(names);
+  if (reason !== undefined) throw new Error(reason);
 }
 
-const newerDatabase = (names: readonly string[]) =>
-  `The database is newer than this program, which does not know its migration ${names.toSorted().join(', ')}: start the release that made it, or restore a backup made before.`;
+/** Why this program cannot work on a database that has had migrations of these names; undefined when it can. */
+function reasonAgainst(names: readonly string[]): string | undefined {
+  const known = new Set(migrations.map(({ name }) => name));
+  const later = names.filter(name => !known.has(name) && !isExpansion(name));
+  if (later.length === 0) return undefined;
+  return `The database is newer than this program, which does not know its migration ${later.toSorted().join(', ')}: start the release that made it, or restore a backup made before.`;
+}
+
+const isExpansion = (name: string): boolean => /^\d{4}-expand-/.test(name);
 
 /** The migrations this program knows and the database lacks. Rejects when there is no database to ask. */
 export async function pendingMigrations(database: Database): Promise<string[]> {
-  const done = await appliedIn(database.read, database);
-  return migrations.map(migration => migration.name).filter(name => !done.has(name));
+  return pendingIn(await appliedIn(database.read, database));
 }
 
-async function appliedIn(session: Session, { build }: Pick<Database, 'build'>): Promise<Set<string>> {
+const pendingIn = (done: readonly string[]): string[] =>
+  migrations.map(({ name }) => name).filter(name => !done.includes(name));
+
+/**
+ * Why this program must not serve, in one line: migrations are missing, or another release has since made one that
+ * this program cannot work beside. Undefined when nothing is against it. Rejects when there is no database to ask.
+ */
+export async function reasonNotToServe(database: Database): Promise<string | undefined> {
+  const done = await appliedIn(database.read, database);
+  const pending = pendingIn(done);
+  if (pending.length > 0)
+    return `The database lacks the migrations ${pending.join(', ')}; run catalog migrate.`;
+  return reasonAgainst(done);
+}
+
+async function appliedIn(session: Session, { build }: Pick<Database, 'build'>): Promise<string[]> {
   const rows = await session.all(build.selectFrom('migrations').select('name').compile());
-  return new Set(rows.map(row => row.name));
+  return rows.map(row => row.name);
 }
 
 function migrationsTable({ types }: Dialect) {

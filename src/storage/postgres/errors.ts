@@ -24,6 +24,9 @@ export function isRetryable(error: unknown): boolean {
   return state === states.serializationFailure || state === states.deadlock;
 }
 
+/** Whether somebody else has held a lock for longer than the statement may wait. */
+export const isLockTimeout = (error: unknown): boolean => readState(error) === states.lockTimeout;
+
 /** Whether the connection is of no use any more, or leads to a server that takes no writes. */
 export function endsConnection(error: unknown): boolean {
   if (!(error instanceof SQL.PostgresError)) return false;

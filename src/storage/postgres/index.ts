@@ -18,7 +18,7 @@ import { parseAddress } from './address.ts';
 import { postgresChecks } from './checks.ts';
 import type { Connection, Result } from './connection.ts';
 import { createConnector, type Pooler } from './connector.ts';
-import { endsConnection, isRetryable, translate } from './errors.ts';
+import { endsConnection, isLockTimeout, isRetryable, translate } from './errors.ts';
 import { followedTable, lastSettled } from './followed.ts';
 import { openPool, type Purpose } from './pool.ts';
 
@@ -35,6 +35,11 @@ const migrationLock = 7_305_411_987;
 const silenceLimit = 1500;
 /** The same for snapshots, which hold no locks: whoever reads an export may be slow. */
 const snapshotSilenceLimit = 600_000;
+/**
+ * Milliseconds that a migration waits for a table, and then lets others have it: who waits to change a table holds up
+ * all who come after, also those who read.
+ */
+const tableWait = 500;
 
 const dialect: Dialect = {
   name: 'postgresql',
@@ -139,25 +144,25 @@ export function openPostgres(options: PostgresOptions): Database {
 
     async exclusively(work) {
       const connection = await connector.open(unlimited);
+      const deadline = performance.now() + options.migrationTimeout * 1000;
       const begin = `begin; set local statement_timeout = 0; set local idle_in_transaction_session_timeout = 0;
         set local lock_timeout = ${options.migrationTimeout * 1000}`;
+      const alone = async (session: Transaction) => {
+        await session.all(sql`select pg_advisory_xact_lock(${sql.lit(migrationLock)})`.compile(build));
+        await session.run(sql`set local lock_timeout = ${sql.lit(tableWait)}`.compile(build));
+        return work(session);
+      };
+      const attempt = () =>
+        runTransaction(connection, begin, tx => complete(sessionOf(tx), alone, []), { isCommitting: false });
       try {
-        return await runTransaction(
-          connection,
-          begin,
-          tx =>
-            complete(
-              sessionOf(tx),
-              async session => {
-                await session.all(
-                  sql`select pg_advisory_xact_lock(${sql.lit(migrationLock)})`.compile(build),
-                );
-                return work(session);
-              },
-              [],
-            ),
-          { isCommitting: false },
-        );
+        for (;;) {
+          try {
+            return await attempt();
+          } catch (error) {
+            if (!isLockTimeout(error) || performance.now() > deadline) throw error;
+            await Bun.sleep(tableWait);
+          }
+        }
       } catch (error) {
         throw translate(error, server);
       } finally {
