@@ -1,4 +1,4 @@
-/** The service's own pages: the one at its address, and the two that mails link to. In a browser where there is one. */
+/** The service's own pages: the one at its address, and those that mails link to. In a browser where there is one. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { addAccount, mailsOf } from './support/accounts.ts';
 import { browserPath, openTab, type Tab } from './support/browser.ts';
@@ -87,29 +87,6 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
       if (form.querySelector('input')) form.querySelector('input').value = ${JSON.stringify(value)};
       form.requestSubmit();
     }).then(() => undefined)`);
-
-  test.each(['light', 'dark'] as const)(
-    'no page is wider than 360 px, and all can be read, in %s',
-    async scheme => {
-      await tab.emulate(360, scheme);
-      for (const path of ['/', '/password-reset?token=x', '/verify?token=x', '/restore-address?token=x']) {
-        await tab.open(service.url + path);
-        const { width, text, ground } = await tab.evaluate<{
-          width: number;
-          text: string;
-          ground: string;
-        }>(`(() => {
-        const probe = document.body.appendChild(document.createElement('p'));
-        probe.style.background = 'Canvas';
-        const { color, backgroundColor } = getComputedStyle(probe);
-        return { width: document.documentElement.scrollWidth, text: color, ground: backgroundColor };
-      })()`);
-        expect([path, width]).toEqual([path, 360]);
-        const brightness = (color: string) => Number(/\d+/.exec(color)?.[0]);
-        expect(brightness(ground) < brightness(text)).toBe(scheme === 'dark');
-      }
-    },
-  );
 
   test('the link of a mail works after a reload, once, and leads on', async () => {
     const account = await addAccount(service);

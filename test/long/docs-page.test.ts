@@ -1,14 +1,9 @@
 /** The documentation page in a browser, where there is one: everybody can read it, and what it offers to try works. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
-import { browserPath, openTab, type Tab } from '../support/browser.ts';
+import { browserPath, openTab, type Tab, violationsIn } from '../support/browser.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
 setDefaultTimeout(240_000);
-
-interface Violation {
-  readonly rule: string;
-  readonly where: readonly string[];
-}
 
 describe.skipIf(browserPath === undefined)('the documentation page', () => {
   let service: TestService;
@@ -101,18 +96,7 @@ describe.skipIf(browserPath === undefined)('the documentation page', () => {
         await click(`${operation(id)} .opblock-summary-control`);
         await until(`document.querySelector('${operation(id)} .response-col_status')`);
       }
-      await tab.evaluate(await Bun.file(Bun.resolveSync('axe-core/axe.min.js', import.meta.dir)).text());
-      const found = await tab.evaluate<Violation[]>(`axe
-      .run({
-        runOnly: { type: 'tag', values: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'] },
-        rules: { 'target-size': { enabled: true } },
-        resultTypes: ['violations'],
-      })
-      .then(({ violations }) => violations.map(({ id, nodes }) => ({
-        rule: id,
-        where: nodes.map(({ target, any }) => target.join(' ') + ': ' + any.map(({ message }) => message).join('; ')),
-      })))`);
-      expect(found).toEqual([]);
+      expect(await violationsIn(tab)).toEqual([]);
       expect(await tab.evaluate<number>('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width);
     },
   );

@@ -98,3 +98,17 @@ export async function openTab(executable: string): Promise<Tab> {
     },
   };
 }
+
+/** What breaks the rules of WCAG 2.2 AA that axe checks, in the page as it is now. */
+export async function violationsIn(tab: Tab): Promise<readonly string[]> {
+  await tab.evaluate(await Bun.file(Bun.resolveSync('axe-core/axe.min.js', import.meta.dir)).text());
+  return tab.evaluate(`axe
+    .run({
+      runOnly: { type: 'tag', values: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'] },
+      rules: { 'target-size': { enabled: true } },
+      resultTypes: ['violations'],
+    })
+    .then(({ violations }) => violations.flatMap(({ id, nodes }) =>
+      nodes.map(({ target, any }) => [id, ...target, ...any.map(({ message }) => message)].join(': ')),
+    ))`);
+}

@@ -120,7 +120,7 @@ function pageOf(title: string, forms: string): Page {
     title,
     body: `${forms}
 <output role="status"></output>
-<p id="next" hidden><a href="./">To the start page</a></p>
+<p id="next" hidden><a href="./">Go to the start page</a></p>
 <noscript>This page needs JavaScript.</noscript>`,
     script,
     narrow: true,

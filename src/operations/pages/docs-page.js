@@ -13,22 +13,12 @@
     filter: true,
     tryItOutEnabled: true,
     validatorUrl: null,
-    plugins: [withoutNoise],
+    plugins: [withoutServers],
   });
 
-  /** HEAD and OPTIONS come with every path, and say nothing of their own: the list does without them. */
-  function withoutNoise() {
-    const wrapped = update => text => {
-      const spec = JSON.parse(text);
-      for (const path of Object.values(spec.paths)) {
-        delete path.head;
-        delete path.options;
-      }
-      return update(JSON.stringify(spec));
-    };
-    // The one server is the one that serves this page: a list of one says nothing.
-    const wrapComponents = { ServersContainer: () => () => null };
-    return { wrapComponents, statePlugins: { spec: { wrapActions: { updateSpec: wrapped } } } };
+  /** The one server is the one that serves this page: a list of one says nothing. */
+  function withoutServers() {
+    return { wrapComponents: { ServersContainer: () => () => null } };
   }
 
   /** Fields without a label get the name of their parameter, or of what they choose; what scrolls does so by keys too. */

@@ -15,16 +15,16 @@ export function indexPage({ base, release, version }: IndexPageOptions): Page {
   const [address, current] = [escapeHtml(base), escapeHtml(version)];
   return htmlPage({
     title: 'Catalog',
-    body: `<p>This is a product catalog for programs: products, orders, invoices, accounts and search over HTTP, in JSON.
-It runs, release ${escapeHtml(release)}.</p>
-<ul>
-<li><a href="docs">Documentation</a>: every operation, to read and to try</li>
-<li><a href="openapi.json">openapi.json</a>: the same for machines, such as generators of clients</li>
-<li><a href="password-reset">A new password</a>, if you have an account and have forgotten yours</li>
+    body: `<p class="lead">Products, orders, invoices, accounts and search, as JSON over HTTP.</p>
+<p class="quiet">Release ${escapeHtml(release)} is running at ${address}.</p>
+<ul class="cards">
+<li><a href="docs"><b>Documentation</b> Every operation, to read and to try in the browser</a></li>
+<li><a href="openapi.json"><b>openapi.json</b> The same for generators of clients and other tools</a></li>
+<li><a href="password-reset"><b>New password</b> For accounts whose password is forgotten</a></li>
 </ul>
 <h2>First steps</h2>
-<p>Sign in with the e-mail address and password of your account. The administrator’s were printed when the service was
-started for the first time.</p>
+<p>Sign in with the e-mail address and password of your account. Those of the first administrator were printed when the
+service started for the first time.</p>
 <pre tabindex="0"><code>TOKEN=$(curl -s ${address}/${current}/auth/login \\
   -H 'Content-Type: application/json' \\
   -d '{"email":"<em>e-mail</em>","password":"<em>password</em>"}' \\
@@ -32,13 +32,13 @@ started for the first time.</p>
 <p>Then list products:</p>
 <pre tabindex="0"><code>curl -s "${address}/${current}/products?perPage=3" \\
   -H "Authorization: Bearer $TOKEN"</code></pre>
-<p>Programs use an API key in place of a password: an administrator makes one with
-<code>POST /${current}/keys</code>, or with <code>catalog keys create</code> on the machine.</p>
-<h2>For those who run it</h2>
-<ul>
-<li><a href="health">health</a>: the process is alive</li>
-<li><a href="ready">ready</a>: the database answers too</li>
-<li><a href="metrics">metrics</a>, for Prometheus</li>
+<p>Programs use an API key instead of a password: an administrator makes one with <code>POST /${current}/keys</code>, or
+on the machine with <code>npm run catalog -- keys create</code>.</p>
+<h2>For operators</h2>
+<ul class="cards">
+<li><a href="health"><b>Health</b> The process is alive</a></li>
+<li><a href="ready"><b>Readiness</b> The database answers too</a></li>
+<li><a href="metrics"><b>Metrics</b> For Prometheus</a></li>
 </ul>`,
   });
 }
