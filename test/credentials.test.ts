@@ -1,5 +1,6 @@
 /** Whatever is sent as a credential, however it is spelled: no response and no log line of any operation repeats it. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { addProduct } from './support/catalog.ts';
 import { contractAt, type Operation } from './support/contract.ts';
 import { describeOnDatabases } from './support/databases.ts';
 import { call } from './support/http.ts';
@@ -53,13 +54,23 @@ describeOnDatabases('credentials on %s', kind => {
       `access_token=${service.tokens.user}`,
       `authorization=Bearer+${service.tokens.user}`,
       `password=${typed}`,
+      `user.PassWord=${typed}`,
+      `password[]=${typed}`,
+      `%2570assword=${typed}`,
+      `x=1;password=${typed}`,
+      `x=of+${key}+embedded`,
+      `to=${encodeURIComponent(`https://x.example/?api_key=${key}`)}`,
+      `x=${encoded(encoded(key))}`,
       `perPage=7`,
     ].join('&');
   /** As they are, and as one who reads a percent-encoded text sees them. */
   const expectNone = (what: string, text: string) => {
-    const read = text.replaceAll(/%[\da-f]{2}/gi, code =>
-      String.fromCharCode(Number.parseInt(code.slice(1), 16)),
-    );
+    let read = text;
+    for (let round = 0; round < 3; round++) {
+      read = read.replaceAll(/%[\da-f]{2}/gi, code =>
+        String.fromCharCode(Number.parseInt(code.slice(1), 16)),
+      );
+    }
     for (const secret of [key, service.tokens.user, typed])
       expect([what, read.includes(secret), text.includes(secret)]).toEqual([what, false, false]);
   };
@@ -103,6 +114,33 @@ describeOnDatabases('credentials on %s', kind => {
     expectNone('log', JSON.stringify(service.log().slice(before)));
   });
 
+  test('paths, headers and bodies that hold one where none belongs are not quoted', async () => {
+    const before = service.log().length;
+    const ask = async (what: string, request: Parameters<typeof call>[1]) => {
+      const { headers, text } = await call(service, { as: 'admin', ...request });
+      expectNone(what, `${JSON.stringify([...headers])} ${text}`);
+    };
+    for (const secret of [key, service.tokens.user]) {
+      for (const path of [`/v1/products/${secret}`, `/${encoded(secret)}`, `/v1/x;password=${typed}`])
+        await ask(path, { path });
+      for (const name of ['Origin', 'Cookie', 'Accept', 'Prefer', 'Idempotency-Key'])
+        await ask(name, { path: '/v1/me', headers: { [name]: `Bearer ${secret}` } });
+      const named = await fetch(`${service.url}/v1/me`, { headers: { 'X-Request-ID': `Bearer ${secret}` } });
+      expectNone('X-Request-ID', `${JSON.stringify([...named.headers])} ${await named.text()}`);
+      const strict = { Prefer: 'handling=strict' };
+      await ask('unknown parameter', { path: `/v1/products?${secret}=1`, headers: strict });
+      for (const text of [`{"password":${secret}}`, `{"password":${typed}}`, `{"${secret}":1}`, secret]) {
+        const body = new TextEncoder().encode(text);
+        const headers = { ...strict, 'Content-Type': 'application/json' };
+        await ask(text.slice(0, 12), { method: 'POST', path: '/v1/products', headers, body });
+      }
+      const body = [{ op: 'remove', path: `/${secret}` }];
+      const headers = { 'Content-Type': 'application/json-patch+json' };
+      await ask('a pointer', { method: 'PATCH', path: '/v1/users/1', headers, body });
+    }
+    expectNone('log', JSON.stringify(service.log().slice(before)));
+  });
+
   test('a key whose parameter is percent-encoded authenticates, and links go on without it', async () => {
     for (const name of ['api_key', 'api%5Fkey', '%61pi%5fkey']) {
       const path = `/v1/products?${name}=${key}&perPage=1&sort=price`;
@@ -116,6 +154,7 @@ describeOnDatabases('credentials on %s', kind => {
   });
 
   test('links take the place of page parameters in any spelling', async () => {
+    for (let number = 0; number < 3; number++) await addProduct(service);
     const list = async (query: string) =>
       (await call(service, { path: `/v1/products?${query}`, as: 'user' })).body.links;
     const followed = async (link: string) =>

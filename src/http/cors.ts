@@ -1,4 +1,6 @@
 /** Cross-origin resource sharing (Fetch standard, "CORS protocol"). */
+import { holdsCredential } from './credentials.ts';
+
 const methods = 'GET, POST, PUT, PATCH, DELETE, OPTIONS';
 const alwaysAllowed = ['Authorization', 'Content-Type', 'X-Request-ID'];
 /** Allowed as well, and named in a preflight's answer when it asks for them. */
@@ -51,7 +53,7 @@ export interface Cors {
 /** @param origins origins that may call; undefined for any. `null` is never allowed: any page can have it. */
 export function cors(origins: readonly string[] | undefined): Cors {
   const isAllowed = (origin: string) =>
-    origin !== 'null' && (origins === undefined || origins.includes(origin));
+    origin !== 'null' && (origins === undefined ? !holdsCredential(origin) : origins.includes(origin));
   return {
     allowOrigin(headers, origin) {
       if (!isAllowed(origin)) return;

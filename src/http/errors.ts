@@ -4,6 +4,7 @@
  */
 
 import { STATUS_CODES } from 'node:http';
+import { withoutCredentials } from './credentials.ts';
 
 interface ErrorKind {
   readonly status: number;
@@ -162,8 +163,11 @@ export interface ErrorOptions {
 /** Characters of a message, at most: it may quote what was sent, which may be long. */
 const longestMessage = 1000;
 
-const shorten = (message: string): string =>
-  message.length <= longestMessage ? message : `${message.slice(0, longestMessage - 1)}…`;
+/** What is shown of a text that may quote what was sent. */
+const quotable = (text: string): string => {
+  const shown = withoutCredentials(text);
+  return shown.length <= longestMessage ? shown : `${shown.slice(0, longestMessage - 1)}…`;
+};
 
 /** An error meant for the caller. Anything else that is thrown becomes INTERNAL_ERROR and shows nothing. */
 export class HttpError extends Error {
@@ -173,11 +177,16 @@ export class HttpError extends Error {
   readonly headers: Readonly<Record<string, string>>;
 
   constructor(code: ErrorCode, options: ErrorOptions = {}) {
-    super(shorten(options.message ?? errorTable[code].message), { cause: options.cause });
+    super(quotable(options.message ?? errorTable[code].message), { cause: options.cause });
     this.name = 'HttpError';
     this.code = code;
     this.status = errorTable[code].status;
-    this.details = options.details?.map(detail => ({ ...detail, message: shorten(detail.message) }));
+    this.details = options.details?.map(detail => ({
+      field: quotable(detail.field),
+      pointer: quotable(detail.pointer),
+      code: detail.code,
+      message: quotable(detail.message),
+    }));
     this.headers = options.headers ?? {};
   }
 }

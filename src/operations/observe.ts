@@ -1,8 +1,8 @@
 /** What is kept of every request: a log line and the numbers behind /metrics. */
 
+import { redacted } from '../http/credentials.ts';
 import { HttpError } from '../http/errors.ts';
 import type { Exchange } from '../http/exchange.ts';
-import { redacted } from '../http/hal/addresses.ts';
 import { unknownPath } from '../http/router.ts';
 import type { Clock } from '../ports/clock.ts';
 import { StorageError } from '../storage/database.ts';
@@ -101,7 +101,7 @@ const lineBeginning = (at: number): string =>
 /** Written by hand rather than by JSON.stringify: it is the one line that every request pays for. */
 function requestLine(exchange: Exchange, status: number, beginning: string): string {
   const { url, method, requestId, caller } = exchange;
-  const target = url.search === '' ? url.path : `${url.path}?${redacted(url.search)}`;
+  const target = redacted(url.path, url.search);
   const level = status >= 500 ? 'error' : 'info';
   return `${beginning}"${level}","message":"request","method":"${method}","target":"${escaped(target)}","status":${status},"ms":${exchange.elapsedText()},"caller":"${escaped(caller.subject)}","requestId":"${escaped(requestId)}"}\n`;
 }

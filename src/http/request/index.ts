@@ -2,6 +2,7 @@
 import type { z } from 'zod';
 import { largestId } from '../../storage/database.ts';
 import { type BoundedMap, boundedMap } from '../cache/bounded-map.ts';
+import { holdsCredential } from '../credentials.ts';
 import type { BodySpec, Endpoint, PatchBody, RequestUrl } from '../endpoint.ts';
 import { HttpError, invalid } from '../errors.ts';
 import { json, jsonPatch, mergePatchJson } from '../negotiate.ts';
@@ -13,7 +14,8 @@ const deepest = 64;
 /** The client's X-Request-ID when it is fit to be echoed and logged, else an id of our own. */
 export function requestIdOf(headers: Headers): string {
   const given = headers.get('x-request-id');
-  return given !== null && /^[\x20-\x7e]{1,255}$/.test(given) ? given : crypto.randomUUID();
+  const isFit = given !== null && /^[\x20-\x7e]{1,255}$/.test(given) && !holdsCredential(given);
+  return isFit ? given : crypto.randomUUID();
 }
 
 /**
@@ -62,7 +64,7 @@ function forwardedBase(headers: Headers): string | undefined {
   if (forwarded === undefined && protocol === undefined) return undefined;
   const host = forwarded ?? headers.get('host') ?? '';
   const scheme = protocol === 'https' ? 'https' : 'http';
-  return /^[a-z0-9.:[\]-]+$/i.test(host) ? `${scheme}://${host}` : undefined;
+  return /^[a-z0-9.:[\]-]+$/i.test(host) && !holdsCredential(host) ? `${scheme}://${host}` : undefined;
 }
 
 /** The last member of a list in a header; undefined without one. */
@@ -176,7 +178,9 @@ export function parseJson(bytes: Uint8Array): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    const reason = error instanceof Error ? error.message.replace(/^JSON Parse error: /, '') : 'unknown';
+    // Without what it quotes, which may be a password that lacks its quotation marks.
+    const message = error instanceof Error ? error.message : '';
+    const reason = /^(?:JSON Parse error: )?([^"]+)/.exec(message)?.[1]?.trim() ?? 'unknown';
     throw new HttpError('MALFORMED_JSON', { message: `The body is not well-formed JSON: ${reason}.` });
   }
 }
