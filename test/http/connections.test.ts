@@ -133,13 +133,16 @@ describeOnDatabases('connections on %s', kind => {
       }),
   );
 
-  test(
+  // Takes ten seconds, in which nothing that depends on the database happens.
+  test.skipIf(kind === 'postgresql')(
     'who sends on slowly, or without an end, is cut off',
     () =>
       writesNothing(service, async () => {
-        const drip = await dripping(service.url, head('Content-Length: 90000000'), ' ', 500);
+        const [drip, flood] = await Promise.all([
+          dripping(service.url, head('Content-Length: 90000000'), ' ', 500),
+          dripping(service.url, head('Content-Length: 900000000'), ' '.repeat(mebibyte), 0),
+        ]);
         expect([drip.text.slice(0, 12), drip.seconds < 14]).toEqual(['HTTP/1.1 413', true]);
-        const flood = await dripping(service.url, head('Content-Length: 900000000'), ' '.repeat(mebibyte), 0);
         expect([flood.text.slice(0, 12), flood.sent < 200 * mebibyte]).toEqual(['HTTP/1.1 413', true]);
       }),
     30_000,
