@@ -4,9 +4,10 @@ import { type ProductRow, productOf, rowOf } from '../src/resources/products/row
 import type { ProductFields } from '../src/resources/products/schema.ts';
 import { searchTextOf } from '../src/resources/products/search-text.ts';
 import { productTags, type TagChange } from '../src/resources/products/tags.ts';
+import { collectionVersions } from '../src/storage/changes/versions.ts';
 import type { Database } from '../src/storage/database.ts';
 import { type SearchDocument, searchIndex } from '../src/storage/search/index.ts';
-import { collectionVersions, productTotals, type TotalChange } from '../src/storage/totals.ts';
+import { productTotals, type TotalChange } from '../src/storage/totals.ts';
 import { random } from './random.ts';
 
 export const categories = [

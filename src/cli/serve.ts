@@ -160,7 +160,7 @@ async function ensureAdministrator(
 /** Only where nobody and nothing is yet. @returns how many there are */
 async function addSamples(database: Database, config: Config): Promise<number> {
   const users = await userStore(database, outboxOf(database)).count(database.read);
-  const products = (await productTotals(database).total(database.read, [])) ?? 0;
+  const products = await productTotals(database).count(database.read);
   if (users > 0 || products > 0) return 0;
   const { sampleProducts } = await import('../sample/products.ts');
   const store = productStore(database, outboxOf(database));

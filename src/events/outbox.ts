@@ -4,6 +4,7 @@
  */
 import { sql } from 'kysely';
 import { bulk } from '../storage/bulk.ts';
+import { collectionVersions, newMark } from '../storage/changes/versions.ts';
 import type { Database, Transaction } from '../storage/database.ts';
 import { createQueue, type Queue } from './queue.ts';
 import { subscriptions } from './subscriptions.ts';
@@ -42,6 +43,12 @@ const secretMember =
 const toldAbout: ReadonlySet<string> = new Set(
   subscriptions.flatMap(({ types }) => types.map(type => type.slice(0, type.indexOf('.')))),
 );
+/** The resources of which something is cached, with the collection whose version their events advance. */
+const collectionOf: Readonly<Record<string, string>> = {
+  product: 'products',
+  article: 'articles',
+  post: 'posts',
+};
 /** Events per INSERT, largest first. */
 const insertSizes = [64, 16, 4, 1] as const;
 
@@ -59,7 +66,7 @@ export interface StoredEvent {
   readonly created_at: number;
 }
 
-type NewEvent = Omit<StoredEvent, 'id'>;
+type NewEvent = Omit<StoredEvent, 'id'> & { readonly mark: number };
 
 /** All but the id, which the database gives. */
 export const eventColumns = [
@@ -75,7 +82,7 @@ export const eventColumns = [
 
 export interface Outbox {
   /**
-   * Writes the change down, and queues it for everyone who has subscribed to its type. The transaction must have
+   * Writes the change down, tells caches of it (storage/changes/), and queues it for everyone who has subscribed to its type. The transaction must have
    * locked what it changes: that is what puts the events of one resource in order.
    * @throws Error when a representation has a member that is a secret by its name
    */
@@ -87,10 +94,13 @@ export interface Outbox {
 /** The outbox of a process that delivers nothing itself: the command line. */
 export const outboxOf = (database: Database): Outbox => createOutbox(database, createQueue(database));
 
-export function createOutbox({ build }: Pick<Database, 'build'>, queue: Queue): Outbox {
-  const names = sql.join(eventColumns.map(name => sql.ref(name)));
-  const row = sql`(${sql.join(eventColumns.map(() => null))})`;
-  const valuesOf = (event: NewEvent) => eventColumns.map(name => event[name]);
+export function createOutbox(database: Pick<Database, 'build' | 'dialect'>, queue: Queue): Outbox {
+  const { build } = database;
+  const versions = collectionVersions(database);
+  const columns = [...eventColumns, 'mark'] as const;
+  const names = sql.join(columns.map(name => sql.ref(name)));
+  const row = sql`(${sql.join(columns.map(() => null))})`;
+  const valuesOf = (event: NewEvent) => columns.map(name => event[name]);
   const insert = (size: number) =>
     sql`insert into events (${names}) values ${sql.join(new Array(size).fill(row))}`.compile(build);
   const single = insert(1);
@@ -107,6 +117,10 @@ export function createOutbox({ build }: Pick<Database, 'build'>, queue: Queue): 
 
   async function recordAll(session: Transaction, changes: readonly Change[], cause: Cause): Promise<void> {
     const events = changes.map(change => eventOf(change, cause));
+    for (const { resource, mark } of events) {
+      const collection = collectionOf[resource];
+      if (collection !== undefined) versions.advance(session, collection, mark);
+    }
     // An id is needed only where somebody is told. For the whole resource one way or the other: the events of
     // one resource get their ids in the order they are recorded in.
     for (const event of events) if (toldAbout.has(event.resource)) await tell(session, event);
@@ -135,5 +149,6 @@ function eventOf(
     old_document: before,
     new_document: after,
     created_at: at,
+    mark: resource in collectionOf ? newMark() : 0,
   };
 }

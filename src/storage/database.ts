@@ -4,6 +4,7 @@
  */
 import type { CompiledQuery, Kysely, RawBuilder } from 'kysely';
 import type { Bulk } from './bulk.ts';
+import type { Changes } from './changes/change.ts';
 import type { Tables } from './tables.ts';
 
 /** Ids are 32-bit integers on both databases. */
@@ -95,6 +96,8 @@ export interface Database {
   write<T>(work: (session: Transaction) => Promise<T>, options?: WriteOptions): Promise<T>;
   /** Runs statements one by one under a lock that only one process can hold: for migrations. */
   exclusively<T>(work: (session: Transaction) => Promise<T>): Promise<T>;
+  /** What has been committed since it was last asked, by whomever: for caches. */
+  readonly changes: Changes;
   /**
    * A number that is another whenever anything at all has been committed, by whomever; undefined where that
    * cannot be told without asking the database.
@@ -167,6 +170,8 @@ export interface Dialect {
   };
   /** Which of a counter's rows this connection adds to, so that concurrent writers do not wait for one row. */
   readonly slot: RawBuilder<number>;
+  /** What a migration does so that new events are found by storage/changes/. */
+  readonly changes: { readonly prepare: readonly RawBuilder<unknown>[] };
   /** For tables that are read by cursor as they grow; undefined where rows are committed in the order of their ids. */
   readonly followed?: {
     /** What a migration does to a table. */

@@ -170,6 +170,8 @@ export interface EventsTable {
   old_document: string | null;
   new_document: string | null;
   created_at: number;
+  /** What it has added to the version of its collection: see storage/changes/; 0 where nothing is cached. */
+  mark: Generated<number>;
 }
 
 /** What is to be done after a commit: see events/queue.ts. */

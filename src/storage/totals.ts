@@ -1,39 +1,15 @@
-/** Bookkeeping at the end of transactions that change products: the collection's version and its kept totals. */
-import { sql } from 'kysely';
+/** Bookkeeping at the end of transactions that change products: how many there are of each status and category. */
+import { type CompiledQuery, sql } from 'kysely';
+import { versionOf } from './changes/versions.ts';
 import type { Database, Session, Transaction } from './database.ts';
-import type { Condition } from './list/request.ts';
-import { prepared } from './prepared.ts';
+import type { Condition, Total } from './list/request.ts';
+import { type Arguments, prepared, preparedByShape } from './prepared.ts';
 
 /** How many products more (or fewer) there are of one status and category. */
 export interface TotalChange {
   readonly status: string;
   readonly category: string | null;
   readonly change: number;
-}
-
-/**
- * Versions are random numbers: counted on, one would come round after a backup has been put back under running
- * replicas, or a failover has lost commits, and name another state than the one that a replica has cached under it.
- * The sum of all slots stays below 2^53.
- */
-const randomVersion = (): number => 1 + Math.floor(Math.random() * 2 ** 47);
-
-export function collectionVersions({ build, dialect }: Pick<Database, 'build' | 'dialect'>) {
-  const plus = prepared<{ collection: string; version: number }, unknown>(argument => ({
-    compile: () =>
-      sql`insert into collection_versions (collection, slot, version)
-        values (${argument.collection}, ${dialect.slot}, ${argument.version})
-        on conflict (collection, slot) do update set version = excluded.version`.compile(build),
-  }));
-  return {
-    /** Says that this transaction changes the collection. */
-    advance(session: Transaction, collection: string): void {
-      session.add(
-        { key: `version ${collection}`, plus: () => plus({ collection, version: randomVersion() }) },
-        1,
-      );
-    },
-  };
 }
 
 export function productTotals({ build, dialect }: Pick<Database, 'build' | 'dialect'>) {
@@ -46,6 +22,17 @@ export function productTotals({ build, dialect }: Pick<Database, 'build' | 'dial
       ),
   }));
 
+  const total = preparedByShape<Arguments, Total>(shape => {
+    const columns = shape === '' ? [] : shape.split(',');
+    const conditions = columns.map(column => sql`and ${sql.ref(column)} = ${null}`);
+    return {
+      compile: () =>
+        sql<Total>`select cast(coalesce(sum(total), 0) as integer) as total,
+          ${versionOf(dialect, 'products')} as version
+          from product_totals where true ${sql.join(conditions, sql` `)}`.compile(build),
+    };
+  });
+
   return {
     change(session: Transaction, { status, category, change }: TotalChange): void {
       const counted = { status, category: category ?? '' };
@@ -54,13 +41,15 @@ export function productTotals({ build, dialect }: Pick<Database, 'build' | 'dial
     },
 
     /** The total for filters on status and category alone; undefined for any other filter. */
-    async total(session: Session, conditions: readonly Condition[]): Promise<number | undefined> {
+    total(conditions: readonly Condition[]): CompiledQuery<Total> | undefined {
       if (conditions.some(({ column }) => column !== 'status' && column !== 'category')) return undefined;
-      let query = build
-        .selectFrom('product_totals')
-        .select(sql<number>`cast(coalesce(sum(total), 0) as integer)`.as('total'));
-      for (const { column, value } of conditions) query = query.where(sql.ref(column), '=', value);
-      return (await session.first(query.compile()))?.total ?? 0;
+      const shape = conditions.map(({ column }) => column).join();
+      return { ...total(shape, {}), parameters: conditions.map(({ value }) => value) };
+    },
+
+    /** How many products there are. */
+    async count(session: Session): Promise<number> {
+      return (await session.first(total('', {})))?.total ?? 0;
     },
   };
 }

@@ -1,9 +1,9 @@
 /** Checks of stored documents against the columns beside them, and of the tags that rows are found by. */
 import { sql } from 'kysely';
 import type { Product } from '../../resources/products/schema.ts';
+import { collectionVersions } from '../../storage/changes/versions.ts';
 import { parseStored } from '../../storage/damage.ts';
 import type { Session } from '../../storage/database.ts';
-import { collectionVersions } from '../../storage/totals.ts';
 import type { Check, Storage } from './check.ts';
 import { createLedger } from './ledger.ts';
 import { pagesOf, pairsOf } from './rows.ts';

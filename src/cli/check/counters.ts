@@ -2,8 +2,8 @@
 import { sql } from 'kysely';
 import { averageOf } from '../../resources/products/ratings.ts';
 import { productOf, type StoredProduct } from '../../resources/products/row.ts';
+import { collectionVersions } from '../../storage/changes/versions.ts';
 import type { Session } from '../../storage/database.ts';
-import { collectionVersions } from '../../storage/totals.ts';
 import type { Check, Storage } from './check.ts';
 
 export function counterChecks(database: Storage): Check[] {

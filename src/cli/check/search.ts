@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import type { Product } from '../../resources/products/schema.ts';
 import { searchTextOf } from '../../resources/products/search-text.ts';
 import { documentReader } from '../../resources/search/sources.ts';
+import { collectionVersions } from '../../storage/changes/versions.ts';
 import type { Session } from '../../storage/database.ts';
 import {
   idAt,
@@ -16,7 +17,6 @@ import {
   wordsOfDialect,
 } from '../../storage/search/index.ts';
 import { documentWords } from '../../storage/search/words.ts';
-import { collectionVersions } from '../../storage/totals.ts';
 import type { Check, Storage } from './check.ts';
 import { readDocument } from './content.ts';
 import { createLedger } from './ledger.ts';

@@ -173,7 +173,7 @@ async function existingDatabase(config: Config): Promise<Database | undefined> {
 }
 
 async function hasProducts(database: Database): Promise<boolean> {
-  return ((await productTotals(database).total(database.read, [])) ?? 0) > 0;
+  return (await productTotals(database).count(database.read)) > 0;
 }
 
 async function importFile(

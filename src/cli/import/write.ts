@@ -16,7 +16,7 @@ const collectEvery = 30_000;
 export async function batchWriter(load: BulkLoad): Promise<BatchWriter> {
   const { database } = load;
   const importer = productImporter(database, outboxOf(database));
-  const existing = (await productTotals(database).total(database.read, [])) ?? 0;
+  const existing = await productTotals(database).count(database.read);
   let created = 0;
   let sinceCollection = 0;
   const looks = skuLooks();

@@ -1,38 +1,34 @@
 /**
- * Answers that are given again as long as what they show has not changed; never longer.
+ * Cached responses: served again as long as what they show has not changed; never longer.
  *
- * A collection's version tells whether it has: every transaction that changes the collection advances it. It is
- * read before the answer is made, so that an answer can only be newer than its label: then the label matches no
- * more, and the answer is made again. Where the database's state is known for free, on SQLite, the version itself
- * is read again only when something has been committed since (docs/decisions/0008).
+ * Before a cached response is served, `changes.look` has told this cache what has been committed before the request
+ * came (storage/changes/), and the responses that show any of it are gone. One that is being made when a change of
+ * what it shows arrives is not kept: nobody can tell whether it has seen the change.
  */
 import { LRUCache } from 'lru-cache';
-import { requireWhole } from '../../storage/damage.ts';
+import { boundedMap } from '../../bounded-map.ts';
+import type { Change, Collection } from '../../storage/changes/change.ts';
+import { bytesOf, type CachedRow, type CachedRows } from '../../storage/changes/rows.ts';
 import type { Database } from '../../storage/database.ts';
+import { changesPage, listIndex } from '../../storage/list/affected.ts';
+import type { Key, ListRequest } from '../../storage/list/request.ts';
 import { json } from '../negotiate.ts';
 import { type Reply, revalidate } from '../response/reply.ts';
-import { boundedMap } from './bounded-map.ts';
 import { entityTag, httpDate, lastModifiedSecond } from './conditional.ts';
 
-/** Characters of remembered lists at most. */
-const listsSize = 16 * 1024 * 1024;
-/** Remembered resources at most, by number. */
-const resourcesLimit = 20_000;
-
+/** Bytes of cached lists at most. */
+const listsSize = 32 * 1024 * 1024;
+/** What a list takes besides its texts. */
+const listBytes = 1500;
 /** Dates of the last seconds that were shown: many resources are made in one. */
-const rememberedDates = 1000;
-
-/** A reply that is kept, with the version of its collection that it shows or that came after that. */
-interface Remembered extends Reply {
-  readonly version: number;
-}
+const cachedDates = 1000;
 
 /**
- * @returns a function that makes 200 with a representation, its entity tag and date, once for all who ask for it:
+ * @returns a function that makes 200 with a representation, its entity tag and date, once for all requests for it:
  * one object, since what is not in the processor's cache costs more than what is done with it
  */
-function rememberedReplies() {
-  const dates = boundedMap<number, string>(rememberedDates);
+function cachedReplies() {
+  const dates = boundedMap<number, string>(cachedDates);
   const dateOf = (milliseconds: number): string => {
     const second = lastModifiedSecond(milliseconds);
     const known = dates.get(second);
@@ -41,8 +37,7 @@ function rememberedReplies() {
     dates.set(second, text);
     return text;
   };
-  return (version: number, body: string, lastModified?: number): Remembered => ({
-    version,
+  return (body: string, lastModified?: number): Reply => ({
     status: 200,
     body,
     mediaType: json,
@@ -54,106 +49,146 @@ function rememberedReplies() {
   });
 }
 
-type VersionSource = () => number | Promise<number>;
-
-/** @param read reads the collection's version as it is now */
-function versionOf(database: Pick<Database, 'state'>, read: () => Promise<number>): VersionSource {
-  let seen: { readonly state: number; readonly version: number } | undefined;
-  async function look(state: number): Promise<number> {
-    const version = await read();
-    seen = { state, version };
-    return version;
-  }
-  return () => {
-    const state = database.state();
-    if (state === undefined) return read();
-    return seen?.state === state ? seen.version : look(state);
-  };
+/** A list as it was made: its body, and the rows that it shows in their order. */
+export interface MadeList {
+  readonly body: string;
+  readonly rows: readonly Key[];
 }
 
-export interface RememberedLists {
+export interface CachedLists {
   /**
-   * @param key names the answer: the complete address it was asked at
-   * @param make makes the body, from data of the collection's version or a later one
+   * @param key names the response: the complete address it was requested at
+   * @param requested what the address means; not called where the response is known
+   * @param make reads the list as it is then
    */
-  answer(key: string, make: () => Promise<string>): Reply | Promise<Reply>;
+  answer(
+    key: string,
+    requested: () => ListRequest,
+    make: (request: ListRequest) => Promise<MadeList>,
+  ): Reply | Promise<Reply>;
 }
 
-/** @param read reads the collection's version as it is now */
-export function rememberedLists(
-  database: Pick<Database, 'state'>,
-  read: () => Promise<number>,
-): RememberedLists {
-  const versionNow = versionOf(database, read);
-  const rememberedReply = rememberedReplies();
-  const answers = new LRUCache<string, Remembered>({
+interface CachedList extends ListRequest {
+  readonly key: string;
+  readonly bytes: number;
+  readonly rows: readonly Key[];
+  /** A promise while it is being made. */
+  readonly reply: Reply | Promise<Reply>;
+}
+
+/** @param collections those that the lists show something of; filters name values of the first */
+export function cachedLists(
+  { changes }: Pick<Database, 'changes'>,
+  collections: readonly [Collection, ...Collection[]],
+): CachedLists {
+  const replyWith = cachedReplies();
+  const index = listIndex<CachedList>(collections[0]);
+  const made = new LRUCache<string, CachedList>({
     maxSize: listsSize,
-    sizeCalculation: ({ body }, key) => key.length + (body?.length ?? 0) + 200,
+    sizeCalculation: ({ bytes }) => bytes,
+    dispose: list => index.delete(list),
   });
-  async function remember(version: number, key: string, make: () => Promise<string>): Promise<Reply> {
-    const reply = rememberedReply(version, requireWhole(await make()));
-    answers.set(key, reply);
-    return reply;
+  const making = new Map<string, CachedList>();
+
+  function forget(list: CachedList): void {
+    index.delete(list);
+    if (making.get(list.key) === list) making.delete(list.key);
+    if (made.peek(list.key) === list) made.delete(list.key);
   }
-  function at(version: number, key: string, make: () => Promise<string>): Reply | Promise<Reply> {
-    const known = answers.get(key);
-    return known?.version === version ? known : remember(version, key, make);
+  function changed(all: readonly Change[] | undefined): void {
+    if (all === undefined) {
+      made.clear();
+      making.clear();
+      index.clear();
+      return;
+    }
+    for (const change of all) {
+      for (const list of index.concerned(change)) {
+        if (making.get(list.key) === list || changesPage(list, change)) forget(list);
+      }
+    }
   }
-  const later = async (version: Promise<number>, key: string, make: () => Promise<string>) =>
-    at(await version, key, make);
+  for (const collection of collections) changes.follow(collection, changed);
+
+  function makeNow(
+    key: string,
+    request: ListRequest,
+    make: (request: ListRequest) => Promise<MadeList>,
+  ): Promise<Reply> {
+    const makeOnce = async (): Promise<Reply> => {
+      try {
+        const { body, rows } = await make(request);
+        const reply = replyWith(body);
+        if (making.get(key) === unfinished) {
+          const bytes = listBytes + bytesOf(key) + bytesOf(body);
+          const list: CachedList = { ...request, key, bytes, rows, reply };
+          made.set(key, list);
+          index.add(list);
+        }
+        return reply;
+      } finally {
+        forget(unfinished);
+      }
+    };
+    const { promise, resolve, reject } = Promise.withResolvers<Reply>();
+    const unfinished: CachedList = { ...request, key, bytes: 0, rows: [], reply: promise };
+    making.set(key, unfinished);
+    index.add(unfinished);
+    makeOnce().then(resolve, reject);
+    return promise;
+  }
+
+  function answer(
+    key: string,
+    requested: () => ListRequest,
+    make: (request: ListRequest) => Promise<MadeList>,
+  ): Reply | Promise<Reply> {
+    const known = made.get(key) ?? making.get(key);
+    return known === undefined ? makeNow(key, requested(), make) : known.reply;
+  }
   return {
-    answer(key, make) {
-      const version = versionNow();
-      return typeof version === 'number' ? at(version, key, make) : later(version, key, make);
+    answer(key, requested, make) {
+      const looking = changes.look();
+      return looking === undefined
+        ? answer(key, requested, make)
+        : looking.then(() => answer(key, requested, make));
     },
   };
 }
 
-export interface RememberedResources {
+export interface CachedResources {
   answer(id: number): Reply | Promise<Reply>;
 }
 
-/** What an answer shows: the body, and the epoch milliseconds of its last change. */
+/** What a response shows: the body, and the epoch milliseconds of its last change. */
 export interface Shown {
   readonly body: string;
   readonly lastModified: number;
 }
 
-/**
- * Remembers nothing where the version would have to be read each time: that costs what the resource does.
- * @param read reads the version of the resources' collection as it is now
- * @param load reads one resource
- */
-export function rememberedResources(
-  database: Pick<Database, 'state'>,
-  read: () => Promise<number>,
-  load: (id: number) => Promise<Shown>,
-): RememberedResources {
-  /** Of one database either always or never. */
-  const isStateKnown = database.state() !== undefined;
-  const versionNow = versionOf(database, read);
-  const answers = boundedMap<number, Remembered>(resourcesLimit);
-  const rememberedReply = rememberedReplies();
+/** @param show what is shown of a row; throws when there is none */
+export function cachedResources<Row extends { readonly id: number }>(
+  { changes }: Pick<Database, 'changes'>,
+  rows: CachedRows<Row, Reply>,
+  show: (row: Row | undefined, id: number) => Shown,
+): CachedResources {
+  const replyWith = cachedReplies();
 
-  async function made(version: number, id: number): Promise<Remembered> {
-    const { body, lastModified } = await load(id);
-    return rememberedReply(version, requireWhole(body), lastModified);
-  }
-  async function remember(version: number, id: number): Promise<Reply> {
-    const reply = await made(version, id);
-    answers.set(id, reply);
+  function shown(cached: CachedRow<Row, Reply> | undefined, id: number): Reply {
+    if (cached?.shown !== undefined) return cached.shown;
+    const { body, lastModified } = show(cached?.row, id);
+    const reply = replyWith(body, lastModified);
+    if (cached !== undefined) cached.shown = reply;
     return reply;
   }
-  function at(version: number, id: number): Reply | Promise<Reply> {
-    const known = answers.get(id);
-    return known?.version === version ? known : remember(version, id);
+  function answer(id: number): Reply | Promise<Reply> {
+    const known = rows.get(id);
+    return known === undefined ? rows.find(id).then(found => shown(found, id)) : shown(known, id);
   }
-  const later = async (version: Promise<number>, id: number) => at(await version, id);
   return {
     answer(id) {
-      if (!isStateKnown) return made(Number.NaN, id);
-      const version = versionNow();
-      return typeof version === 'number' ? at(version, id) : later(version, id);
+      const looking = changes.look();
+      return looking === undefined ? answer(id) : looking.then(() => answer(id));
     },
   };
 }

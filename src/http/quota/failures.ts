@@ -1,6 +1,7 @@
 /** Where failed attempts are counted: one process counts in memory, replicas count together in their database. */
+
+import { boundedMap } from '../../bounded-map.ts';
 import type { Database, Session } from '../../storage/database.ts';
-import { boundedMap } from '../cache/bounded-map.ts';
 import type { Counter, Counters } from './delays.ts';
 import { subjectLimit } from './index.ts';
 

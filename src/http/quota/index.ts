@@ -1,6 +1,7 @@
 /** The request quota: a fixed window per caller, in plain sight on every answer. */
+
+import { boundedMap } from '../../bounded-map.ts';
 import type { Clock } from '../../ports/clock.ts';
-import { boundedMap } from '../cache/bounded-map.ts';
 import { HttpError } from '../errors.ts';
 
 export interface QuotaState {

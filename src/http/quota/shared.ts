@@ -5,10 +5,10 @@
  * as used, so near the end of a quota a caller may be refused up to one block per replica early.
  */
 import { sql } from 'kysely';
+import { boundedMap } from '../../bounded-map.ts';
 import type { Clock } from '../../ports/clock.ts';
 import { type Database, StorageError } from '../../storage/database.ts';
 import { prepared } from '../../storage/prepared.ts';
-import { boundedMap } from '../cache/bounded-map.ts';
 import { type Quota, type QuotaState, subjectLimit } from './index.ts';
 
 /** A block is this share of the limit; small limits are counted one by one, exactly. */

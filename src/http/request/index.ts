@@ -1,7 +1,7 @@
 /** Reading requests: their id, address, parameters and body, each with a clear error. */
 import type { z } from 'zod';
+import { type BoundedMap, boundedMap } from '../../bounded-map.ts';
 import { largestId } from '../../storage/database.ts';
-import { type BoundedMap, boundedMap } from '../cache/bounded-map.ts';
 import { holdsCredential } from '../credentials.ts';
 import type { BodySpec, Endpoint, PatchBody, RequestUrl } from '../endpoint.ts';
 import { HttpError, invalid } from '../errors.ts';

@@ -3,8 +3,8 @@
  * A token that was verified once is remembered, so that each request costs a look-up and not a signature.
  */
 import { errors, jwtVerify, SignJWT } from 'jose';
+import { boundedMap } from '../../bounded-map.ts';
 import { type Caller, type Role, roles, type UserCaller } from '../../http/access.ts';
-import { boundedMap } from '../../http/cache/bounded-map.ts';
 import type { ErrorCode } from '../../http/errors.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Secrets } from '../../secrets.ts';

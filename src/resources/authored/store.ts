@@ -10,7 +10,6 @@ import type { ListOptions } from '../../storage/list/request.ts';
 import { momentOfChange } from '../../storage/moments.ts';
 import { type Arguments, prepared, preparedByShape } from '../../storage/prepared.ts';
 import { type SearchText, type SearchType, searchIndex } from '../../storage/search/index.ts';
-import { collectionVersions } from '../../storage/totals.ts';
 
 /** Who has written something: the id, and the name at that time. */
 export interface Author {
@@ -78,7 +77,6 @@ export function authoredStore<Values extends Arguments & Dated>(
   const { build, dialect } = database;
   const { collection, columns, searched } = spec;
   const search = searchIndex(database);
-  const versions = collectionVersions(database);
   const table = sql.table(spec.table);
   const names = sql.join(columns.map(name => sql.ref(name)));
 
@@ -119,10 +117,6 @@ export function authoredStore<Values extends Arguments & Dated>(
     return row;
   }
 
-  const advance = (session: Transaction) => {
-    if (collection !== undefined) versions.advance(session, collection);
-  };
-
   function changeOf(action: string, id: number, before: Row | undefined, after: Row | undefined): Change {
     const text = (row: Row | undefined) =>
       row === undefined ? null : JSON.stringify(spec.representationOf(row));
@@ -133,13 +127,12 @@ export function authoredStore<Values extends Arguments & Dated>(
     list: lister<Row>(database, {
       table: spec.table,
       columns,
-      ...(collection === undefined ? {} : { collection }),
+      ...(collection === undefined ? {} : { collection: { name: collection } }),
     }),
     find: (session, id) => session.first(find({ id })),
     lock: (session, id) => session.first(lock({ id })),
 
     async insert(session, values, cause) {
-      advance(session);
       const row = await written(session, insert({ ...values, created_at: cause.at, updated_at: cause.at }));
       if (searched !== undefined)
         await search.add(session, searched.type, { ...searched.textOf(row), id: row.id });
@@ -148,7 +141,6 @@ export function authoredStore<Values extends Arguments & Dated>(
     },
 
     async update(session, before, changes, cause) {
-      advance(session);
       const row = await written(
         session,
         update({ ...before, ...changes, updated_at: momentOfChange(cause.at, before.updated_at) }),
@@ -162,7 +154,6 @@ export function authoredStore<Values extends Arguments & Dated>(
     },
 
     async remove(session, before, cause) {
-      advance(session);
       await session.run(remove({ id: before.id }));
       if (searched !== undefined) {
         const document = { ...searched.textOf(before), id: before.id };
@@ -174,7 +165,6 @@ export function authoredStore<Values extends Arguments & Dated>(
     async removeSome(session, { column, value, by = 'id' }, cause) {
       const rows = await session.all(removeSome(`${column} ${by}`, { value }));
       rows.sort((a, b) => a.id - b.id);
-      if (rows.length > 0) advance(session);
       const changes = rows.map(row => changeOf('deleted', row.id, row, undefined));
       await outbox.recordAll(session, changes, cause);
       return rows;

@@ -2,7 +2,7 @@
 
 import { z } from 'zod';
 import { allow } from '../../http/access.ts';
-import { rememberedLists, rememberedResources } from '../../http/cache/index.ts';
+import { cachedLists, cachedResources } from '../../http/cache/index.ts';
 import { type Endpoint, endpoint } from '../../http/endpoint.ts';
 import { HttpError } from '../../http/errors.ts';
 import { selfAddress, versionRoot } from '../../http/hal/addresses.ts';
@@ -14,7 +14,7 @@ import type { Condition } from '../../storage/list/request.ts';
 import { may, type RequestContext } from '../context.ts';
 import type { Dependencies } from '../dependencies.ts';
 import type { ReviewStore } from '../reviews/store.ts';
-import { productJson, productOf, type StoredProduct } from './row.ts';
+import { productJson, productOf, products, type StoredProduct } from './row.ts';
 import * as schema from './schema.ts';
 import type { ProductStore } from './store.ts';
 
@@ -32,9 +32,9 @@ export function productEndpoints(
       throw new HttpError('NOT_FOUND', { message: `There is no product ${id || 'with this id'}.` });
     return row;
   };
-  const lists = rememberedLists(database, store.list.version);
-  const singles = rememberedResources(database, store.list.version, async id => {
-    const row = found(await store.find(database.read, id), id);
+  const lists = cachedLists(database, [products]);
+  const singles = cachedResources(database, store.rows, (stored, id) => {
+    const row = found(stored, id);
     return { body: productJson(row), lastModified: row.updated_at };
   });
   /** What a GET of the product's address answers to this caller and Accept. */
@@ -59,12 +59,17 @@ export function productEndpoints(
       errors: ['INVALID_CURSOR'],
       handle(context) {
         const { query, url } = context;
-        // Made anew each time: what is remembered is the same for all callers.
+        // Made again each time: what is cached is the same for all callers.
         if (isHal(context.mediaType)) return halPage(context, query);
-        return lists.answer(`${url.base}${url.path}?${url.search}`, async () => {
-          const request = paginator.request(query, conditionsOf(query), schema.sortColumns, 'products');
-          return paginator.envelope(await store.list(request), request, 'products', url, productJson);
-        });
+        return lists.answer(
+          `${url.base}${url.path}?${url.search}`,
+          () => paginator.request(query, conditionsOf(query), schema.sortColumns, 'products'),
+          async request => {
+            const listed = await store.list(request);
+            const rows = listed.rows.map(({ id, sort_value }) => ({ id, value: sort_value }));
+            return { rows, body: paginator.envelope(listed, request, 'products', url, productJson) };
+          },
+        );
       },
     }),
     endpoint({

@@ -7,7 +7,6 @@ import type { Cause, Outbox } from '../../events/outbox.ts';
 import type { Database, Session, Transaction } from '../../storage/database.ts';
 import { momentOfChange } from '../../storage/moments.ts';
 import { prepared } from '../../storage/prepared.ts';
-import { collectionVersions } from '../../storage/totals.ts';
 import { productJson, productOf, type StoredProduct } from './row.ts';
 import type { Product } from './schema.ts';
 
@@ -43,7 +42,6 @@ export function averageOf(sum: number, count: number): number | null {
 
 export function productRatings(database: Database, outbox: Outbox): ProductRatings {
   const { build, dialect } = database;
-  const versions = collectionVersions(database);
   const forUpdate = prepared<{ id: number }, RatedProduct>(argument => ({
     compile: () =>
       sql<RatedProduct>`select id, document, updated_at, rating_sum, rating_count from products
@@ -89,7 +87,6 @@ export function productRatings(database: Database, outbox: Outbox): ProductRatin
     changeOf: (id: number) => RatingChange | undefined,
     cause: Cause,
   ): Promise<void> {
-    versions.advance(session, 'products');
     // All at once: PostgreSQL gets them in one go instead of one round trip each.
     const written = await Promise.all(
       products.map(product =>

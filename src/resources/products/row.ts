@@ -3,6 +3,7 @@
  * is; the other columns are what SQL filters, sorts and keeps unique. Both are made here, and a product's rating
  * by ratings.ts.
  */
+import type { Collection } from '../../storage/changes/change.ts';
 import { parseStored } from '../../storage/damage.ts';
 import type { ProductsTable } from '../../storage/tables.ts';
 import type { Product, ProductFields, Rating } from './schema.ts';
@@ -23,6 +24,25 @@ export function productJson(row: { readonly id: number; readonly document: strin
 export function productOf(row: StoredProduct): Product {
   return parseStored<Product>(productJson(row));
 }
+
+/** A stored product from its representation as JSON text. */
+export function storedOf(id: number, text: string): StoredProduct {
+  const { updatedAt } = parseStored<Product>(text);
+  return { id, document: text.slice(`{"id":${id},`.length), updated_at: Date.parse(updatedAt) };
+}
+
+/** How events tell which lists of products have changed. */
+export const products: Collection = {
+  name: 'products',
+  told: {
+    resource: 'product',
+    keys: ['sku', 'tag', 'category', 'status'],
+    valuesOf(document) {
+      const { id, name, price, status, category, sku, tags, createdAt } = parseStored<Product>(document);
+      return { id, name, price, status, category, sku, tag: tags, created_at: Date.parse(createdAt) };
+    },
+  },
+};
 
 /** What is written with a product's fields; the sums behind its rating have a writer of their own: ratings.ts. */
 export type ProductRow = Omit<ProductsTable, 'id' | 'rating_sum' | 'rating_count'>;

@@ -1,13 +1,22 @@
 /** The queries of products. */
 import type { Cause, Outbox } from '../../events/outbox.ts';
+import type { Reply } from '../../http/response/reply.ts';
+import { type CachedRows, cachedRows } from '../../storage/changes/rows.ts';
 import { type Database, largestId, type Session, type Transaction } from '../../storage/database.ts';
 import { type Lister, lister } from '../../storage/list/index.ts';
-import type { Condition } from '../../storage/list/request.ts';
 import { momentOfChange } from '../../storage/moments.ts';
 import { prepared } from '../../storage/prepared.ts';
 import { searchIndex } from '../../storage/search/index.ts';
-import { collectionVersions, productTotals } from '../../storage/totals.ts';
-import { type ProductRow, productJson, productOf, rowOf, type StoredProduct } from './row.ts';
+import { productTotals } from '../../storage/totals.ts';
+import {
+  type ProductRow,
+  productJson,
+  productOf,
+  products,
+  rowOf,
+  type StoredProduct,
+  storedOf,
+} from './row.ts';
 import type { ProductFields } from './schema.ts';
 import { searchTextOf } from './search-text.ts';
 import { productTags, type TagChange } from './tags.ts';
@@ -20,6 +29,8 @@ export interface ProductStore {
   findMany(session: Session, ids: readonly number[]): Promise<StoredProduct[]>;
   lockMany(session: Session, ids: readonly number[]): Promise<StoredProduct[]>;
   readonly list: Lister<StoredProduct>;
+  /** Those that are read again and again, each with the response that shows it. */
+  readonly rows: CachedRows<StoredProduct, Reply>;
   /** @throws StorageError `unique` when the sku is taken */
   insert(session: Transaction, fields: ProductFields, cause: Cause): Promise<StoredProduct>;
   /** Writes new fields over products that are locked; gives them as they are then stored. */
@@ -32,11 +43,8 @@ export interface ProductChange {
   readonly fields: ProductFields;
 }
 
-const collection = 'products';
-
 export function productStore(database: Database, outbox: Outbox): ProductStore {
   const { build, dialect } = database;
-  const versions = collectionVersions(database);
   const totals = productTotals(database);
   const search = searchIndex(database);
   const writeTags = productTags(database);
@@ -88,8 +96,12 @@ export function productStore(database: Database, outbox: Outbox): ProductStore {
       cause,
     );
 
-  const conditionsFor = (session: Session, conditions: readonly Condition[]) =>
-    totals.total(session, conditions);
+  const rows = cachedRows<StoredProduct, Reply>(database, {
+    collection: products,
+    rowOf: storedOf,
+    textOf: productJson,
+    read: id => database.read.first(byId({ id })),
+  });
 
   return {
     find: (session, id) => session.first(byId({ id })),
@@ -103,18 +115,19 @@ export function productStore(database: Database, outbox: Outbox): ProductStore {
       const query = many(ids);
       return query === undefined ? [] : session.all(query.modifyEnd(dialect.forUpdate).compile());
     },
+    rows,
     list: lister<StoredProduct>(database, {
       table: 'products',
       columns: ['document', 'updated_at'],
-      collection,
-      keptTotal: conditionsFor,
+      collection: products,
+      rows,
+      keptTotal: totals.total,
       rangeColumn: 'price',
     }),
 
     async insert(session, fields, cause) {
       const row = rowOf(fields, cause.at);
       const id = await session.insert(insertOne(row));
-      versions.advance(session, collection);
       totals.change(session, { status: row.status, category: row.category, change: 1 });
       const stored = { id, document: row.document, updated_at: cause.at };
       await writeTags(session, [{ id, before: [], after: fields.tags }]);
@@ -124,7 +137,6 @@ export function productStore(database: Database, outbox: Outbox): ProductStore {
     },
 
     async update(session, changes, cause) {
-      versions.advance(session, collection);
       const stored: StoredProduct[] = [];
       const tags: TagChange[] = [];
       for (const { before, fields } of changes) {
@@ -150,7 +162,6 @@ export function productStore(database: Database, outbox: Outbox): ProductStore {
     async remove(session, before, cause) {
       const old = productOf(before);
       const { status, category, tags } = old;
-      versions.advance(session, collection);
       await session.run(build.deleteFrom('products').where('id', '=', before.id).compile());
       await writeTags(session, [{ id: before.id, before: tags, after: [] }]);
       totals.change(session, { status, category, change: -1 });

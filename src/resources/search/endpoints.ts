@@ -1,10 +1,10 @@
 /** Search over HTTP: one address for all that the caller may read. */
 import { allow, type Caller } from '../../http/access.ts';
-import { rememberedLists } from '../../http/cache/index.ts';
+import { cachedLists } from '../../http/cache/index.ts';
 import { type Endpoint, endpoint, type RequestUrl } from '../../http/endpoint.ts';
 import { HttpError } from '../../http/errors.ts';
 import type { Condition } from '../../storage/list/request.ts';
-import { type SearchType, searchTypes } from '../../storage/search/index.ts';
+import { type SearchType, searchCollection, searchTypes } from '../../storage/search/index.ts';
 import type { Dependencies } from '../dependencies.ts';
 import * as schema from './schema.ts';
 import type { Hit, SearchStore } from './store.ts';
@@ -19,7 +19,7 @@ const places: Readonly<Record<SearchType, { path: string; scope: string; roles?:
 };
 
 export function searchEndpoints({ database, paginator }: Dependencies, store: SearchStore): Endpoint[] {
-  const answers = rememberedLists(database, store.version);
+  const answers = cachedLists(database, [{ name: searchCollection }, { name: 'products' }]);
   return [
     endpoint({
       method: 'GET',
@@ -46,13 +46,17 @@ export function searchEndpoints({ database, paginator }: Dependencies, store: Se
           { column: 'visible', operator: '=', value: visible.join() },
         ];
         const key = `${visible.join()} ${url.base}${url.path}?${url.search}`;
-        return answers.answer(key, async () => {
-          const request = paginator.request(query, conditions, {}, 'search');
-          const found = await store.search({ query: q, visible, types, page: request.page });
-          const facets = JSON.stringify(Object.fromEntries(found.facets));
-          const item = ({ hit }: { hit: Hit }) => JSON.stringify(shown(hit, url));
-          return paginator.envelope(found, request, 'search', url, item, `"facets":${facets}`);
-        });
+        return answers.answer(
+          key,
+          () => paginator.request(query, conditions, {}, 'search'),
+          async request => {
+            const found = await store.search({ query: q, visible, types, page: request.page });
+            const facets = JSON.stringify(Object.fromEntries(found.facets));
+            const item = ({ hit }: { hit: Hit }) => JSON.stringify(shown(hit, url));
+            const body = paginator.envelope(found, request, 'search', url, item, `"facets":${facets}`);
+            return { body, rows: [] };
+          },
+        );
       },
     }),
   ];

@@ -1,45 +1,33 @@
 /**
  * Reads one page of a table in a total order: by offset with an exact total, or from a key onwards.
  *
- * What makes deep pages and totals cheap is remembered per filter and order, together with the collection's
- * version. Each page query also reads that version, in the same statement: what was remembered is used only
- * when the versions agree, so a total is never stale (docs/decisions/0003).
+ * What makes deep pages and totals cheap is known per filter and order (known.ts). Each page query also reads the
+ * collection's version, in the same statement: what is known is used only when it is that of the last look at what
+ * has changed, so a total is never stale (docs/decisions/0003).
  */
-
-import { LRUCache } from 'lru-cache';
 import type { Database, Session } from '../database.ts';
+import { anchorList, type KnownList, knownLists } from './known.ts';
+import { pageReader } from './pages.ts';
 import { listQueries } from './queries.ts';
 import { rangeOf, rangeTotals } from './ranges.ts';
-import type { Key, Listed, ListOptions, ListRequest, PageRequest, Positioned } from './request.ts';
+import type { Listed, ListOptions, ListRequest, PageRequest, Positioned } from './request.ts';
 import { throughOf, throughPlanner } from './through.ts';
 
-interface Remembered {
-  readonly version: number;
-  readonly total: number;
-  /** offset → key of the row before it */
-  readonly anchors: Map<number, Key>;
-}
+export type Lister<Row> = (request: ListRequest) => Promise<Listed<Row>>;
 
-const rememberedLists = 500;
 /** So many rows are read, and counted, within some milliseconds. */
 const shortlyRead = 20_000;
-const anchorsPerList = 256;
-
-export interface Lister<Row> {
-  (request: ListRequest): Promise<Listed<Row>>;
-  /** Which state the collection is in: a number that every change advances. */
-  version(): Promise<number>;
-}
 
 /** @returns a function that reads pages of one table; rows carry `columns`, `id` and `sort_value` */
-export function lister<Row>(database: Database, options: ListOptions): Lister<Row> {
+export function lister<Row>(database: Database, options: ListOptions<Row>): Lister<Row> {
+  const { collection, rangeColumn, keptTotal } = options;
+  const { changes } = database;
   const queries = listQueries<Row>(database, options);
-  const remembered = new LRUCache<string, Remembered>({ max: rememberedLists });
-
-  const ranges = rangeTotals(queries, options.keptTotal);
-
+  const lists = collection === undefined ? undefined : knownLists(changes, collection);
+  const ranges = rangeTotals(queries, keptTotal);
   const plan = throughPlanner(database.read, queries);
-  const { rangeColumn } = options;
+  const readPage = pageReader(database, options, queries);
+
   /** A page of a list whose total is known: one in the order of its range is at its place in an index. */
   const reading = <T>(request: ListRequest, work: (session: Session) => Promise<T>): Promise<T> =>
     request.through?.aside === true || (request.inBackground === true && request.order.column !== rangeColumn)
@@ -47,6 +35,9 @@ export function lister<Row>(database: Database, options: ListOptions): Lister<Ro
       : work(database.read);
   const snapshot = <T>(request: ListRequest, work: (session: Session) => Promise<T>): Promise<T> =>
     database.snapshot(work, { aside: request.through?.aside === true || request.inBackground === true });
+  /** Whether what is known is that of a version. */
+  const isSeen = (version: number): boolean =>
+    collection !== undefined && changes.version(collection) === version;
 
   /** PostgreSQL reads in processes of its own. */
   const mayReadLong = ({ conditions }: ListRequest): boolean =>
@@ -55,76 +46,104 @@ export function lister<Row>(database: Database, options: ListOptions): Lister<Ro
     conditions.some(({ column }) => column === rangeColumn);
 
   async function readRange(request: ListRequest): Promise<Listed<Row>> {
-    const rows = await options.keptTotal?.(database.read, []);
+    const all = keptTotal?.([]);
+    const rows = all === undefined ? undefined : (await database.read.first(all))?.total;
     return read({ ...request, inBackground: rows === undefined || rows > shortlyRead });
   }
 
   async function totalOf(session: Session, request: ListRequest, version: number): Promise<number> {
-    const kept = await options.keptTotal?.(session, request.conditions);
-    if (kept !== undefined) return kept;
-    const range =
-      request.through === undefined ? rangeOf(request.conditions, options.rangeColumn) : undefined;
+    const kept = keptTotal?.(request.conditions);
+    if (kept !== undefined) return (await session.first(kept))?.total ?? 0;
+    const range = request.through === undefined ? rangeOf(request.conditions, rangeColumn) : undefined;
     const inRange = range === undefined ? undefined : await ranges.total(session, range, version);
     return inRange ?? (await queries.count(session, request));
   }
 
-  /**
-   * What is known of this list in the session's state of the data; counted when it is not known yet.
-   * @param seen the collection's version, when a statement of the session has told it already
-   */
-  async function recall(
-    session: Session,
+  const fresh = ({ conditions, order }: ListRequest, total: number): KnownList => ({
+    conditions,
+    order,
+    total,
+    anchors: new Map(),
+  });
+
+  /** Keeps what was found out of a list. Where it is newer than the last look, whoever comes next shall look. */
+  function keep(name: string, list: KnownList, version: number): void {
+    if (lists?.keep(name, list, version) === false) changes.look()?.catch(() => undefined);
+  }
+
+  /** What is known of this list in the session's state of the data; counted when it is not known yet. */
+  async function recall(session: Session, request: ListRequest, name: string): Promise<KnownList> {
+    const version = collection === undefined ? Number.NaN : await queries.version(session);
+    const known = lists?.get(name);
+    if (known !== undefined && isSeen(version)) return { ...known };
+    const list = fresh(request, await totalOf(session, request, version));
+    keep(name, list, version);
+    return list;
+  }
+
+  /** A page whose place is known, or the first one. Undefined when what is known is not that of the page. */
+  async function readKnown(
     request: ListRequest,
     name: string,
-    seen?: number,
-  ): Promise<Remembered> {
-    const version =
-      options.collection === undefined ? Number.NaN : (seen ?? (await queries.version(session)));
-    const known = remembered.get(name);
-    if (known !== undefined && known.version === version) return known;
-    const fresh = {
-      version,
-      total: await totalOf(session, request, version),
-      anchors: new Map<number, Key>(),
-    };
-    if (options.collection !== undefined) remembered.set(name, fresh);
-    return fresh;
+    offset: number,
+    limit: number,
+  ): Promise<Listed<Row> | undefined> {
+    const known = lists?.get(name);
+    const start = known?.anchors.get(offset);
+    if (offset > 0 && start === undefined) return undefined;
+    if (known === undefined) return readFirst(request, name, limit);
+    if (offset >= known.total) return undefined;
+    const rows = await reading(request, session => readPage(session, request, { limit, start }, true));
+    const [first] = rows;
+    const isSame = lists?.get(name) === known && known.anchors.get(offset) === start;
+    return first !== undefined && isSame && isSeen(first.version)
+      ? offsetPage(rows, known, offset)
+      : undefined;
+  }
+
+  /** The first page of a list whose total is kept: two statements that tell one version have seen one state. */
+  async function readFirst(
+    request: ListRequest,
+    name: string,
+    limit: number,
+  ): Promise<Listed<Row> | undefined> {
+    const kept = keptTotal?.(request.conditions);
+    if (kept === undefined) return undefined;
+    const [total, rows] = await Promise.all([
+      database.read.first(kept),
+      readPage(database.read, request, { limit }, false),
+    ]);
+    if (total === undefined || total.version !== rows[0]?.version) return undefined;
+    const list = fresh(request, total.total);
+    keep(name, list, total.version);
+    return offsetPage(rows, list, 0);
   }
 
   async function byOffset(
     request: ListRequest,
     page: { page: number; perPage: number },
   ): Promise<Listed<Row>> {
-    const offset = (page.page - 1) * page.perPage;
+    const limit = page.perPage;
+    const offset = (page.page - 1) * limit;
     const name = nameOf(request);
-    const known = remembered.get(name);
-    const anchor = known?.anchors.get(offset);
-    if (known !== undefined && offset < known.total && (offset === 0 || anchor !== undefined)) {
-      const rows = await reading(request, session => queries.page(session, request, page.perPage, anchor));
-      if (rows[0] !== undefined && rows[0].version === known.version) return offsetPage(rows, known, offset);
-    }
+    const found = await readKnown(request, name, offset, limit);
+    if (found !== undefined) return found;
     return snapshot(request, async session => {
-      // Without a filter a page is short to read, and tells the version as well.
-      if (offset === 0 && request.conditions.length === 0) {
-        const first = await queries.page(session, request, page.perPage, undefined);
-        return offsetPage(first, await recall(session, request, name, first[0]?.version), offset);
-      }
       const state = await recall(session, request, name);
-      if (offset >= state.total)
-        return { rows: [], total: state.total, hasPrevious: offset > 0, hasNext: false };
+      const { total } = state;
+      if (offset >= total) return { rows: [], total, hasPrevious: offset > 0, hasNext: false };
       const start = offset === 0 ? undefined : await anchorAt(session, request, state, offset);
-      const rows = await queries.page(session, request, page.perPage, start);
-      return offsetPage(rows, state, offset);
+      return offsetPage(await readPage(session, request, { limit, start }, false), state, offset);
     });
   }
 
   /** The key of the row before `offset`, walking an index from the nearest key that is known. */
-  async function anchorAt(session: Session, request: ListRequest, state: Remembered, offset: number) {
+  async function anchorAt(session: Session, request: ListRequest, state: KnownList, offset: number) {
     const exact = state.anchors.get(offset);
     if (exact !== undefined) return exact;
     const nearest = Math.max(0, ...[...state.anchors.keys()].filter(known => known < offset));
     const key = await queries.walk(session, request, offset - nearest - 1, state.anchors.get(nearest));
-    if (key !== undefined) remember(state, offset, key);
+    if (key !== undefined) anchorList(state, offset, key);
     return key;
   }
 
@@ -132,7 +151,8 @@ export function lister<Row>(database: Database, options: ListOptions): Lister<Ro
     const backwards = page.before !== undefined;
     const start = page.before ?? page.after;
     const read = async (session: Session) => {
-      const found = await queries.page(session, request, page.limit + 1, start, backwards);
+      const part = { limit: page.limit + 1, start, backwards };
+      const found = await readPage(session, request, part, false);
       const more = found.length > page.limit;
       const rows = more ? found.slice(0, page.limit) : found;
       if (backwards) rows.reverse();
@@ -149,27 +169,18 @@ export function lister<Row>(database: Database, options: ListOptions): Lister<Ro
 
   const read = (request: ListRequest) =>
     request.page.kind === 'offset' ? byOffset(request, request.page) : byKey(request, request.page);
-  const list = (request: ListRequest) => {
+  return request => {
     if (request.conditions.length === 0) return read(request);
     if (throughOf(request) !== undefined) return plan(request).then(read);
     return mayReadLong(request) ? readRange(request) : read(request);
   };
-  return Object.assign(list, { version: () => queries.version(database.read) });
 }
 
-function offsetPage<Row>(
-  rows: readonly (Row & Positioned)[],
-  state: Remembered,
-  offset: number,
-): Listed<Row> {
+function offsetPage<Row>(rows: readonly (Row & Positioned)[], state: KnownList, offset: number): Listed<Row> {
   const end = offset + rows.length;
   const last = rows.at(-1);
-  if (last !== undefined) remember(state, end, { value: last.sort_value, id: last.id });
+  if (last !== undefined) anchorList(state, end, { value: last.sort_value, id: last.id });
   return { rows, total: state.total, hasPrevious: offset > 0, hasNext: end < state.total };
-}
-
-function remember(state: Remembered, offset: number, key: Key): void {
-  if (state.anchors.size < anchorsPerList || state.anchors.has(offset)) state.anchors.set(offset, key);
 }
 
 function nameOf({ conditions, order }: ListRequest): string {

@@ -1,5 +1,6 @@
 /** The statements of a list, each prepared once per shape of filter, order and direction. */
 import { type RawBuilder, sql } from 'kysely';
+import { versionOf } from '../changes/versions.ts';
 import type { Database, Session } from '../database.ts';
 import { type Arguments, preparedByShape } from '../prepared.ts';
 import type {
@@ -12,12 +13,24 @@ import type {
   ThroughCondition,
 } from './request.ts';
 
+/** Rows per statement that reads them by their ids; the last is one more than the largest page. */
+const rowSizes = [1, 4, 20, 101] as const;
+
+/** Which rows of a list make a page. */
+export interface Part {
+  readonly limit: number;
+  /** The row that they follow, or precede; undefined for the first. */
+  readonly start?: Key | undefined;
+  readonly backwards?: boolean;
+}
+
+/** Where a row is in the list, and the collection's version when it was there. */
+export type Versioned = Positioned & { readonly version: number };
+
 export type ListQueries<Row> = ReturnType<typeof listQueries<Row>>;
 
-export function listQueries<Row>(database: Database, options: ListOptions) {
-  const { types } = database.dialect;
-  const version = sql`cast((select coalesce(sum(version), 0) from collection_versions
-    where collection = ${sql.lit(options.collection ?? '')}) as ${types.real})`;
+export function listQueries<Row>(database: Database, options: ListOptions<Row>) {
+  const version = versionOf(database.dialect, options.collection?.name ?? '');
 
   const shapes = new Map<string, ListRequest>();
   const requestOf = (shape: string): ListRequest => {
@@ -41,18 +54,26 @@ export function listQueries<Row>(database: Database, options: ListOptions) {
     return values;
   };
 
-  const pageQuery = preparedByShape<Arguments, Row & Positioned & { version: number }>((shape, argument) => {
+  const columns = sql.join(options.columns.map(column => sql.ref(column)));
+  const versionColumn = options.collection === undefined ? sql`` : sql`, ${version} as version`;
+
+  /** Of shapes that begin with `keys`, only where the rows are: indexes tell that without the table. */
+  const pageQuery = preparedByShape<Arguments, Row & Versioned>((shape, argument) => {
     const { order, ...request } = requestOf(shape);
     const { from, conditions, id } = sourceOf(options.table, request, argument);
-    const columns = sql.join(options.columns.map(column => sql.ref(column)));
-    const versionColumn = options.collection === undefined ? sql`` : sql`, ${version} as version`;
-    const descending = shape.startsWith('backwards') ? !order.descending : order.descending;
+    const shown = shape.startsWith('keys') ? sql`` : sql`${columns},`;
+    const descending = shape.includes('backwards') ? !order.descending : order.descending;
     const seek = shape.includes('-seek ') ? [seekCondition(order.column, id, descending, argument)] : [];
-    return compilable(sql<Row & Positioned & { version: number }>`
-      select ${columns}, id, ${sql.ref(order.column)} as sort_value${versionColumn} from ${from}
+    return compilable(sql<Row & Versioned>`
+      select ${shown} id, ${sql.ref(order.column)} as sort_value${versionColumn} from ${from}
       ${where([...conditions, ...seek])}
       ${orderBy(order.column, id, descending)} limit ${argument.limit}`);
   });
+
+  const rowsQuery = preparedByShape<Arguments, Row & Omit<Versioned, 'sort_value'>>(size =>
+    compilable(sql<Row & Omit<Versioned, 'sort_value'>>`select ${columns}, id${versionColumn}
+      from ${sql.table(options.table)} where id in (${sql.join(new Array(Number(size)).fill(null))})`),
+  );
 
   const walkQuery = preparedByShape<Arguments, Key>((shape, argument) => {
     const { order, ...request } = requestOf(shape);
@@ -72,16 +93,31 @@ export function listQueries<Row>(database: Database, options: ListOptions) {
     );
   });
 
+  function pagePart(kind: string, request: ListRequest, { limit, start, backwards = false }: Part) {
+    const shape = `${kind}${backwards ? 'backwards' : 'forwards'}${start === undefined ? '' : '-seek'}`;
+    const extra = { limit, value: start?.value, id: start?.id };
+    return pageQuery(shapeOf(shape, request), argumentsOf(request, extra));
+  }
+
   function compilable<R>(query: RawBuilder<R>) {
     return { compile: () => query.compile(database.build) };
   }
   const versionQuery = compilable(sql<{ version: number }>`select ${version} as version`).compile();
 
   return {
-    page(session: Session, request: ListRequest, limit: number, start: Key | undefined, backwards = false) {
-      const kind = `${backwards ? 'backwards' : 'forwards'}${start === undefined ? '' : '-seek'}`;
-      const extra = { limit, value: start?.value, id: start?.id };
-      return session.all(pageQuery(shapeOf(kind, request), argumentsOf(request, extra)));
+    page(session: Session, request: ListRequest, part: Part): Promise<(Row & Versioned)[]> {
+      return session.all(pagePart('', request, part));
+    },
+    /** The same without the rows' own columns. */
+    keys(session: Session, request: ListRequest, part: Part): Promise<Versioned[]> {
+      return session.all(pagePart('keys-', request, part));
+    },
+    /** Rows by their ids, in any order. */
+    rows(session: Session, ids: readonly number[]): Promise<(Row & Omit<Versioned, 'sort_value'>)[]> {
+      // Shorter lists are filled up, so that there are few statements to prepare.
+      const size = rowSizes.find(size => size >= ids.length) ?? ids.length;
+      const parameters = [...ids, ...new Array(size - ids.length).fill(ids[0])];
+      return session.all({ ...rowsQuery(String(size), {}), parameters });
     },
     walk(session: Session, request: ListRequest, offset: number, start: Key | undefined) {
       const extra = { offset, value: start?.value, id: start?.id };

@@ -8,7 +8,7 @@
 import { LRUCache } from 'lru-cache';
 import type { Session } from '../database.ts';
 import type { ListQueries } from './queries.ts';
-import type { Comparison, Condition, KeptTotal, Key } from './request.ts';
+import type { Comparison, Condition, Key, ListOptions } from './request.ts';
 
 /** The values from `low` to `high`, both included, of the rows that meet `base`. */
 export interface Range {
@@ -62,7 +62,10 @@ export interface RangeTotals {
   total(session: Session, range: Range, version: number): Promise<number | undefined>;
 }
 
-export function rangeTotals<Row>(queries: ListQueries<Row>, keptTotal: KeptTotal | undefined): RangeTotals {
+export function rangeTotals<Row>(
+  queries: ListQueries<Row>,
+  keptTotal: ListOptions['keptTotal'],
+): RangeTotals {
   const remembered = new LRUCache<string, Remembered>({ max: rememberedFilters });
 
   const order = (column: string, descending = false) => ({ column, descending });
@@ -76,7 +79,8 @@ export function rangeTotals<Row>(queries: ListQueries<Row>, keptTotal: KeptTotal
 
   /** The places before and after all rows; none when there are no rows or their number is not known. */
   async function ends(session: Session, { base, column }: Range): Promise<Ranked[]> {
-    const total = await keptTotal?.(session, base);
+    const kept = keptTotal?.(base);
+    const total = kept === undefined ? undefined : (await session.first(kept))?.total;
     const at = async (descending: boolean) =>
       numberOf(
         await queries.walk(

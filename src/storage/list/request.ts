@@ -1,5 +1,7 @@
 /** What is asked of a list, and what it gives. */
-import type { Session } from '../database.ts';
+import type { CompiledQuery } from 'kysely';
+import type { Collection } from '../changes/change.ts';
+import type { CachedRows } from '../changes/rows.ts';
 import type { Tables } from '../tables.ts';
 
 /** Where a row stands in an order: its value in the sort column and its id, which breaks ties. */
@@ -75,15 +77,20 @@ export interface Positioned {
   readonly sort_value: string | number;
 }
 
-export interface ListOptions {
+export interface ListOptions<Row = unknown> {
   readonly table: keyof Tables & string;
   readonly columns: readonly string[];
-  /** The name under which writers advance collection_versions; without it nothing is remembered. */
-  readonly collection?: string;
-  /** A total that need not be counted; undefined when these conditions have none. */
-  readonly keptTotal?: KeptTotal;
+  /** What tells how the table has changed; without it nothing is cached. */
+  readonly collection?: Collection;
+  /** Rows that need not be read again where the list only says which they are. */
+  readonly rows?: Pick<CachedRows<Row & { readonly id: number }>, 'get' | 'keep'>;
+  /** A total that need not be counted, with the collection's version; undefined when these conditions have none. */
+  readonly keptTotal?: (conditions: readonly Condition[]) => CompiledQuery<Total> | undefined;
   /** A column of numbers, never null, that lists are filtered by ranges of; it is also one of their orders. */
   readonly rangeColumn?: string;
 }
 
-export type KeptTotal = (session: Session, conditions: readonly Condition[]) => Promise<number | undefined>;
+export interface Total {
+  readonly total: number;
+  readonly version: number;
+}

@@ -17,6 +17,7 @@ import { knownAddresses } from './0014-known-addresses.ts';
 import { addresses } from './0015-addresses.ts';
 import { failedAttempts } from './0016-failed-attempts.ts';
 import { endedSessions } from './0017-ended-sessions.ts';
+import { eventMarks } from './0018-expand-event-marks.ts';
 import type { Migration } from './migration.ts';
 
 export const migrations: readonly Migration[] = [
@@ -37,4 +38,5 @@ export const migrations: readonly Migration[] = [
   addresses,
   failedAttempts,
   endedSessions,
+  eventMarks,
 ];

@@ -5,6 +5,7 @@
  */
 import { type CompiledQuery, sql } from 'kysely';
 import { postgresBuilder } from '../builder.ts';
+import { changesOf } from '../changes/index.ts';
 import { type Addition, type Left, runEndings, writeAdditions } from '../counters.ts';
 import {
   type Database,
@@ -15,6 +16,7 @@ import {
   type WriteOptions,
 } from '../database.ts';
 import { parseAddress } from './address.ts';
+import { changesSince, eventsByTransaction } from './changes.ts';
 import { postgresChecks } from './checks.ts';
 import type { Connection, Result } from './connection.ts';
 import { createConnector, type Pooler } from './connector.ts';
@@ -53,6 +55,7 @@ const dialect: Dialect = {
     moment: sql`double precision`,
   },
   slot: sql<number>`(pg_backend_pid() % ${sql.lit(slots)})`,
+  changes: { prepare: eventsByTransaction },
   followed: { prepare: followedTable, last: lastSettled },
   forUpdate: sql`for update`,
   forKeyShare: sql`for key share`,
@@ -177,6 +180,7 @@ export function openPostgres(options: PostgresOptions): Database {
         throw new StorageError('read-only', `${server} is a standby: it takes no writes.`);
     },
     state: () => undefined,
+    changes: changesOf({ state: () => undefined, read, query: changesSince(build) }),
     size: () => undefined,
     close: () => pool.close(5),
   };

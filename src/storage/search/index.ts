@@ -4,8 +4,8 @@
  */
 import { sql } from 'kysely';
 import { bulk } from '../bulk.ts';
+import { collectionVersions } from '../changes/versions.ts';
 import type { Database, Session, Transaction } from '../database.ts';
-import { collectionVersions } from '../totals.ts';
 import type { DialectWords } from './dialect.ts';
 import { postgresWords } from './postgres.ts';
 import { type Spelling, spelling } from './spelling.ts';

@@ -7,6 +7,7 @@ import { existsSync, mkdirSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { sql } from 'kysely';
 import { sqliteBuilder } from '../builder.ts';
+import { changesOf } from '../changes/index.ts';
 import {
   type Database,
   type Dialect,
@@ -14,6 +15,7 @@ import {
   type Transaction,
   type WriteOptions,
 } from '../database.ts';
+import { changesSince } from './changes.ts';
 import type { Connected } from './connected.ts';
 import { connect, connectReader, sharedReader } from './connection.ts';
 import { sqliteChecks } from './files/checks.ts';
@@ -37,6 +39,7 @@ const dialect: Dialect = {
     moment: sql`integer`,
   },
   slot: sql<number>`0`,
+  changes: { prepare: [] },
   forUpdate: sql``,
   forKeyShare: sql``,
   skipLocked: sql``,
@@ -115,6 +118,8 @@ export function openSqlite(
     exclusively: work => enqueue(work),
 
     state: reader.state,
+
+    changes: changesOf({ state: reader.state, read: reader.session, query: changesSince(build) }),
 
     hasWriteContention: () => !alone || usesLog(writer.connection),
 

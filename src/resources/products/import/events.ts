@@ -4,24 +4,29 @@
  */
 import { sql } from 'kysely';
 import type { Cause } from '../../../events/outbox.ts';
-import type { Database, Session } from '../../../storage/database.ts';
+import { collectionVersions, newMark } from '../../../storage/changes/versions.ts';
+import type { Database, Transaction } from '../../../storage/database.ts';
 import { prepared } from '../../../storage/prepared.ts';
 
 /** @returns a function that writes `product.created` for products just inserted; their ids ascend */
-export function createdEvents({ build }: Database) {
-  type Values = { first: number; last: number; actor: string; requestId: string | null };
+export function createdEvents(database: Database) {
+  const { build } = database;
+  const versions = collectionVersions(database);
+  type Values = { first: number; last: number; actor: string; requestId: string | null; mark: number };
   const statement = prepared<Values, unknown>(argument => ({
     compile: () =>
       sql`insert into events
-        (type, resource, resource_id, actor, request_id, old_document, new_document, created_at)
+        (type, resource, resource_id, actor, request_id, old_document, new_document, created_at, mark)
         select 'product.created', 'product', id, ${argument.actor}, ${argument.requestId}, null,
-          '{"id":' || id || ',' || document, updated_at
+          '{"id":' || id || ',' || document, updated_at, ${argument.mark}
         from products where id >= ${argument.first} and id <= ${argument.last} order by id`.compile(build),
   }));
-  return async (session: Session, ids: readonly number[], { actor, requestId }: Cause) => {
+  return async (session: Transaction, ids: readonly number[], { actor, requestId }: Cause) => {
+    const mark = newMark();
     for (const { first, last } of stretches(ids)) {
-      await session.run(statement({ first, last, actor, requestId }));
+      await session.run(statement({ first, last, actor, requestId, mark }));
     }
+    versions.advance(session, 'products', mark * ids.length);
   };
 }
 

@@ -1,7 +1,7 @@
 /**
  * Bulk writing of products: many records in one transaction, each one created, or matched by its sku with a
- * product that exists and updated where it differs. The bookkeeping of store.ts (version of the collection,
- * kept totals) is done once per transaction.
+ * product that exists and updated where it differs. The bookkeeping of store.ts (kept totals) is
+ * done once per transaction.
  */
 import { type CompiledQuery, type RawBuilder, sql } from 'kysely';
 import type { Cause, Outbox } from '../../../events/outbox.ts';
@@ -9,7 +9,7 @@ import type { Database, Session, Transaction } from '../../../storage/database.t
 import { momentOfChange } from '../../../storage/moments.ts';
 import { prepared } from '../../../storage/prepared.ts';
 import { searchIndex } from '../../../storage/search/index.ts';
-import { collectionVersions, productTotals, type TotalChange } from '../../../storage/totals.ts';
+import { productTotals, type TotalChange } from '../../../storage/totals.ts';
 import { type ProductRow, productJson, rowOf, type StoredProduct } from '../row.ts';
 import { searchTextOf } from '../search-text.ts';
 import { productTags, type TagChange } from '../tags.ts';
@@ -34,8 +34,6 @@ export interface ProductImporter {
   apply(session: Transaction, plan: ImportPlan, words: readonly string[], cause: Cause): Promise<void>;
 }
 
-const collection = 'products';
-
 /** Rows per INSERT, largest first: at 8 parameters a row far below what either database allows. */
 const insertSizes = [500, 50, 1] as const;
 /** Skus per look-up; a shorter list is filled up, so that there is one statement to prepare. */
@@ -43,7 +41,6 @@ const lookUpSize = 500;
 
 export function productImporter(database: Database, outbox: Outbox): ProductImporter {
   const { build, dialect } = database;
-  const versions = collectionVersions(database);
   const totals = productTotals(database);
   const search = searchIndex(database);
   const writeTags = productTags(database);
@@ -88,7 +85,6 @@ export function productImporter(database: Database, outbox: Outbox): ProductImpo
       search.keep(session, words);
       // Of records that no product is made of, words may be in no document.
       if (counts.updated + counts.unchanged > 0) search.release(session, words);
-      versions.advance(session, collection);
       const now = cause.at;
       const rows = creates.map(create =>
         'prepared' in create ? create.prepared.row : rowOf(create.fields, now),

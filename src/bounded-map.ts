@@ -1,0 +1,69 @@
+/**
+ * A map that forgets what has not been used for long: for what each request looks up, where a library's
+ * bookkeeping of recent use would cost more than an occasional miss.
+ *
+ * It has two generations. When the younger is full it becomes the elder, and the elder is dropped as a whole;
+ * what is found in the elder moves to the younger. Deleting entries one by one would cost more: a Map's
+ * iterator walks over what was deleted before it finds the oldest that is left.
+ */
+export interface BoundedMap<Key, Value> {
+  get(key: Key): Value | undefined;
+  set(key: Key, value: Value): void;
+  delete(key: Key): void;
+  clear(): void;
+  /** What the entries at present add up to; one that is in both generations counts twice. */
+  size(): number;
+}
+
+/**
+ * @param limit what all entries may add up to
+ * @param sizeOf what one adds, as long as it is kept; without it entries are counted
+ */
+export function boundedMap<Key, Value>(
+  limit: number,
+  sizeOf: (value: Value) => number = () => 1,
+): BoundedMap<Key, Value> {
+  const generation = Math.max(1, Math.floor(limit / 2));
+  let younger = new Map<Key, Value>();
+  let elder = new Map<Key, Value>();
+  let [youngerSize, elderSize] = [0, 0];
+
+  function set(key: Key, value: Value): void {
+    const before = younger.get(key);
+    if (before !== undefined) youngerSize -= sizeOf(before);
+    const size = sizeOf(value);
+    if (youngerSize + size > generation && younger.size > 0) {
+      elder = younger;
+      elderSize = youngerSize;
+      younger = new Map();
+      youngerSize = 0;
+    }
+    younger.set(key, value);
+    youngerSize += size;
+  }
+  return {
+    get(key) {
+      const value = younger.get(key);
+      if (value !== undefined) return value;
+      const old = elder.get(key);
+      if (old !== undefined) set(key, old);
+      return old;
+    },
+    set,
+    delete(key) {
+      const value = younger.get(key);
+      if (value !== undefined) youngerSize -= sizeOf(value);
+      const old = elder.get(key);
+      if (old !== undefined) elderSize -= sizeOf(old);
+      younger.delete(key);
+      elder.delete(key);
+    },
+    clear() {
+      younger.clear();
+      elder.clear();
+      youngerSize = 0;
+      elderSize = 0;
+    },
+    size: () => youngerSize + elderSize,
+  };
+}

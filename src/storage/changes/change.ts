@@ -1,0 +1,43 @@
+/** What caches are told of changes, and what they say of themselves. */
+
+/** What a row is filtered and sorted by, by the names of columns; a list where each of several values may be met. */
+export type Values = Readonly<Record<string, string | number | null | readonly string[]>> & {
+  readonly id: number;
+};
+
+/** One row before and after a change; undefined where there was none, or is none any more. */
+export interface Change {
+  readonly id: number;
+  readonly before: Values | undefined;
+  readonly after: Values | undefined;
+  /** The representation after it, as JSON text. */
+  readonly document: string | null;
+}
+
+/** A collection of which things are cached. */
+export interface Collection {
+  /** As in collection_versions. */
+  readonly name: string;
+  /** How its events tell what has changed; without it any change of the collection ends all that is cached of it. */
+  readonly told?: {
+    /** As its events name it. */
+    readonly resource: string;
+    valuesOf(document: string): Values;
+    /** The columns that lists are found by when one of their values changes, those with most values first. */
+    readonly keys: readonly string[];
+  };
+}
+
+/** @param changes in their order; undefined when anything may have changed */
+export type Listener = (changes: readonly Change[] | undefined) => void;
+
+export interface Changes {
+  /**
+   * Tells the listeners what has been committed before now. The requests of one turn of the event loop share one look.
+   * @returns undefined when nothing has been; what is cached is then as new as the database
+   */
+  look(): Promise<void> | undefined;
+  /** The collection's version at the last look: what is cached of it shows that state. */
+  version(collection: Collection): number | undefined;
+  follow(collection: Collection, listener: Listener): void;
+}

@@ -1,0 +1,129 @@
+/**
+ * What has changed since this process last looked: the one place that tells caches what they hold no longer.
+ *
+ * Changes are read from the events that every write leaves behind in its own transaction (events/outbox.ts), those of
+ * other processes and replicas alike. Each event carries a mark that the same transaction has added to the version of
+ * its collection: where the marks of what was read do not add up to what the version has grown by, something has
+ * changed that no event told, or more than is read at once, and everything cached of that collection goes
+ * (docs/decisions/0023).
+ */
+import type { CompiledQuery } from 'kysely';
+import type { Session } from '../database.ts';
+import type { Change, Changes, Collection, Listener } from './change.ts';
+
+/** A row of what is read at each look. */
+export interface ChangeRow {
+  /** `position`: where the next look goes on; `version`: of a collection; `event`: a change, with its mark. */
+  readonly kind: 'position' | 'version' | 'event';
+  /** The position; the collection; the changed resource's name in the singular. */
+  readonly name: string;
+  /** The version, or the mark. */
+  readonly number: number;
+  /** The event's id: those of one row are in the order of its changes. */
+  readonly event: number;
+  readonly id: number;
+  readonly before: string | null;
+  readonly after: string | null;
+}
+
+/** So many events are read at once at most: after more it costs less to make again what was cached. */
+export const mostEvents = 256;
+
+export interface ChangeSource {
+  /** A number that is another when anything has been committed; undefined where that has to be asked. */
+  state(): number | undefined;
+  readonly read: Session;
+  /** One statement, so that all its rows tell of one state. @param since the position that the last one gave */
+  query(since: string | undefined): CompiledQuery<ChangeRow>;
+}
+
+interface Followed {
+  readonly collection: Collection;
+  readonly listeners: Listener[];
+  version: number | undefined;
+}
+
+export function changesOf({ state, read, query }: ChangeSource): Changes {
+  const followed = new Map<string, Followed>();
+  let position: string | undefined;
+  /** The state that the last look saw. */
+  let seen: number | undefined;
+  /** A look that has not begun yet: whoever asks now is told by it. */
+  let next: Promise<void> | undefined;
+  /** The look that was begun last. */
+  let last: Promise<void> = Promise.resolve();
+
+  /** One at a time: a second one waits for the first, and is shared by all who come meanwhile. */
+  async function lookNext(): Promise<void> {
+    await last.catch(() => undefined);
+    // Where a look is a question to a server, those who come in this turn of the event loop share it.
+    if (state() === undefined) await new Promise(resolve => setImmediate(resolve));
+    next = undefined;
+    last = lookNow();
+    return last;
+  }
+
+  async function lookNow(): Promise<void> {
+    const now = state();
+    const rows = await read.all(query(position));
+    for (const entry of followed.values()) {
+      const { collection, listeners } = entry;
+      const version = versionIn(rows, collection.name);
+      const changes = changesIn(rows, collection, version - (entry.version ?? Number.NaN));
+      entry.version = version;
+      if (changes?.length === 0) continue;
+      for (const listener of listeners) listener(changes);
+    }
+    position = rows.find(({ kind }) => kind === 'position')?.name;
+    seen = now;
+  }
+
+  return {
+    look() {
+      const now = state();
+      if (now !== undefined && now === seen) return undefined;
+      next ??= lookNext();
+      return next;
+    },
+    version: ({ name }) => followed.get(name)?.version,
+    follow(collection, listener) {
+      const known = followed.get(collection.name);
+      if (known === undefined) {
+        followed.set(collection.name, { collection, listeners: [listener], version: undefined });
+        // What the last look has read of it was thrown away.
+        seen = undefined;
+      } else known.listeners.push(listener);
+    },
+  };
+}
+
+function versionIn(rows: readonly ChangeRow[], collection: string): number {
+  return rows.find(({ kind, name }) => kind === 'version' && name === collection)?.number ?? 0;
+}
+
+/** @param growth of the version; @returns undefined when the events do not account for it */
+function changesIn(
+  rows: readonly ChangeRow[],
+  { told }: Collection,
+  growth: number,
+): readonly Change[] | undefined {
+  const events = rows
+    .filter(({ kind, name }) => kind === 'event' && name === told?.resource)
+    .sort((a, b) => a.event - b.event);
+  let marks = 0;
+  for (const { number } of events) marks += number;
+  if (marks !== growth) return undefined;
+  if (told === undefined) return [];
+  const valuesOf = (document: string | null) => (document === null ? undefined : told.valuesOf(document));
+  try {
+    return events.map(({ id, before, after }) => ({
+      id,
+      before: valuesOf(before),
+      after: valuesOf(after),
+      document: after,
+    }));
+  } catch {
+    // An event that the disk has damaged tells nothing; reading it is refused where it is read.
+    return undefined;
+  }
+}

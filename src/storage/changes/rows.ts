@@ -1,0 +1,108 @@
+/**
+ * Rows of one table by their ids, each as new as the last look at what has changed: what was written is read from its
+ * event, and everything else once.
+ */
+import { boundedMap } from '../../bounded-map.ts';
+import { requireWhole } from '../damage.ts';
+import type { Database } from '../database.ts';
+import type { Collection } from './change.ts';
+
+/** A cached row, and what has been made of it to be shown. */
+export interface CachedRow<Row, Shown> {
+  readonly row: Row;
+  readonly bytes: number;
+  shown: Shown | undefined;
+}
+
+export interface CachedRows<Row extends { readonly id: number }, Shown = unknown> {
+  /** The row as it was at the last look, if it is known. */
+  get(id: number): CachedRow<Row, Shown> | undefined;
+  /** The same, read when it is not known; undefined when there is no such row. */
+  find(id: number): Promise<CachedRow<Row, Shown> | undefined>;
+  /**
+   * Keeps rows that were read in the state of a version.
+   * @throws StorageError `damaged` when one of them is no JSON
+   */
+  keep(version: number, rows: readonly Row[]): void;
+}
+
+export interface RowOptions<Row> {
+  readonly collection: Collection;
+  /** A row from the representation in its event. */
+  rowOf(id: number, document: string): Row;
+  /** The representation as JSON text. */
+  textOf(row: Row): string;
+  read(id: number): Promise<Row | undefined>;
+}
+
+/** Bytes of rows at most. */
+const rowsSize = 96 * 1024 * 1024;
+/** What a row takes besides its text. */
+const rowBytes = 500;
+
+/** A string's memory: one byte for each character while all of them are ASCII. */
+export function bytesOf(text: string): number {
+  return Buffer.byteLength(text) === text.length ? text.length : 2 * text.length;
+}
+
+export function cachedRows<Row extends { readonly id: number }, Shown>(
+  { changes }: Pick<Database, 'changes'>,
+  { collection, rowOf, textOf, read }: RowOptions<Row>,
+): CachedRows<Row, Shown> {
+  type Cached = CachedRow<Row, Shown>;
+  const rows = boundedMap<number, Cached>(rowsSize, ({ bytes }) => bytes);
+  /** Rows that are being read: a change that comes meanwhile takes them out. */
+  const reading = new Map<number, Promise<Cached | undefined>>();
+
+  function keep(row: Row): Cached {
+    // Twice: what is shown holds the text once more.
+    const cached = { row, bytes: rowBytes + 2 * bytesOf(textOf(row)), shown: undefined };
+    rows.set(row.id, cached);
+    return cached;
+  }
+
+  async function readOnce(id: number, isCurrent: () => boolean): Promise<Cached | undefined> {
+    const row = await read(id);
+    if (row === undefined) return undefined;
+    requireWhole(textOf(row));
+    return isCurrent() ? keep(row) : { row, bytes: 0, shown: undefined };
+  }
+
+  changes.follow(collection, changed => {
+    if (changed === undefined) {
+      rows.clear();
+      reading.clear();
+      return;
+    }
+    for (const { id, document } of changed) {
+      reading.delete(id);
+      if (document === null) rows.delete(id);
+      else keep(rowOf(id, document));
+    }
+  });
+
+  return {
+    get: id => rows.get(id),
+    async find(id) {
+      const known = rows.get(id);
+      if (known !== undefined) return known;
+      const same = reading.get(id);
+      if (same !== undefined) return same;
+      const promise: Promise<Cached | undefined> = readOnce(id, () => reading.get(id) === promise).finally(
+        () => {
+          if (reading.get(id) === promise) reading.delete(id);
+        },
+      );
+      reading.set(id, promise);
+      return promise;
+    },
+    keep(version, found) {
+      const isCurrent = version === changes.version(collection);
+      for (const row of found) {
+        if (isCurrent && rows.get(row.id) !== undefined) continue;
+        requireWhole(textOf(row));
+        if (isCurrent) keep(row);
+      }
+    },
+  };
+}

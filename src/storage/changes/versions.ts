@@ -1,0 +1,40 @@
+/**
+ * The versions of collections. Every change of one adds a mark to its version and writes the same mark into the event
+ * that tells what has changed: whoever has seen some events knows by their sum whether they are all there are
+ * (docs/decisions/0023).
+ */
+import { type RawBuilder, sql } from 'kysely';
+import type { Database, Dialect, Transaction } from '../database.ts';
+import { prepared } from '../prepared.ts';
+
+/**
+ * Marks are random: were they all alike, the version would come round after a backup has been put back under running
+ * replicas, or a failover has lost commits, and name another state than the one that a replica has cached things of.
+ * 500 million of them stay below 2^53.
+ */
+export const newMark = (): number => 1 + Math.floor(Math.random() * 2 ** 24);
+
+/** A collection's version, for a statement that reads it together with something else. */
+export const versionOf = ({ types }: Dialect, collection: string): RawBuilder<number> =>
+  sql<number>`cast((select coalesce(sum(version), 0) from collection_versions
+    where collection = ${sql.lit(collection)}) as ${types.real})`;
+
+export function collectionVersions({ build, dialect }: Pick<Database, 'build' | 'dialect'>) {
+  const plus = prepared<{ collection: string; amount: number }, unknown>(argument => ({
+    compile: () =>
+      sql`insert into collection_versions (collection, slot, version)
+        values (${argument.collection}, ${dialect.slot}, ${argument.amount})
+        on conflict (collection, slot) do update
+        set version = collection_versions.version + excluded.version`.compile(build),
+  }));
+  return {
+    /**
+     * Says that this transaction changes the collection.
+     * @param marks the sum of those in the events that tell how; without it nobody can tell, and whatever is cached
+     * of the collection goes
+     */
+    advance(session: Transaction, collection: string, marks: number = newMark()): void {
+      session.add({ key: `version ${collection}`, plus: amount => plus({ collection, amount }) }, marks);
+    },
+  };
+}

@@ -1,0 +1,111 @@
+/** Which lists a change concerns: those whose filter the row met before it or meets after it. */
+import type { Change, Collection, Values } from '../changes/change.ts';
+import type { Condition, Key, ListRequest } from './request.ts';
+
+/** Whether a row meets a filter; also where its values do not tell. */
+export function meets(conditions: readonly Condition[], values: Values | undefined): boolean {
+  return values !== undefined && conditions.every(condition => meetsOne(condition, values[condition.column]));
+}
+
+function meetsOne({ operator, value }: Condition, found: Values[string] | undefined): boolean {
+  if (found === undefined) return true;
+  if (operator === 'is null') return found === null;
+  if (found === null) return false;
+  if (operator === '=') return Array.isArray(found) ? found.includes(String(value)) : found === value;
+  if (typeof found !== 'number' || typeof value !== 'number') return true;
+  if (operator === '<') return found < value;
+  if (operator === '<=') return found <= value;
+  return operator === '>' ? found > value : found >= value;
+}
+
+export interface Filtered {
+  readonly conditions: readonly Condition[];
+}
+
+/** Lists by a value that their filters name: a change looks at those that name one of its own. */
+export interface ListIndex<List extends Filtered> {
+  add(list: List): void;
+  delete(list: List): void;
+  clear(): void;
+  concerned(change: Change): List[];
+}
+
+export function listIndex<List extends Filtered>({ told }: Collection): ListIndex<List> {
+  const keys = told?.keys ?? [];
+  const lists = new Map<string, Set<List>>();
+  const nameOf = (column: string, value: unknown) => `${column} ${value}`;
+  function placeOf({ conditions }: List): string {
+    for (const key of keys) {
+      const named = conditions.find(({ column, operator }) => column === key && operator === '=');
+      if (named !== undefined) return nameOf(key, named.value);
+    }
+    return '';
+  }
+  function placesOf(values: Values | undefined): string[] {
+    if (values === undefined) return [];
+    return keys.flatMap(key => {
+      const value = values[key];
+      return Array.isArray(value) ? value.map(one => nameOf(key, one)) : [nameOf(key, value)];
+    });
+  }
+  return {
+    add(list) {
+      const place = placeOf(list);
+      const there = lists.get(place);
+      if (there === undefined) lists.set(place, new Set([list]));
+      else there.add(list);
+    },
+    delete(list) {
+      const place = placeOf(list);
+      const there = lists.get(place);
+      if (there?.delete(list) === true && there.size === 0) lists.delete(place);
+    },
+    clear: () => lists.clear(),
+    concerned(change) {
+      const places = new Set(['', ...placesOf(change.before), ...placesOf(change.after)]);
+      const found: List[] = [];
+      for (const place of places) {
+        for (const list of lists.get(place) ?? []) {
+          if (meets(list.conditions, change.before) || meets(list.conditions, change.after)) found.push(list);
+        }
+      }
+      return found;
+    },
+  };
+}
+
+/** One page of a list, as it was read. */
+export interface ShownPage extends Pick<ListRequest, 'conditions' | 'order' | 'page'> {
+  readonly rows: readonly Key[];
+}
+
+/** Whether a page looks different after a change of a row that is or was in its list. */
+export function changesPage({ conditions, order, page, rows }: ShownPage, change: Change): boolean {
+  const { id, before, after } = change;
+  const [first, last] = [rows[0], rows.at(-1)];
+  // One more or fewer: the total is another.
+  if (!meets(conditions, before) || !meets(conditions, after)) return true;
+  if (first === undefined || last === undefined || rows.some(row => row.id === id)) return true;
+  const [old, now] = [before?.[order.column], after?.[order.column]];
+  if (old === now && old !== undefined) return false;
+  const sides = [old, now].map(value => sideOf(first, last, value, id, order.descending));
+  if (sides[0] !== sides[1]) return true;
+  // Between a page by cursor and the row that it starts at there is nothing: whatever comes there belongs to it.
+  if (page.kind === 'offset') return sides[0] === 0;
+  return sides[0] !== (page.before === undefined ? 1 : -1);
+}
+
+/** -1 before a page, 1 after it, 0 within, or where that cannot be told. */
+function sideOf(first: Key, last: Key, value: unknown, id: number, descending: boolean): number {
+  const toFirst = compareKeys(value, id, first, descending);
+  const toLast = compareKeys(value, id, last, descending);
+  if (toFirst === undefined || toLast === undefined) return 0;
+  return toFirst < 0 ? -1 : toLast > 0 ? 1 : 0;
+}
+
+/** Only numbers are compared: texts are in an order of the database's (docs/decisions/0006). */
+export function compareKeys(value: unknown, id: number, key: Key, descending: boolean): number | undefined {
+  if (typeof value !== 'number' || typeof key.value !== 'number') return undefined;
+  const difference = value - key.value || id - key.id;
+  return descending ? -difference : difference;
+}

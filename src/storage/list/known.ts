@@ -1,0 +1,63 @@
+/**
+ * What is known of lists: how many rows each has, and the keys before pages that were read. It is that of the last
+ * look at what has changed: a change adds to the totals it concerns, and takes away the keys it may have moved.
+ */
+import { LRUCache } from 'lru-cache';
+import type { Change, Changes, Collection } from '../changes/change.ts';
+import { compareKeys, listIndex, meets } from './affected.ts';
+import type { Key, ListRequest } from './request.ts';
+
+export interface KnownList extends Pick<ListRequest, 'conditions' | 'order'> {
+  total: number;
+  /** offset → key of the row before it */
+  readonly anchors: Map<number, Key>;
+}
+
+export interface KnownLists {
+  get(name: string): KnownList | undefined;
+  /** Keeps a list that was read in the state of a version, unless that is not the one of the last look. */
+  keep(name: string, list: KnownList, version: number): boolean;
+}
+
+/** With `anchorsPerList` they take some 10 MB at most. */
+const listsLimit = 500;
+const anchorsPerList = 256;
+
+export function knownLists(changes: Changes, collection: Collection): KnownLists {
+  const index = listIndex<KnownList>(collection);
+  const lists = new LRUCache<string, KnownList>({
+    max: listsLimit,
+    dispose: list => index.delete(list),
+  });
+  changes.follow(collection, all => {
+    if (all === undefined) lists.clear();
+    for (const change of all ?? []) for (const list of index.concerned(change)) apply(list, change);
+  });
+  return {
+    get: name => lists.get(name),
+    keep(name, list, version) {
+      if (version !== changes.version(collection)) return false;
+      lists.set(name, list);
+      index.add(list);
+      return true;
+    },
+  };
+}
+
+/** Notes the key of the row before an offset. */
+export function anchorList({ anchors }: KnownList, offset: number, key: Key): void {
+  if (anchors.size < anchorsPerList || anchors.has(offset)) anchors.set(offset, key);
+}
+
+function apply(list: KnownList, { id, before, after }: Change): void {
+  const { conditions, order, anchors } = list;
+  const [had, has] = [meets(conditions, before), meets(conditions, after)];
+  list.total += Number(has) - Number(had);
+  const [old, now] = [before?.[order.column], after?.[order.column]];
+  if (had && has && old === now && old !== undefined) return;
+  for (const [offset, key] of anchors) {
+    const isBefore = (value: unknown) => (compareKeys(value, id, key, order.descending) ?? 0) > 0;
+    const stays = (!had || isBefore(old)) && (!has || isBefore(now));
+    if (!stays) anchors.delete(offset);
+  }
+}

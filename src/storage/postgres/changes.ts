@@ -1,0 +1,45 @@
+/**
+ * What a PostgreSQL database says to have changed. Events do not become visible in the order of their ids, nor in any
+ * other; but a snapshot names the transactions it does not see: those still running, and those after the last one. The
+ * events of these, and no others, are new to whoever looks next. Two seeks in the index of events by transaction find
+ * them, however long a transaction goes on.
+ */
+import { type RawBuilder, sql } from 'kysely';
+import { type ChangeRow, mostEvents } from '../changes/index.ts';
+import type { Builder } from '../database.ts';
+import { prepared } from '../prepared.ts';
+
+/** A snapshot that sees everything: `xmin:xmax:`, followed by those between that were running. */
+const everything = '18446744073709551615:18446744073709551615:';
+
+/** New rows name their transaction; those that are there already are not new to anybody. */
+export const eventsByTransaction: readonly RawBuilder<unknown>[] = [
+  sql`alter table events add column xid xid8`,
+  sql`alter table events alter column xid set default pg_current_xact_id()`,
+  sql`create index events_by_transaction on events (xid, id) where xid is not null`,
+];
+
+/** @returns the statement that reads what there is since a position: the snapshot of the last look */
+export function changesSince(build: Builder) {
+  // Sorted, so that only an index will do, whatever the planner takes the parameters for. Transactions that have not
+  // begun are none of this server: their events were brought along when a copy was restored.
+  const statement = prepared<{ from: string; running: string }, ChangeRow>(({ from, running }) => ({
+    compile: () =>
+      sql<ChangeRow>`
+        select 'position' as kind, pg_current_snapshot()::text as name, 0::float8 as number, 0 as event, 0 as id,
+          null::text as before, null::text as after
+        union all select 'version', collection, sum(version), 0, 0, null, null
+          from collection_versions group by collection
+        union all select * from (select 'event', resource, mark::float8, id, resource_id, old_document, new_document
+          from events where xid >= cast(cast(${from} as text) as xid8)
+            and xid < pg_snapshot_xmax(pg_current_snapshot()) and mark > 0
+          order by xid, id limit ${sql.lit(mostEvents)}) as later
+        union all select * from (select 'event', resource, mark::float8, id, resource_id, old_document, new_document
+          from events where xid = any(cast(cast(${running} as text) as xid8[])) and mark > 0
+          order by xid, id limit ${sql.lit(mostEvents)}) as running`.compile(build),
+  }));
+  return (since: string = everything) => {
+    const [, from = '', running = ''] = since.split(':');
+    return statement({ from, running: `{${running}}` });
+  };
+}
