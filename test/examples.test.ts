@@ -1,102 +1,141 @@
-/** What README and guide show: each command is run against a service that was just started, and its output compared. */
+/** What README and guide show: every command is run as a newcomer runs it, and its output compared. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createPlace, type Place, type Running, waitFor } from './cli/program.ts';
+import { createPlace, type Place, waitFor } from './cli/program.ts';
+import { type Example, examplesOf, isAsShown, npmCommandsOf, root, shownAddress } from './support/pages.ts';
+import { hasPostgres } from './support/postgres.ts';
 import { signIn } from './support/service.ts';
 
 setDefaultTimeout(120_000);
 
-const root = join(import.meta.dir, '..');
-const shownAddress = 'http://127.0.0.1:3000';
+const pages = ['README.md', 'docs/guide.md'];
+const startsPostgres = 'DATABASE_URL=postgres://catalog:…@db.internal:5432/catalog JWT_SECRET=… ';
 
-interface Example {
-  readonly command: string;
-  /** Whether Ada, the page's customer, runs it; an administrator otherwise. */
-  readonly asAda: boolean;
-  /** What the page shows as its output, if anything. */
-  readonly output: string | undefined;
+interface Started {
+  readonly place: Place;
+  readonly url: string;
+  /** Of the first administrator, as it is printed. */
+  readonly password: string;
+  stop(): Promise<void>;
 }
 
-/** The blocks with curl, and requests given as `GET /path`, each with the block that follows. */
-function examplesOf(page: string): Example[] {
-  const text = readFileSync(join(root, page), 'utf8');
-  const commands =
-    /```sh\n([^`]*?curl[\s\S]*?)```\n(?:\n(?:[^\n`#|][^\n]*\n+)?```(?:json)?\n([\s\S]*?)```)?|`GET (\/v1\/\S+)`:\n\n```json\n([\s\S]*?)```/g;
-  return [...text.matchAll(commands)].map(([, block, output, path, shown]) =>
-    path === undefined
-      ? { command: block ?? '', asAda: false, output }
-      : {
-          asAda: path.startsWith('/v1/notifications'),
-          command: `curl -s "${shownAddress}${path}" -H "Authorization: Bearer $TOKEN"`,
-          output: shown,
-        },
-  );
+/** Starts the service by a command of the README, on a catalog of its own and a free port. */
+async function start(command: string, place: Place): Promise<Started> {
+  const more = command.includes(' -- ') ? '--port 0' : '-- --port 0';
+  const child = Bun.spawn(['bash', '-c', `exec ${command} ${more}`], {
+    cwd: root,
+    env: { ...process.env, ...place.environment },
+    stdout: 'ignore',
+    stderr: 'pipe',
+  });
+  const greeting = command.includes('npm start')
+    ? /ready at (\S+)[\s\S]*password +(\S{16})\n/
+    : /ready at (\S+)/;
+  const [, url = '', password = ''] = await waitFor(child.stderr, greeting);
+  const stop = async () => {
+    child.kill('SIGTERM');
+    await child.exited;
+    place.remove();
+  };
+  return { place, url, password, stop };
 }
 
-/** What differs from run to run, each as one word; white space does not matter. */
-function normal(text: string): string {
-  return text
-    .replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'MOMENT')
-    .replace(/[\da-f]{8}-[\da-f]{4}-[\da-f-]{22}/g, 'UUID')
-    .replace(/eyJ[\w-]+(?:\.[\w-]+){2}/g, 'TOKEN')
-    .replace(/eyJ[\w-]+\.…/g, 'TOKEN')
-    .replace(/ck_[\w-]+…?/g, 'KEY')
-    .replace(/("nextCursor":\s*"|cursor=)[\w-]{10,}/g, '$1CURSOR')
-    .replace(/\s+/g, '');
-}
-
-/** `…` stands for anything. */
-function pattern(shown: string): RegExp {
-  const parts = normal(shown)
-    .split('…')
-    .map(part => RegExp.escape(part));
-  return new RegExp(parts.join('[\\s\\S]*?'));
-}
-
-let place: Place;
-let service: Running;
-let url = '';
-let password = '';
+let sample: Started;
 beforeAll(async () => {
-  place = await createPlace('sqlite', { HOST: '127.0.0.1' });
-  service = place.start(['serve', '--sample', '--port', '0']);
-  const greeting = /ready at (\S+)[\s\S]*password +(\S+)\n/;
-  [, url = '', password = ''] = await waitFor(service.stderr, greeting);
+  sample = await start('npm start', await createPlace('sqlite', { HOST: '127.0.0.1' }));
 });
-afterAll(async () => {
-  service.kill('SIGTERM');
-  await service.exited;
-  place.remove();
-});
+afterAll(() => sample.stop());
 
-async function run(command: string, token: string): Promise<string> {
-  const real = command.replaceAll(shownAddress, url).replaceAll('<the printed password>', password);
-  const child = Bun.spawn(['bash', '-c', real.replaceAll(/\bcurl /g, 'curl -s ')], {
-    cwd: place.folder,
-    env: { PATH: process.env.PATH ?? '', TOKEN: token },
+async function run(command: string, token = '') {
+  const { url, password, place } = sample;
+  const real = command
+    .replaceAll(shownAddress, url)
+    .replaceAll(/<the printed password>|\bPASSWORD\b/g, password)
+    .replaceAll(/\bcurl (?!-s)/g, 'curl -s ');
+  const child = Bun.spawn(['bash', '-c', `cd "$FOLDER"; ${real}`], {
+    cwd: root,
+    env: {
+      ...process.env,
+      ...place.environment,
+      TOKEN: token,
+      FOLDER: command.includes('npm') ? root : place.folder,
+    },
     stdout: 'pipe',
     stderr: 'pipe',
   });
-  const [out, err, status] = [await child.stdout.text(), await child.stderr.text(), await child.exited];
-  expect([command, status, err]).toEqual([command, 0, '']);
-  return out.replaceAll(url, shownAddress);
+  const [out, err] = await Promise.all([child.stdout.text(), child.stderr.text()]);
+  return { out: out.replaceAll(url, shownAddress), err, status: await child.exited };
 }
 
-test.each(['README.md', 'docs/guide.md'])('%s', async page => {
-  const accessToken = await signIn(url, 'admin@catalog.example', password);
-  const examples = examplesOf(page);
-  expect(examples.length).toBeGreaterThan(page === 'README.md' ? 0 : 6);
-  const wrong: object[] = [];
-  for (const { command, asAda, output } of examples) {
-    const token = asAda ? await signIn(url, 'ada@shop.example', 'correct horse battery') : accessToken;
-    let [out, asShown] = ['', false];
-    // Notifications follow soon after what they are about.
-    for (let attempt = 0; attempt < (asAda ? 100 : 1) && !asShown; attempt++) {
-      out = await run(command, token);
-      asShown = output === undefined || pattern(output).test(normal(out));
-    }
-    if (!asShown || out.includes('"error":"NOT_FOUND"')) wrong.push({ command, output, out });
+async function isRight({ command, asAda, output }: Example, administrator: string): Promise<boolean> {
+  const token = asAda ? await signIn(sample.url, 'ada@shop.example', 'correct horse battery') : administrator;
+  // Notifications follow soon after what they are about.
+  for (let attempt = 0; attempt < (asAda ? 100 : 1); attempt++) {
+    const { out, err, status } = await run(command, token);
+    expect([command, status, err]).toEqual([command, 0, '']);
+    if (out.includes('"error":"NOT_FOUND"')) return false;
+    if (output === undefined || isAsShown(out, output)) return true;
+  }
+  return false;
+}
+
+/** Every command through npm that the pages name; one that is added fails until it is run here too. */
+const npmCommands: Readonly<Record<string, (command: string) => Promise<void>>> = {
+  // What the service of this file was started with.
+  'npm start': async () => expect(sample.url).toStartWith('http://127.0.0.1:'),
+
+  async 'npm test'(command) {
+    const { out, err, status } = await run(`${command} -- test/money.test.ts`);
+    expect([status, out + err]).toEqual([0, expect.stringMatching(/^ *0 fail$/m)]);
+  },
+
+  async 'npm run catalog -- import products.csv --map name=title,price=amount'(command) {
+    const file = sample.place.file('products.csv', 'title,amount\nImported Lamp,19.5\n');
+    const { out, status } = await run(command.replace('products.csv', file));
+    expect([status, out]).toEqual([0, expect.stringMatching(/1 created/)]);
+  },
+
+  async 'npm run --silent catalog -- export --format ndjson > products.ndjson'(command) {
+    const file = join(sample.place.folder, 'products.ndjson');
+    expect((await run(command.replace('products.ndjson', file))).status).toBe(0);
+    const lines = readFileSync(file, 'utf8').trimEnd().split('\n');
+    expect(lines.map(line => JSON.parse(line).name)).toContain('Imported Lamp');
+  },
+
+  async 'npm run example -- http://127.0.0.1:3000 admin@catalog.example PASSWORD lighting 5'(command) {
+    const { out, err, status } = await run(command);
+    expect([status, err]).toEqual([0, '']);
+    expect(out).toContain('raised 16 prices by 5 %');
+  },
+
+  async [`${startsPostgres}npm run catalog -- serve`](command) {
+    if (!hasPostgres) return;
+    const started = await start(command.slice(startsPostgres.length), await createPlace('postgresql'));
+    const ready = await fetch(`${started.url}/ready`);
+    expect(await ready.json()).toMatchObject({ database: 'postgresql' });
+    await started.stop();
+  },
+};
+
+// One test, since each command finds what those before it have left: the pages are read from top to bottom.
+test('every command of README and guide gives what the page shows', async () => {
+  const token = await signIn(sample.url, 'admin@catalog.example', sample.password);
+  const wrong: string[] = [];
+  for (const page of pages) {
+    const examples = examplesOf(page);
+    expect(examples.length).toBeGreaterThan(page === 'README.md' ? 0 : 6);
+    for (const example of examples) if (!(await isRight(example, token))) wrong.push(example.command);
   }
   expect(wrong).toEqual([]);
+  const shown = pages.flatMap(npmCommandsOf);
+  expect(shown.toSorted()).toEqual(Object.keys(npmCommands).toSorted());
+  for (const command of shown) await npmCommands[command]?.(command);
+});
+
+test('with a wrong password the first request says so, and leaves no token that would be refused later', async () => {
+  const [login] = examplesOf('README.md');
+  const signingIn = login?.command.split('\n\n')[0]?.replace('<the printed password>', 'not the password');
+  const { out, err } = await run(`${signingIn}\necho "token: $TOKEN."`);
+  expect([out, err]).toEqual(['token: .\n', expect.stringContaining('error: 401')]);
 });

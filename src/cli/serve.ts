@@ -195,7 +195,7 @@ function greet(
       `    password  ${password}`,
       '',
       '  Sign in and list products:',
-      `    TOKEN=$(curl -s ${local}/v1/auth/login -H 'Content-Type: application/json' -d '{"email":"${email}","password":"${password}"}' | sed 's/.*"accessToken":"\\([^"]*\\)".*/\\1/')`,
+      `    TOKEN=$(curl -sSf ${local}/v1/auth/login -H 'Content-Type: application/json' -d '{"email":"${email}","password":"${password}"}' | sed 's/.*"accessToken":"\\([^"]*\\)".*/\\1/')`,
       `    curl -s "${local}/v1/products?perPage=3" -H "Authorization: Bearer $TOKEN"`,
       '',
     );

@@ -25,7 +25,7 @@ export function indexPage({ base, release, version }: IndexPageOptions): Page {
 <h2>First steps</h2>
 <p>Sign in with the e-mail address and password of your account. Those of the first administrator were printed when the
 service started for the first time.</p>
-<pre tabindex="0"><code>TOKEN=$(curl -s ${address}/${current}/auth/login \\
+<pre tabindex="0"><code>TOKEN=$(curl -sSf ${address}/${current}/auth/login \\
   -H 'Content-Type: application/json' \\
   -d '{"email":"<em>e-mail</em>","password":"<em>password</em>"}' \\
   | sed 's/.*"accessToken":"\\([^"]*\\)".*/\\1/')</code></pre>
