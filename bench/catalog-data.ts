@@ -104,7 +104,7 @@ async function fillFrom(database: Database, first: number, last: number): Promis
         changes.push({ status: fields.status, category: fields.category, change: 1 });
       }
       await session.run(database.build.insertInto('products').values(rows).compile());
-      await productTags(database)(session, tags);
+      productTags(database)(session, tags);
       await index.addMany(session, 'product', documents);
     }
     const totals = productTotals(database);

@@ -53,6 +53,7 @@ export interface AppOptions {
 
 /** The path's parameters as they were sent. */
 type Params = Readonly<Record<string, string>>;
+type Work = (session: Transaction) => Promise<Reply>;
 type Handler = (request: BunRequest, server: Server<undefined>) => Response | Promise<Response>;
 
 export interface App {
@@ -175,9 +176,9 @@ export function createApp(options: AppOptions): App {
    * The one transaction of a request; a repeated POST gets the answer that the first one has stored. Whoever calls
    * a protected operation is confirmed in it, before anything is written or given again: 401.
    */
-  async function write(exchange: Exchange, work: (session: Transaction) => Promise<Reply>): Promise<Reply> {
+  async function write(exchange: Exchange, work: Work, touches?: readonly string[]): Promise<Reply> {
     let used: Transaction | undefined;
-    const reply = await transaction(exchange, async session => {
+    const checked: Work = async session => {
       used = session;
       const done = await work(session);
       // After the work, whose own errors come first; what it has written is undone (RFC 9110 §13.2.1).
@@ -185,15 +186,13 @@ export function createApp(options: AppOptions): App {
         refuseConditions(exchange.request.headers, exchange.route?.operations.has('GET') === true);
       }
       return done;
-    });
+    };
+    const reply = await transaction(exchange, checked, touches);
     if (used !== undefined) options.committed(used);
     return reply;
   }
 
-  async function transaction(
-    exchange: Exchange,
-    work: (session: Transaction) => Promise<Reply>,
-  ): Promise<Reply> {
+  async function transaction(exchange: Exchange, work: Work, touches?: readonly string[]): Promise<Reply> {
     const { endpoint, request, method, url, bytes, caller, mediaType } = exchange;
     const confirmed = async (session: Transaction): Promise<void> => {
       if (endpoint?.access.kind !== 'public') await options.authenticator.confirm(session, caller);
@@ -201,10 +200,8 @@ export function createApp(options: AppOptions): App {
     const honoured = method === 'POST' && endpoint?.idempotent !== false;
     const key = honoured ? idempotencyKeyOf(request.headers) : undefined;
     if (key === undefined) {
-      return database.write(async session => {
-        await confirmed(session);
-        return work(session);
-      });
+      const confirmedWork: Work = session => confirmed(session).then(() => work(session));
+      return database.write(confirmedWork, { touches });
     }
     const repeatable = { caller: caller.subject, key, method, path: url.path, body: bytes, mediaType };
     const answered = await idempotency.run(repeatable, confirmed, work);

@@ -50,7 +50,7 @@ const collectionOf: Readonly<Record<string, string>> = {
   post: 'posts',
 };
 /** Events per INSERT, largest first. */
-const insertSizes = [64, 16, 4, 1] as const;
+const insertSizes = [64, 32, 16, 8, 4, 2, 1] as const;
 
 /** An event as it is stored. */
 export interface StoredEvent {
@@ -125,7 +125,7 @@ export function createOutbox(database: Pick<Database, 'build' | 'dialect'>, queu
     // one resource get their ids in the order they are recorded in.
     for (const event of events) if (toldAbout.has(event.resource)) await tell(session, event);
     const untold = events.filter(({ resource }) => !toldAbout.has(resource));
-    if (untold.length > 0) await session.insertDeferred(many, ...untold.map(valuesOf));
+    if (untold.length > 0) session.writeDeferred(many, untold.map(valuesOf));
   }
 
   return { recordAll, record: (session, change, cause) => recordAll(session, [change], cause) };

@@ -99,8 +99,11 @@ export interface Input<Params, Query, Body> {
   showQuota(quota: Pick<Quota, 'limit' | 'window'>, state: QuotaState): void;
   /** This request as the cause of what it changes, at this moment. */
   cause(): Cause;
-  /** Runs the one transaction of this request; with Idempotency-Key, its answer is stored in it. */
-  write(work: (session: Transaction) => Promise<Reply>): Promise<Reply>;
+  /**
+   * Runs the one transaction of this request; with Idempotency-Key, its answer is stored in it.
+   * @param touches lets it share one with others: see WriteOptions in storage/database.ts
+   */
+  write(work: (session: Transaction) => Promise<Reply>, touches?: readonly string[]): Promise<Reply>;
 }
 
 export interface RequestUrl {

@@ -21,7 +21,11 @@ export interface ServerContext {
   /** Epoch milliseconds. */
   now(): number;
   /** Runs the request's transaction. */
-  write(exchange: Exchange, work: (session: Transaction) => Promise<Reply>): Promise<Reply>;
+  write(
+    exchange: Exchange,
+    work: (session: Transaction) => Promise<Reply>,
+    touches?: readonly string[],
+  ): Promise<Reply>;
 }
 
 interface OwnQuota {
@@ -118,8 +122,8 @@ export class Exchange implements Input<unknown, unknown, unknown> {
     });
   }
 
-  get write(): (work: (session: Transaction) => Promise<Reply>) => Promise<Reply> {
-    return work => this.serverContext.write(this, work);
+  get write(): Input<unknown, unknown, unknown>['write'] {
+    return (work, touches) => this.serverContext.write(this, work, touches);
   }
 
   /** Whose quota counts: the caller's, or the address's as long as nobody has been identified. */

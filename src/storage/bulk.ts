@@ -1,5 +1,5 @@
 /** Statements that take many rows at once: a statement for each row costs the database several times as much. */
-import type { CompiledQuery } from 'kysely';
+import { type CompiledQuery, type RawBuilder, sql } from 'kysely';
 
 export interface Bulk {
   /** The one table that is written: rows of different tables may be written in any order. */
@@ -12,11 +12,14 @@ export interface Bulk {
  * @param table the one table that is written
  * @param sizes how many rows one statement may take: largest first, the last is 1
  * @param compiled the statement for so many rows; made once for each size that is used
+ * @param keyOf for one that puts rows in the place of others: what these have in common. Of several the last counts,
+ * since PostgreSQL refuses to replace a row twice in one statement.
  */
 export function bulk(
   table: string,
   sizes: readonly number[],
   compiled: (size: number) => CompiledQuery<unknown>,
+  keyOf?: (row: readonly unknown[]) => unknown,
 ): Bulk {
   const made = new Map<number, CompiledQuery<unknown>>();
   const statementOf = (size: number) => {
@@ -26,7 +29,8 @@ export function bulk(
   };
   return {
     table,
-    *statements(rows) {
+    *statements(given) {
+      const rows = keyOf === undefined ? given : [...new Map(given.map(row => [keyOf(row), row])).values()];
       let start = 0;
       for (const size of sizes) {
         for (; rows.length - start >= size; start += size) {
@@ -36,3 +40,7 @@ export function bulk(
     },
   };
 }
+
+/** The rows of a VALUES list, all alike. */
+export const rowsOf = (row: RawBuilder<unknown>, count: number): RawBuilder<unknown> =>
+  sql.join(new Array(count).fill(row));

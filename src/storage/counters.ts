@@ -1,4 +1,9 @@
-/** What transactions leave for their end, put together until it is written: see Transaction.add and Transaction.atEnd in database.ts. */
+/**
+ * What transactions leave for their end, put together until it is written: see Transaction.add, insertDeferred and
+ * atEnd in database.ts.
+ */
+import type { CompiledQuery } from 'kysely';
+import type { Bulk } from './bulk.ts';
 import type { Counter, Ending, Session } from './database.ts';
 
 export interface Addition {
@@ -12,6 +17,38 @@ export interface Left {
   readonly item: string;
 }
 
+/** Rows for the end. */
+export interface Late {
+  readonly statement: Bulk;
+  readonly rows: readonly (readonly unknown[])[];
+}
+
+/** Runs statements in their order: one after another, or all sent at once where that saves round trips. */
+export type RunAll = (session: Session, statements: readonly CompiledQuery<unknown>[]) => Promise<void>;
+
+export const oneByOne: RunAll = async (session, statements) => {
+  for (const statement of statements) await session.run(statement);
+};
+export const atOnce: RunAll = async (session, statements) => {
+  await Promise.all(statements.map(statement => session.run(statement)));
+};
+
+/** Rows of one statement that follow each other in a table are written together; their order is kept. */
+export function writeLate(session: Session, late: readonly Late[], runAll: RunAll): Promise<void> {
+  const statements: CompiledQuery<unknown>[] = [];
+  for (const parts of Map.groupBy(late, ({ statement }) => statement.table).values()) {
+    for (let start = 0; start < parts.length; ) {
+      const statement = parts[start]?.statement;
+      let end = start + 1;
+      while (parts[end]?.statement === statement && end < parts.length) end++;
+      const rows = parts.slice(start, end).flatMap(part => part.rows);
+      for (const query of statement?.statements(rows) ?? []) statements.push(query);
+      start = end;
+    }
+  }
+  return runAll(session, statements);
+}
+
 /** Runs each ending once, with its items. */
 export async function runEndings(session: Session, left: readonly Left[]): Promise<void> {
   if (left.length === 0) return;
@@ -21,15 +58,22 @@ export async function runEndings(session: Session, left: readonly Left[]): Promi
 }
 
 /** Adds to each counter once, in the order of their keys. */
-export async function writeAdditions(session: Session, additions: readonly Addition[]): Promise<void> {
+export function writeAdditions(
+  session: Session,
+  additions: readonly Addition[],
+  runAll: RunAll,
+): Promise<void> {
   const sums = new Map<string, { counter: Counter; amount: number }>();
   for (const { counter, amount } of additions) {
     const sum = sums.get(counter.key);
     if (sum === undefined) sums.set(counter.key, { counter, amount });
     else sum.amount += amount;
   }
+  const late: Late[] = [];
   for (const key of [...sums.keys()].sort()) {
     const sum = sums.get(key);
-    if (sum !== undefined && sum.amount !== 0) await session.run(sum.counter.plus(sum.amount));
+    if (sum === undefined || sum.amount === 0) continue;
+    late.push({ statement: sum.counter.statement, rows: [sum.counter.row(sum.amount)] });
   }
+  return writeLate(session, late, runAll);
 }

@@ -24,10 +24,11 @@ export interface Session {
 
 /** A number kept in the database to which many transactions add. */
 export interface Counter {
-  /** Tells counters apart. */
+  /** Tells counters apart; those of one table begin alike, since they are written in the order of their keys. */
   readonly key: string;
-  /** The statement that adds to it. */
-  plus(amount: number): CompiledQuery<unknown>;
+  /** The statement that adds to counters of its kind, and what it takes to add to this one. */
+  readonly statement: Bulk;
+  row(amount: number): readonly unknown[];
 }
 
 /** What transactions leave to be done together before their commit: see Transaction.atEnd. */
@@ -51,11 +52,10 @@ export interface Transaction extends Session {
    */
   add(counter: Counter, amount: number): void;
   /**
-   * Writes rows whose effects the transaction does not read, before the commit at the latest. On SQLite,
-   * transactions that are committed together write theirs at the end, table by table, as many as go into one
-   * statement. If that fails, they fail.
+   * Writes rows whose effects the transaction does not read before its commit: transactions that are committed
+   * together write theirs together, table by table, as many as go into one statement. If that fails, they fail.
    */
-  insertDeferred(statement: Bulk, ...rows: readonly (readonly unknown[])[]): Promise<void>;
+  writeDeferred(statement: Bulk, rows: readonly (readonly unknown[])[]): void;
   /**
    * Has `ending` run before the commit, after the rows of `runLate` and before the counters of `add`: once for all
    * items that the transaction leaves for it; on SQLite once for all transactions that are committed together. If it
@@ -71,6 +71,11 @@ export interface WriteOptions {
   readonly lock?: string;
   /** With `lock`: the second waits instead, as long as a statement may wait for a lock. */
   readonly waits?: boolean;
+  /**
+   * What it locks or changes of what exists already: `product 5`. Told by work that relies on nothing else that another
+   * such transaction may change: on PostgreSQL it may run beside those that touch other things, in one transaction.
+   */
+  readonly touches?: readonly string[] | undefined;
   /** Counts requests: on PostgreSQL it has a connection of its own, and waits for no other writer. */
   readonly counts?: boolean;
 }

@@ -1,9 +1,10 @@
 /** Bookkeeping at the end of transactions that change products: how many there are of each status and category. */
 import { type CompiledQuery, sql } from 'kysely';
+import { bulk, rowsOf } from './bulk.ts';
 import { versionOf } from './changes/versions.ts';
 import type { Database, Session, Transaction } from './database.ts';
 import type { Condition, Total } from './list/request.ts';
-import { type Arguments, prepared, preparedByShape } from './prepared.ts';
+import { type Arguments, preparedByShape } from './prepared.ts';
 
 /** How many products more (or fewer) there are of one status and category. */
 export interface TotalChange {
@@ -13,14 +14,13 @@ export interface TotalChange {
 }
 
 export function productTotals({ build, dialect }: Pick<Database, 'build' | 'dialect'>) {
-  const plus = prepared<{ status: string; category: string; amount: number }, unknown>(argument => ({
-    compile: () =>
-      sql`insert into product_totals (status, category, slot, total)
-        values (${argument.status}, ${argument.category}, ${dialect.slot}, ${argument.amount})
-        on conflict (category, status, slot) do update set total = product_totals.total + excluded.total`.compile(
-        build,
-      ),
-  }));
+  const row = sql`(${null}, ${null}, ${dialect.slot}, ${null})`;
+  const statement = bulk('product_totals', [32, 16, 8, 4, 2, 1], size =>
+    sql`insert into product_totals (status, category, slot, total) values ${rowsOf(row, size)}
+      on conflict (category, status, slot) do update set total = product_totals.total + excluded.total`.compile(
+      build,
+    ),
+  );
 
   const total = preparedByShape<Arguments, Total>(shape => {
     const columns = shape === '' ? [] : shape.split(',');
@@ -35,9 +35,9 @@ export function productTotals({ build, dialect }: Pick<Database, 'build' | 'dial
 
   return {
     change(session: Transaction, { status, category, change }: TotalChange): void {
-      const counted = { status, category: category ?? '' };
-      const key = `total ${status} ${counted.category}`;
-      session.add({ key, plus: amount => plus({ ...counted, amount }) }, change);
+      const counted = category ?? '';
+      const key = `total ${status} ${counted}`;
+      session.add({ key, statement, row: amount => [status, counted, amount] }, change);
     },
 
     /** The total for filters on status and category alone; undefined for any other filter. */

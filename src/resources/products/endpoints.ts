@@ -89,7 +89,7 @@ export function productEndpoints(
           const row = await store.insert(session, fields, cause());
           const location = `${url.base}${url.path}/${row.id}`;
           return created(location, bodyOf(context, row), datedUnlessHal(context.mediaType, row.updated_at));
-        });
+        }, []);
       },
     }),
     endpoint({
@@ -160,11 +160,14 @@ export function productEndpoints(
       handle(context) {
         const { params, body, precondition, cause } = context;
         const { id } = params;
-        return context.write(async session => {
-          const before = found(await store.lock(session, id), id);
-          precondition(bodyOf(context, before), before.updated_at);
-          return showOnly(context, await store.update(session, [{ before, fields: body }], cause()));
-        });
+        return context.write(
+          async session => {
+            const before = found(await store.lock(session, id), id);
+            precondition(bodyOf(context, before), before.updated_at);
+            return showOnly(context, await store.update(session, [{ before, fields: body }], cause()));
+          },
+          [`product ${id}`],
+        );
       },
     }),
     endpoint({
@@ -181,12 +184,15 @@ export function productEndpoints(
       handle(context) {
         const { params, body, precondition, cause } = context;
         const { id } = params;
-        return context.write(async session => {
-          const before = found(await store.lock(session, id), id);
-          precondition(bodyOf(context, before), before.updated_at);
-          const fields = patched(productOf(before), body, schema.replaceProduct, readOnly);
-          return showOnly(context, await store.update(session, [{ before, fields }], cause()));
-        });
+        return context.write(
+          async session => {
+            const before = found(await store.lock(session, id), id);
+            precondition(bodyOf(context, before), before.updated_at);
+            const fields = patched(productOf(before), body, schema.replaceProduct, readOnly);
+            return showOnly(context, await store.update(session, [{ before, fields }], cause()));
+          },
+          [`product ${id}`],
+        );
       },
     }),
     endpoint({

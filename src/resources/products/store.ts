@@ -70,6 +70,22 @@ export function productStore(database: Database, outbox: Outbox): ProductStore {
     }),
   );
 
+  const updateOne = prepared<Values & { id: number }, unknown>(argument =>
+    build
+      .updateTable('products')
+      .set({
+        name: argument.name,
+        price: argument.price,
+        status: argument.status,
+        category: argument.category,
+        sku: argument.sku,
+        created_at: argument.created_at,
+        updated_at: argument.updated_at,
+        document: argument.document,
+      })
+      .where('id', '=', argument.id),
+  );
+
   function many(ids: readonly number[]) {
     // PostgreSQL refuses to compare with what its integers cannot hold; no product has such an id.
     const possible = ids.filter(id => id >= 1 && id <= largestId);
@@ -130,7 +146,7 @@ export function productStore(database: Database, outbox: Outbox): ProductStore {
       const id = await session.insert(insertOne(row));
       totals.change(session, { status: row.status, category: row.category, change: 1 });
       const stored = { id, document: row.document, updated_at: cause.at };
-      await writeTags(session, [{ id, before: [], after: fields.tags }]);
+      writeTags(session, [{ id, before: [], after: fields.tags }]);
       await search.add(session, 'product', { id, ...searchTextOf(fields) });
       await record(session, 'created', undefined, stored, cause);
       return stored;
@@ -143,7 +159,7 @@ export function productStore(database: Database, outbox: Outbox): ProductStore {
         const old = productOf(before);
         const at = momentOfChange(cause.at, before.updated_at);
         const row = rowOf(fields, at, Date.parse(old.createdAt), old.rating);
-        await session.run(build.updateTable('products').set(row).where('id', '=', before.id).compile());
+        await session.run(updateOne({ id: before.id, ...row }));
         tags.push({ id: before.id, before: old.tags, after: fields.tags });
         totals.change(session, { status: old.status, category: old.category, change: -1 });
         totals.change(session, { status: row.status, category: row.category, change: 1 });
@@ -155,7 +171,7 @@ export function productStore(database: Database, outbox: Outbox): ProductStore {
         await record(session, 'updated', before, after, cause);
         stored.push(after);
       }
-      await writeTags(session, tags);
+      writeTags(session, tags);
       return stored;
     },
 
@@ -163,7 +179,7 @@ export function productStore(database: Database, outbox: Outbox): ProductStore {
       const old = productOf(before);
       const { status, category, tags } = old;
       await session.run(build.deleteFrom('products').where('id', '=', before.id).compile());
-      await writeTags(session, [{ id: before.id, before: tags, after: [] }]);
+      writeTags(session, [{ id: before.id, before: tags, after: [] }]);
       totals.change(session, { status, category, change: -1 });
       await search.remove(session, 'product', { id: before.id, ...searchTextOf(old) });
       await record(session, 'deleted', before, undefined, cause);

@@ -1,7 +1,7 @@
 /** The rows that products are found by their tags with. */
 import { sql } from 'kysely';
 import { bulk } from '../../storage/bulk.ts';
-import type { Database, Session } from '../../storage/database.ts';
+import type { Database, Transaction } from '../../storage/database.ts';
 
 /** A product's tags before and after a change; none before it is made and after it is deleted. */
 export interface TagChange {
@@ -11,7 +11,7 @@ export interface TagChange {
 }
 
 /** Rows per statement: at 2 parameters a row far below what either database allows. */
-const sizes = [500, 50, 5, 1];
+const sizes = [500, 128, 32, 8, 4, 2, 1];
 
 /** @returns a function that writes what has changed, in one order for all transactions */
 export function productTags({ build }: Pick<Database, 'build'>) {
@@ -23,14 +23,14 @@ export function productTags({ build }: Pick<Database, 'build'>) {
     sql`delete from product_tags where (tag, product_id) in (values ${rows(size)})`.compile(build),
   );
 
-  return async (session: Session, changes: readonly TagChange[]): Promise<void> => {
+  return (session: Transaction, changes: readonly TagChange[]): void => {
     const [gone, fresh]: [Row[], Row[]] = [[], []];
     for (const { id, before, after } of changes) {
       for (const tag of new Set(before)) if (!after.includes(tag)) gone.push([tag, id]);
       for (const tag of new Set(after)) if (!before.includes(tag)) fresh.push([tag, id]);
     }
-    for (const statement of removed.statements(gone.sort(byTag))) await session.run(statement);
-    for (const statement of added.statements(fresh.sort(byTag))) await session.run(statement);
+    if (gone.length > 0) session.writeDeferred(removed, gone.sort(byTag));
+    if (fresh.length > 0) session.writeDeferred(added, fresh.sort(byTag));
   };
 }
 

@@ -4,8 +4,8 @@
  * (docs/decisions/0023).
  */
 import { type RawBuilder, sql } from 'kysely';
+import { bulk, rowsOf } from '../bulk.ts';
 import type { Database, Dialect, Transaction } from '../database.ts';
-import { prepared } from '../prepared.ts';
 
 /**
  * Marks are random: were they all alike, the version would come round after a backup has been put back under running
@@ -20,13 +20,12 @@ export const versionOf = ({ types }: Dialect, collection: string): RawBuilder<nu
     where collection = ${sql.lit(collection)}) as ${types.real})`;
 
 export function collectionVersions({ build, dialect }: Pick<Database, 'build' | 'dialect'>) {
-  const plus = prepared<{ collection: string; amount: number }, unknown>(argument => ({
-    compile: () =>
-      sql`insert into collection_versions (collection, slot, version)
-        values (${argument.collection}, ${dialect.slot}, ${argument.amount})
-        on conflict (collection, slot) do update
-        set version = collection_versions.version + excluded.version`.compile(build),
-  }));
+  const row = sql`(${null}, ${dialect.slot}, ${null})`;
+  const statement = bulk('collection_versions', [2, 1], size =>
+    sql`insert into collection_versions (collection, slot, version) values ${rowsOf(row, size)}
+      on conflict (collection, slot) do update
+      set version = collection_versions.version + excluded.version`.compile(build),
+  );
   return {
     /**
      * Says that this transaction changes the collection.
@@ -34,7 +33,7 @@ export function collectionVersions({ build, dialect }: Pick<Database, 'build' | 
      * of the collection goes
      */
     advance(session: Transaction, collection: string, marks: number = newMark()): void {
-      session.add({ key: `version ${collection}`, plus: amount => plus({ collection, amount }) }, marks);
+      session.add({ key: `version ${collection}`, statement, row: amount => [collection, amount] }, marks);
     },
   };
 }

@@ -3,10 +3,9 @@
  * one kind of error for a database that cannot be reached. With its folder this is all that is particular to
  * PostgreSQL.
  */
-import { type CompiledQuery, sql } from 'kysely';
+import { sql } from 'kysely';
 import { postgresBuilder } from '../builder.ts';
 import { changesOf } from '../changes/index.ts';
-import { type Addition, type Left, runEndings, writeAdditions } from '../counters.ts';
 import {
   type Database,
   type Dialect,
@@ -18,11 +17,12 @@ import {
 import { parseAddress } from './address.ts';
 import { changesSince, eventsByTransaction } from './changes.ts';
 import { postgresChecks } from './checks.ts';
-import type { Connection, Result } from './connection.ts';
 import { createConnector, type Pooler } from './connector.ts';
 import { endsConnection, isLockTimeout, isRetryable, translate } from './errors.ts';
 import { followedTable, lastSettled } from './followed.ts';
+import { CommitUnknown, transactionGroups } from './groups.ts';
 import { openPool, type Purpose } from './pool.ts';
+import { complete, createSession, nothingLeft, runTransaction } from './transaction.ts';
 
 const attempts = 4;
 /** Milliseconds after which nothing is begun again: where connecting itself takes long, the caller is told. */
@@ -35,6 +35,8 @@ const migrationLock = 7_305_411_987;
  * wait for. A transaction waits for nothing but its statements, so only a process that stands still is silent.
  */
 const silenceLimit = 1500;
+/** Milliseconds that a group waits for a lock, and with it those of its transactions that do not need it. */
+const groupLockTimeout = 50;
 /** The same for snapshots, which hold no locks: whoever reads an export may be slow. */
 const snapshotSilenceLimit = 600_000;
 /**
@@ -85,6 +87,7 @@ export function openPostgres(options: PostgresOptions): Database {
   const limits = {
     reads: { ...base, idle_in_transaction_session_timeout: silenceLimit },
     writes: { ...base, idle_in_transaction_session_timeout: silenceLimit },
+    groups: { ...base, lock_timeout: groupLockTimeout, idle_in_transaction_session_timeout: silenceLimit },
     counts: { ...base, idle_in_transaction_session_timeout: silenceLimit },
     snapshots: { ...base, idle_in_transaction_session_timeout: snapshotSilenceLimit },
   };
@@ -99,14 +102,14 @@ export function openPostgres(options: PostgresOptions): Database {
   ): Promise<T> {
     const start = performance.now();
     for (let attempt = 1; ; attempt++) {
-      const effects: (() => void)[] = [];
+      const left = nothingLeft();
       const progress = { isCommitting: false };
       try {
         const result = await pool.use(purpose, connection => {
           const begin = `begin${mode}${connector.localSettings(limits[purpose])}`;
-          return runTransaction(connection, begin, tx => complete(sessionOf(tx), work, effects), progress);
+          return runTransaction(connection, begin, tx => complete(sessionOf(tx), work, left), progress);
         });
-        for (const effect of effects) effect();
+        for (const effect of left.effects) effect();
         return result;
       } catch (error) {
         // Before its COMMIT a transaction whose connection has been lost has done nothing.
@@ -117,7 +120,30 @@ export function openPostgres(options: PostgresOptions): Database {
     }
   }
 
-  const sessionOf = (connection: Pick<Connection, 'run'>) => createSession(connection, server);
+  async function runTogether(work: (session: Session) => Promise<void>): Promise<void> {
+    const progress = { isCommitting: false };
+    try {
+      await pool.use('groups', connection =>
+        runTransaction(
+          connection,
+          `begin${connector.localSettings(limits.groups)}`,
+          tx => work(sessionOf(tx)),
+          progress,
+        ),
+      );
+    } catch (error) {
+      if (!progress.isCommitting || isRetryable(error)) throw error;
+      throw new CommitUnknown('COMMIT', { cause: translate(error, server) });
+    }
+  }
+
+  const groups = transactionGroups({
+    runTogether,
+    runApart: work => transaction('writes', '', work),
+    lockTimeout: base.lock_timeout,
+  });
+
+  const sessionOf = (connection: Parameters<typeof createSession>[0]) => createSession(connection, server);
   const read = rereading(sessionOf({ run: (text, parameters = []) => pool.query(text, parameters) }));
 
   return {
@@ -128,8 +154,9 @@ export function openPostgres(options: PostgresOptions): Database {
 
     write<T>(
       work: (session: Transaction) => Promise<T>,
-      { lock, waits = false, counts = false }: WriteOptions = {},
+      { lock, waits = false, counts = false, touches }: WriteOptions = {},
     ) {
+      if (touches !== undefined && lock === undefined && pool.hasGroups) return groups(work, touches);
       if (lock === undefined) return transaction(counts ? 'counts' : 'writes', '', work);
       return transaction('writes', '', async tx => {
         if (waits) {
@@ -156,7 +183,9 @@ export function openPostgres(options: PostgresOptions): Database {
         return work(session);
       };
       const attempt = () =>
-        runTransaction(connection, begin, tx => complete(sessionOf(tx), alone, []), { isCommitting: false });
+        runTransaction(connection, begin, tx => complete(sessionOf(tx), alone, nothingLeft()), {
+          isCommitting: false,
+        });
       try {
         for (;;) {
           try {
@@ -183,86 +212,6 @@ export function openPostgres(options: PostgresOptions): Database {
     changes: changesOf({ state: () => undefined, read, query: changesSince(build) }),
     size: () => undefined,
     close: () => pool.close(5),
-  };
-}
-
-/**
- * BEGIN is sent together with the first statement. A connection whose transaction cannot be ended in order is closed.
- * @param progress says, when this fails, whether the transaction may have been committed
- */
-async function runTransaction<T>(
-  connection: Connection,
-  begin: string,
-  work: (connection: Connection) => Promise<T>,
-  progress: { isCommitting: boolean },
-): Promise<T> {
-  const begun = connection.run(begin);
-  // Looked at below; until then a failure must not count as unhandled.
-  begun.catch(() => undefined);
-  try {
-    const result = await work(connection);
-    await begun;
-    progress.isCommitting = true;
-    const { command } = await connection.run('commit');
-    // PostgreSQL answers the COMMIT of a transaction that has failed so.
-    if (command === 'ROLLBACK') throw new Error('A statement of the transaction failed, and nobody noticed.');
-    return result;
-  } catch (error) {
-    await connection.run('rollback').catch(() => connection.close());
-    throw error;
-  }
-}
-
-/** Runs the work of one transaction, and what it has left for its end. */
-async function complete<T>(
-  inner: Session,
-  work: (session: Transaction) => Promise<T>,
-  effects: (() => void)[],
-): Promise<T> {
-  const additions: Addition[] = [];
-  const left: Left[] = [];
-  const result = await work({
-    ...inner,
-    async insert(query) {
-      const row = await inner.first(returningId(query));
-      if (row === undefined) throw new Error('INSERT … RETURNING gave no row');
-      return row.id;
-    },
-    async insertMany(query) {
-      const rows = await inner.all(returningId(query));
-      // Ids are given in the order of the rows; RETURNING need not keep it.
-      return rows.map(({ id }) => id).sort((a, b) => a - b);
-    },
-    add: (counter, amount) => void additions.push({ counter, amount }),
-    async insertDeferred(statement, ...rows) {
-      for (const query of statement.statements(rows)) await inner.run(query);
-    },
-    atEnd: (ending, item) => void left.push({ ending, item }),
-    onCommit: effect => void effects.push(effect),
-  });
-  await runEndings(inner, left);
-  await writeAdditions(inner, additions);
-  return result;
-}
-
-function returningId(query: CompiledQuery<unknown>): CompiledQuery<{ id: number }> {
-  // Boundary: the statement is extended as text, and so gives rows of the type named here.
-  return { ...query, sql: `${query.sql} returning id` } as CompiledQuery<{ id: number }>;
-}
-
-function createSession(connection: Pick<Connection, 'run'>, server: string): Session {
-  const all = async <Row>(query: CompiledQuery<Row>): Promise<Row[] & Pick<Result, 'count'>> => {
-    try {
-      // Boundary to the driver: it types no rows; Kysely has derived Row from the query and the tables.
-      return (await connection.run(query.sql, query.parameters)) as Row[] & Pick<Result, 'count'>;
-    } catch (error) {
-      throw translate(error, server);
-    }
-  };
-  return {
-    all,
-    first: async query => (await all(query))[0],
-    run: async query => (await all(query)).count ?? 0,
   };
 }
 

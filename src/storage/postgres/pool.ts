@@ -1,6 +1,7 @@
 /**
  * The connections of a process, in groups that never wait for each other: single reads share a few and are pipelined
- * on them; transactions that write, and snapshots, have one each to themselves; one is kept for counting requests. So
+ * on them; transactions that write, and snapshots, have one each to themselves; one is kept for groups of transactions
+ * (groups.ts), one for counting requests. So
  * a row that is locked, or a replica that stands still, holds up writers only.
  */
 import { StorageError } from '../database.ts';
@@ -24,9 +25,11 @@ export interface PoolOptions {
   readonly patience: number;
 }
 
-export type Purpose = 'writes' | 'snapshots' | 'counts';
+export type Purpose = 'writes' | 'groups' | 'snapshots' | 'counts';
 
 export interface PostgresPool {
+  /** Whether there are connections enough for groups of transactions to have one. */
+  readonly hasGroups: boolean;
   /** One statement by itself. */
   query(text: string, parameters: readonly unknown[]): Promise<Result>;
   /**
@@ -41,6 +44,8 @@ export interface PostgresPool {
 export function openPool({ size, connector, limits, patience }: PoolOptions): PostgresPool {
   const shared = Math.max(1, Math.floor(size * readShare));
   const snapshots = Math.max(1, Math.floor(size * snapshotShare));
+  const writing = size - shared - snapshots - 1;
+  const together = Math.min(1, writing - 1);
   const all = new Set<Connection>();
   let closed = false;
 
@@ -76,12 +81,14 @@ export function openPool({ size, connector, limits, patience }: PoolOptions): Po
   const lent = new Set<Connection>();
   const reads = sharedGroup(shared, () => open(limits.reads));
   const groups = {
-    writes: exclusiveGroup(size - shared - snapshots - 1, patience, () => open(limits.writes)),
+    writes: exclusiveGroup(writing - together, patience, () => open(limits.writes)),
+    groups: exclusiveGroup(together, patience, () => open(limits.groups)),
     counts: exclusiveGroup(1, patience, () => open(limits.counts)),
     snapshots: exclusiveGroup(snapshots, patience, () => open(limits.snapshots)),
   };
 
   return {
+    hasGroups: together > 0,
     query: reads.query,
     async use(purpose, work) {
       const connection = await groups[purpose].take();

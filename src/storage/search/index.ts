@@ -67,7 +67,7 @@ export const searchCollection = 'search';
 
 const table = 'search_index';
 /** Documents per INSERT, largest first. */
-const insertSizes = [100, 10, 1] as const;
+const insertSizes = [100, 32, 16, 8, 4, 2, 1] as const;
 
 export function wordsOfDialect({ dialect }: Pick<Database, 'dialect'>): DialectWords {
   return dialect.name === 'sqlite' ? sqliteWords : postgresWords;
@@ -85,7 +85,12 @@ export function searchIndex(database: Pick<Database, 'build' | 'dialect'>): Sear
   const dialect = wordsOfDialect(database);
   const versions = collectionVersions(database);
   const words = spellingOf(database);
-  const inserts = bulk(table, insertSizes, size => dialect.insert(size).compile(build));
+  const inserts = bulk(
+    table,
+    insertSizes,
+    size => dialect.insert(size).compile(build),
+    ([position]) => position,
+  );
   const removals = bulk(table, [1], () => dialect.remove(sql`${null}`).compile(build));
 
   const row = (type: SearchType, id: number, entries: readonly string[]) => [
@@ -101,7 +106,7 @@ export function searchIndex(database: Pick<Database, 'build' | 'dialect'>): Sear
       if (type !== 'product') versions.advance(session, searchCollection);
       const entries = documentWords(document);
       if (isKept(type)) words.keep(session, entries);
-      await session.insertDeferred(inserts, row(type, document.id, entries));
+      session.writeDeferred(inserts, [row(type, document.id, entries)]);
     },
 
     keep: words.keep,
@@ -127,7 +132,7 @@ export function searchIndex(database: Pick<Database, 'build' | 'dialect'>): Sear
       const entries = documentWords(after);
       const old = documentWords(before);
       if (entries.length === old.length && entries.every((word, index) => word === old[index])) return;
-      await session.insertDeferred(inserts, row(type, after.id, entries));
+      session.writeDeferred(inserts, [row(type, after.id, entries)]);
       if (!isKept(type)) return;
       const [had, has] = [new Set(old), new Set(entries)];
       words.keep(session, [...has.difference(had)]);
@@ -136,7 +141,7 @@ export function searchIndex(database: Pick<Database, 'build' | 'dialect'>): Sear
 
     async remove(session, type, before) {
       versions.advance(session, searchCollection);
-      await session.insertDeferred(removals, [positionOf(type, before.id)]);
+      session.writeDeferred(removals, [[positionOf(type, before.id)]]);
       if (isKept(type)) words.release(session, documentWords(before));
     },
 

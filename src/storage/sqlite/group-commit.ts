@@ -1,8 +1,15 @@
 /** Group commit on SQLite's one writer: many transactions, one flush of the log, durability unchanged. */
 import { SQLiteError } from 'bun:sqlite';
-import type { Bulk } from '../bulk.ts';
-import { type Addition, type Left as Item, runEndings, writeAdditions } from '../counters.ts';
-import { type Session, StorageError, type Transaction } from '../database.ts';
+import {
+  type Addition,
+  type Left as Item,
+  type Late,
+  oneByOne,
+  runEndings,
+  writeAdditions,
+  writeLate,
+} from '../counters.ts';
+import { StorageError, type Transaction } from '../database.ts';
 import type { Connected } from './connected.ts';
 import { translate } from './connection.ts';
 import type { Place } from './files/identity.ts';
@@ -102,12 +109,6 @@ const nothingLeft = (): Left => ({
   hasWritten: false,
 });
 
-/** A row for the end of the group. */
-interface Late {
-  readonly statement: Bulk;
-  readonly row: readonly unknown[];
-}
-
 /**
  * Runs the jobs, and then what they have left for the end: so the search index writes all documents at once.
  * Gives the resolutions to call once the group is durable.
@@ -123,9 +124,9 @@ async function runGroup(writer: Connected, group: readonly Job[]): Promise<(() =
   const late = results.flatMap(result => result.late);
   const additions = results.flatMap(result => result.additions);
   const items = results.flatMap(result => result.items);
-  await writeLate(writer.session, late);
+  await writeLate(writer.session, late, oneByOne);
   await runEndings(writer.session, items);
-  await writeAdditions(writer.session, additions);
+  await writeAdditions(writer.session, additions, oneByOne);
   return results.map(({ settle }) => settle);
 }
 
@@ -172,20 +173,6 @@ const failed = (job: Job, error: unknown): Done => ({
   late: [],
   items: [],
 });
-
-/** Rows of one statement that follow each other in a table are written together; their order is kept. */
-async function writeLate(session: Session, late: readonly Late[]): Promise<void> {
-  for (const rows of Map.groupBy(late, ({ statement }) => statement.table).values()) {
-    for (let start = 0; start < rows.length; ) {
-      const statement = rows[start]?.statement;
-      let end = start + 1;
-      while (rows[end]?.statement === statement && end < rows.length) end++;
-      const together = rows.slice(start, end).map(({ row }) => row);
-      for (const query of statement?.statements(together) ?? []) await session.run(query);
-      start = end;
-    }
-  }
-}
 
 async function runJob(writer: Connected, job: Job, left: Left): Promise<Done> {
   let open = true;
@@ -244,9 +231,9 @@ function transaction(writer: Connected, left: Left, isOpen: () => boolean): Tran
       check();
       left.additions.push({ counter, amount });
     },
-    async insertDeferred(statement, ...rows) {
+    writeDeferred(statement, rows) {
       check();
-      for (const row of rows) left.late.push({ statement, row });
+      left.late.push({ statement, rows });
     },
     atEnd(ending, item) {
       check();

@@ -114,7 +114,7 @@ export function productImporter(database: Database, outbox: Outbox): ProductImpo
         const after = 'prepared' in create ? create.prepared.tags : create.fields.tags;
         tags.push({ id: ids[index] ?? 0, before: [], after });
       }
-      await writeTags(session, tags);
+      writeTags(session, tags);
       await search.addMany(session, 'product', documents);
       // All at once: PostgreSQL gets them in one go instead of one round trip each.
       await Promise.all(

@@ -1,0 +1,224 @@
+/**
+ * Transactions that share one (docs/decisions/0024): those that wait while a group runs are the next group. Their
+ * statements are sent as they come, so that a group costs as many round trips as one of them, and what they leave for
+ * the end is written together. A transaction that fails after it has written, or that has to wait for somebody else's
+ * lock, takes the group with it; then each runs apart, in a transaction of its own.
+ */
+import type { CompiledQuery } from 'kysely';
+import { type Session, StorageError, type Transaction } from '../database.ts';
+import { isLockTimeout } from './errors.ts';
+import { type Leftovers, nothingLeft, returningId, transactionOf, writeLeftovers } from './transaction.ts';
+
+/** So that the statements of one group do not keep the next one waiting for long. */
+const groupSize = 128;
+
+export interface Job {
+  readonly work: (session: Transaction) => Promise<unknown>;
+  /** What it locks or changes of what exists: see WriteOptions. */
+  readonly touches: readonly string[];
+  readonly resolve: (value: unknown) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+export interface GroupOptions {
+  /** Runs one transaction for a group. @throws before anything has been committed, or `CommitUnknown` */
+  runTogether(work: (session: Session) => Promise<void>): Promise<void>;
+  /** Runs a transaction of its own, waiting for locks and beginning again as any other. */
+  runApart<T>(work: (session: Transaction) => Promise<T>): Promise<T>;
+  /** Milliseconds that `runApart` waits for a lock. */
+  readonly lockTimeout: number;
+}
+
+/** Nobody knows whether a transaction was committed. Its cause says why. */
+export class CommitUnknown extends Error {}
+
+export function transactionGroups({ runTogether, runApart, lockTimeout }: GroupOptions) {
+  const waiting: Job[] = [];
+  /** What those that run apart touch, with the end of the last of them: how it failed, if it did. */
+  const apart = new Map<string, Promise<unknown>>();
+  let draining = false;
+
+  async function drain(): Promise<void> {
+    while (waiting.length > 0) {
+      // Behind one that waits for a lock perhaps, it would make others wait too.
+      const taken = Object.groupBy(waiting.splice(0, groupSize), ({ touches }) =>
+        touches.some(name => apart.has(name)) ? 'apart' : 'group',
+      );
+      for (const job of taken.apart ?? []) leaveApart(job);
+      const group = taken.group ?? [];
+      // One order for all processes, so that groups of two do not wait for each other crosswise.
+      group.sort((a, b) => compare(a.touches[0] ?? '', b.touches[0] ?? ''));
+      if (group.length > 0) for (const job of await runGroup(group)) leaveApart(job);
+    }
+    draining = false;
+  }
+
+  /** Gives those that have to run apart; all others are settled. */
+  async function runGroup(group: readonly Job[]): Promise<readonly Job[]> {
+    let outcomes: readonly Outcome[] = [];
+    try {
+      await runTogether(async session => {
+        outcomes = await runInterleaved(session, group);
+        const done = outcomes.flatMap(outcome => (outcome.kind === 'done' ? [outcome.left] : []));
+        await writeLeftovers(session, done);
+      });
+    } catch (error) {
+      if (!(error instanceof CommitUnknown)) return group;
+      for (const job of group) job.reject(error.cause);
+      return [];
+    }
+    for (const outcome of outcomes) if (outcome.kind !== 'apart') outcome.settle();
+    return outcomes.flatMap(outcome => (outcome.kind === 'apart' ? [outcome.job] : []));
+  }
+
+  /** One after another for what they touch, so that a row that stays locked costs one connection. */
+  function leaveApart(job: Job): void {
+    const before = job.touches.flatMap(name => apart.get(name) ?? []);
+    const ended = endApart(job, before).finally(() => {
+      for (const name of job.touches) if (apart.get(name) === ended) apart.delete(name);
+    });
+    for (const name of job.touches) apart.set(name, ended);
+  }
+
+  async function endApart(
+    { work, resolve, reject }: Job,
+    before: readonly Promise<unknown>[],
+  ): Promise<unknown> {
+    const start = performance.now();
+    const timeout = (await Promise.all(before)).find(isLockTimeout);
+    try {
+      // It has waited for the same lock as long as it may.
+      if (timeout !== undefined && performance.now() - start >= lockTimeout) throw timeout;
+      resolve(await runApart(work));
+      return undefined;
+    } catch (error) {
+      reject(error);
+      return error;
+    }
+  }
+
+  return <T>(work: (session: Transaction) => Promise<T>, touches: readonly string[]): Promise<T> => {
+    const { promise, resolve, reject } = Promise.withResolvers<T>();
+    // Boundary: the queue forgets each job's result type; the promise above still knows it.
+    const job: Job = { work, touches, resolve: resolve as (value: unknown) => void, reject };
+    waiting.push(job);
+    if (!draining) {
+      draining = true;
+      // One turn of the event loop: requests that arrived together are committed together.
+      setImmediate(drain);
+    }
+    return promise;
+  };
+}
+
+type Outcome =
+  | { readonly kind: 'done'; readonly left: Leftovers; settle(): void }
+  | { readonly kind: 'failed'; settle(): void }
+  | { readonly kind: 'apart'; readonly job: Job };
+
+/** Those that touch the same run one after another, all others at once. @throws when the transaction is lost */
+async function runInterleaved(inner: Session, group: readonly Job[]): Promise<readonly Outcome[]> {
+  const shared = sharedSession(inner);
+  const last = new Map<string, Promise<unknown>>();
+  const outcomes = await Promise.all(
+    group.map(job => {
+      const before = job.touches.flatMap(name => last.get(name) ?? []);
+      const outcome = before.length === 0 ? runJob(job) : Promise.all(before).then(() => runJob(job));
+      for (const name of job.touches) last.set(name, outcome);
+      return outcome;
+    }),
+  );
+  shared.end();
+  return outcomes;
+
+  async function runJob(job: Job): Promise<Outcome> {
+    const left = nothingLeft();
+    const own = shared.own(left);
+    try {
+      const value = await job.work(own.session);
+      const settle = () => {
+        try {
+          for (const effect of left.effects) effect();
+          job.resolve(value);
+        } catch (error) {
+          job.reject(error);
+        }
+      };
+      return { kind: 'done', left, settle };
+    } catch (error) {
+      if (own.hasWritten()) shared.fail(error);
+      return own.hasMetAnother()
+        ? { kind: 'apart', job }
+        : { kind: 'failed', settle: () => job.reject(error) };
+    }
+  }
+}
+
+/**
+ * A session that many use. A statement that fails ends the transaction for all of them. A row that several want to
+ * read at the same time is read once: mostly that which confirms their caller.
+ */
+function sharedSession(inner: Session) {
+  const reads = new Map<string, Promise<unknown>>();
+  function firstOf<Row>(query: CompiledQuery<Row>): Promise<Row | undefined> {
+    if (!query.sql.startsWith('select') || query.sql.endsWith('for update')) return inner.first(query);
+    const key = `${query.sql} ${JSON.stringify(query.parameters)}`;
+    // Boundary: what the same statement reads is of the same type.
+    const known = reads.get(key) as Promise<Row | undefined> | undefined;
+    if (known !== undefined) return known;
+    const read = inner.first(query).finally(() => reads.delete(key));
+    reads.set(key, read);
+    return read;
+  }
+  let failure: { readonly error: unknown } | undefined;
+  const fail = (error: unknown): void => {
+    failure ??= { error };
+  };
+  async function guarded<T>(statement: () => Promise<T>): Promise<T> {
+    if (failure !== undefined) throw failure.error;
+    try {
+      return await statement();
+    } catch (error) {
+      fail(error);
+      throw error;
+    }
+  }
+
+  return {
+    fail,
+    /** @throws what has ended the transaction before */
+    end(): void {
+      if (failure !== undefined) throw failure.error;
+      fail(new Error('A session was used after its transaction had ended.'));
+    },
+    /** The session of one of them. */
+    own(left: Leftovers) {
+      let [written, metAnother] = [false, false];
+      const noting = <T>(query: CompiledQuery<unknown>, statement: () => Promise<T>): Promise<T> => {
+        written ||= !query.sql.startsWith('select');
+        return guarded(statement);
+      };
+      const session: Transaction = {
+        ...transactionOf(
+          {
+            all: query => noting(query, () => inner.all(query)),
+            first: query => noting(query, () => firstOf(query)),
+            run: query => noting(query, () => inner.run(query)),
+          },
+          left,
+        ),
+        // What breaks a rule of uniqueness would end the transaction: it is told about it when it runs apart.
+        async insert(query) {
+          const row = await guarded(() => inner.first(returningId(query, ' on conflict do nothing')));
+          metAnother = row === undefined;
+          if (row === undefined) throw new StorageError('unique', 'Another row has one of the values.');
+          written = true;
+          return row.id;
+        },
+      };
+      return { session, hasWritten: () => written, hasMetAnother: () => metAnother };
+    },
+  };
+}
+
+const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);

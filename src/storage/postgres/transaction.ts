@@ -1,0 +1,127 @@
+/** One transaction on a connection of its own, and what the work of one, or of several that share it, is given. */
+import type { CompiledQuery } from 'kysely';
+import {
+  type Addition,
+  atOnce,
+  type Late,
+  type Left,
+  runEndings,
+  writeAdditions,
+  writeLate,
+} from '../counters.ts';
+import type { Session, Transaction } from '../database.ts';
+import type { Connection, Result } from './connection.ts';
+import { translate } from './errors.ts';
+
+/** Says, when a transaction fails, whether it may have been committed. */
+export interface Progress {
+  isCommitting: boolean;
+}
+
+/** BEGIN is sent together with the first statement. A connection whose transaction cannot be ended in order is closed. */
+export async function runTransaction<T>(
+  connection: Connection,
+  begin: string,
+  work: (connection: Connection) => Promise<T>,
+  progress: Progress,
+): Promise<T> {
+  const begun = connection.run(begin);
+  // Looked at below; until then a failure must not count as unhandled.
+  begun.catch(() => undefined);
+  try {
+    const result = await work(connection);
+    await begun;
+    progress.isCommitting = true;
+    const { command } = await connection.run('commit');
+    // PostgreSQL answers the COMMIT of a transaction that has failed so.
+    if (command === 'ROLLBACK') throw new Error('A statement of the transaction failed, and nobody noticed.');
+    return result;
+  } catch (error) {
+    await connection.run('rollback').catch(() => connection.close());
+    throw error;
+  }
+}
+
+/** What a piece of work leaves for the end of the transaction, and for after it. */
+export interface Leftovers {
+  readonly late: Late[];
+  readonly items: Left[];
+  readonly additions: Addition[];
+  readonly effects: (() => void)[];
+}
+
+export const nothingLeft = (): Leftovers => ({ late: [], items: [], additions: [], effects: [] });
+
+/** Writes what is left for the end, of all together. */
+export async function writeLeftovers(session: Session, all: readonly Leftovers[]): Promise<void> {
+  const late = writeLate(
+    session,
+    all.flatMap(left => left.late),
+    atOnce,
+  );
+  // Sent behind the rows, without waiting for them.
+  const items = runEndings(
+    session,
+    all.flatMap(left => left.items),
+  );
+  await Promise.all([late, items]);
+  await writeAdditions(
+    session,
+    all.flatMap(({ additions }) => additions),
+    atOnce,
+  );
+}
+
+/** The session of one piece of work. @param left is given what it leaves */
+export function transactionOf(inner: Session, left: Leftovers): Transaction {
+  return {
+    ...inner,
+    async insert(query) {
+      const row = await inner.first(returningId(query));
+      if (row === undefined) throw new Error('INSERT … RETURNING gave no row');
+      return row.id;
+    },
+    async insertMany(query) {
+      const rows = await inner.all(returningId(query));
+      // Ids are given in the order of the rows; RETURNING need not keep it.
+      return rows.map(({ id }) => id).sort((a, b) => a - b);
+    },
+    add: (counter, amount) => void left.additions.push({ counter, amount }),
+    writeDeferred: (statement, rows) => void left.late.push({ statement, rows }),
+    atEnd: (ending, item) => void left.items.push({ ending, item }),
+    onCommit: effect => void left.effects.push(effect),
+  };
+}
+
+/** Runs the work of one transaction, and what it has left for its end. */
+export async function complete<T>(
+  inner: Session,
+  work: (session: Transaction) => Promise<T>,
+  left: Leftovers,
+): Promise<T> {
+  const result = await work(transactionOf(inner, left));
+  await writeLeftovers(inner, [left]);
+  return result;
+}
+
+/** @param clause of the INSERT, before RETURNING */
+export function returningId(query: CompiledQuery<unknown>, clause = ''): CompiledQuery<{ id: number }> {
+  // Boundary: the statement is extended as text, and so gives rows of the type named here.
+  return { ...query, sql: `${query.sql}${clause} returning id` } as CompiledQuery<{ id: number }>;
+}
+
+export function createSession(connection: Pick<Connection, 'run'>, server: string): Session {
+  const all = async <Row>(query: CompiledQuery<Row>): Promise<Row[] & Pick<Result, 'count'>> => {
+    try {
+      // Boundary to the driver: it types no rows; Kysely has derived Row from the query and the tables.
+      return (await connection.run(query.sql, query.parameters)) as Row[] & Pick<Result, 'count'>;
+    } catch (error) {
+      throw translate(error, server);
+    }
+  };
+  return {
+    all,
+    first: async query => (await all(query))[0],
+    run: async query => (await all(query)).count ?? 0,
+  };
+}
