@@ -15,7 +15,7 @@ import { Exchange, type ServerContext } from './http/exchange.ts';
 import { type Idempotency, idempotencyKeyOf } from './http/idempotency.ts';
 import { bodyType, json, negotiation } from './http/negotiate.ts';
 import { addressOf, isLocal } from './http/quota/client-address.ts';
-import { type Quota, type QuotaState, usedUp } from './http/quota/index.ts';
+import { type Quota, usedUp } from './http/quota/index.ts';
 import { droppingRest, readBody } from './http/request/body.ts';
 import * as requests from './http/request/index.ts';
 import {
@@ -27,8 +27,9 @@ import {
 import { compressor } from './http/response/compress.ts';
 import { responder } from './http/response/index.ts';
 import type { Reply } from './http/response/reply.ts';
+import type { Stopping } from './http/response/stopping.ts';
 import { bunPattern, pick, type Route, routesOf, unknownRoute } from './http/router.ts';
-import type { Stopping } from './http/stopping.ts';
+import { whenReady } from './http/when-ready.ts';
 import type { Observer } from './operations/observe.ts';
 import type { Clock } from './ports/clock.ts';
 import type { Database, Transaction } from './storage/database.ts';
@@ -72,9 +73,6 @@ export function createApp(options: AppOptions): App {
   const { clock, stopping } = options;
   const respond = responder({ clock, cors, quota, negotiate, compressor: compressor(), stopping });
 
-  // The stages below wait only where there is something to wait for: most requests pass without a pause. Waiting is
-  // left to functions of its own, since one that holds a closure costs memory also when it does not come to it.
-
   /** Host: 400. CORS: 204. A preflight carries no credentials and costs nothing. What is free asks nobody who they are. */
   function answer(exchange: Exchange, params: Params): Reply | Promise<Reply> {
     const { request, route, method } = exchange;
@@ -83,23 +81,21 @@ export function createApp(options: AppOptions): App {
     exchange.endpoint = route?.operations.get(method === 'HEAD' ? 'GET' : method)?.endpoint;
     if (exchange.endpoint?.free === true) return admitted(exchange, params);
     const key = requests.queryParameter(exchange.url.search, 'api_key');
-    const caller = identify(request.headers, key, exchange, options.authenticator);
-    return caller instanceof Promise
-      ? onceIdentified(exchange, params, caller)
-      : identified(exchange, params, caller);
-  }
-
-  async function onceIdentified(exchange: Exchange, params: Params, caller: Promise<Caller>): Promise<Reply> {
-    return identified(exchange, params, await caller);
+    return whenReady(identify(request.headers, key, exchange, options.authenticator), caller =>
+      identified(exchange, params, caller),
+    );
   }
 
   /** Quota: 429. It is charged to whoever calls, whether or not they may do what they ask. */
   function identified(exchange: Exchange, params: Params, caller: Caller): Reply | Promise<Reply> {
     exchange.caller = caller;
-    const state = quota.charge(caller.subject, limitOf(caller));
-    return state instanceof Promise
-      ? onceCharged(exchange, params, state)
-      : withinQuota(exchange, params, state);
+    return whenReady(quota.charge(caller.subject, limitOf(caller)), state => {
+      exchange.quota = state;
+      if (!state.allowed) {
+        throw usedUp(`All ${state.limit} requests of this window are used`, state, options.clock.now());
+      }
+      return admitted(exchange, params);
+    });
   }
 
   /** Requests per window: a key's own limit, or that of the role. */
@@ -107,18 +103,6 @@ export function createApp(options: AppOptions): App {
     if (caller.kind === 'key') return caller.rateLimit ?? config.RATE_LIMIT;
     const staff = caller.kind === 'user' && caller.role !== 'user';
     return (staff ? config.RATE_LIMIT_STAFF : undefined) ?? config.RATE_LIMIT;
-  }
-
-  async function onceCharged(exchange: Exchange, params: Params, state: Promise<QuotaState>): Promise<Reply> {
-    return withinQuota(exchange, params, await state);
-  }
-
-  function withinQuota(exchange: Exchange, params: Params, state: QuotaState): Reply | Promise<Reply> {
-    exchange.quota = state;
-    if (!state.allowed) {
-      throw usedUp(`All ${state.limit} requests of this window are used`, state, options.clock.now());
-    }
-    return admitted(exchange, params);
   }
 
   /** Route: 404, 405. Negotiate: 406, 415. Access: 401, 403. */
@@ -239,17 +223,11 @@ export function createApp(options: AppOptions): App {
     const exchange = new Exchange(request, route, requests.requestIdOf(request.headers), url, serverContext);
     let sent: Response | Promise<Response>;
     try {
-      const answered = answer(exchange, params);
-      sent =
-        answered instanceof Promise ? onceAnswered(exchange, answered) : respond.respond(exchange, answered);
+      sent = whenReady(answer(exchange, params), reply => respond.respond(exchange, reply));
     } catch (error) {
       sent = respond.respond(exchange, respond.failure(exchange, error));
     }
     return sent instanceof Promise ? onceSent(exchange, sent) : observed(exchange, sent);
-  }
-
-  async function onceAnswered(exchange: Exchange, reply: Promise<Reply>): Promise<Response> {
-    return respond.respond(exchange, await reply);
   }
 
   async function onceSent(exchange: Exchange, sent: Promise<Response>): Promise<Response> {
@@ -270,7 +248,7 @@ export function createApp(options: AppOptions): App {
 
   /** The same for all requests of one server. */
   let serverContext: ServerContext | undefined;
-  const surroundingsOf = (server: Server<undefined>): ServerContext => {
+  const contextOf = (server: Server<undefined>): ServerContext => {
     serverContext ??= {
       addressOf: request =>
         addressOf(server.requestIP(request)?.address, request.headers, config.TRUST_PROXY),
@@ -289,17 +267,17 @@ export function createApp(options: AppOptions): App {
   ];
   for (const route of all) {
     routes[bunPattern(route.path)] = (request, server) =>
-      serve(route, request.params, request, surroundingsOf(server));
+      serve(route, request.params, request, contextOf(server));
   }
   // A path that a version does not have is still answered by that version.
   const unknown = versions.map(version => ({ prefix: `/${version.name}/`, route: unknownRoute(version) }));
   return {
     routes,
     fallback(request, server) {
-      const around = surroundingsOf(server);
-      const { path } = requests.urlOf(request, undefined, false, around.localBase);
+      const serverContext = contextOf(server);
+      const { path } = requests.urlOf(request, undefined, false, serverContext.localBase);
       const route = unknown.find(({ prefix }) => path.startsWith(prefix))?.route;
-      return serve(route, {}, request, around);
+      return serve(route, {}, request, serverContext);
     },
   };
 }

@@ -13,7 +13,7 @@ import { idempotency as createIdempotency } from './http/idempotency.ts';
 import { openApiDocument } from './http/openapi/index.ts';
 import { paginator as createPaginator } from './http/paginate.ts';
 import { createLimits } from './http/quota/factory.ts';
-import { createStopControl } from './http/stopping.ts';
+import { createStopControl } from './http/response/stopping.ts';
 import { mailLimits } from './mail/limits.ts';
 import { createMails, mailConsumer } from './mail/mails.ts';
 import { operationEndpoints } from './operations/endpoints.ts';

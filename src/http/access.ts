@@ -1,6 +1,7 @@
 /** Who is calling, and whether they may: authentication and authorisation (RFC 9110 §11, RFC 6750). */
 import type { Session } from '../storage/database.ts';
 import { type ErrorCode, HttpError } from './errors.ts';
+import { whenReady } from './when-ready.ts';
 
 export const roles = ['admin', 'editor', 'user'] as const;
 export type Role = (typeof roles)[number];
@@ -91,21 +92,15 @@ export function identify(
     const token = bearerToken(authorization);
     if (token === undefined) return named('UNAUTHORIZED', client);
     // A token that is known already is answered at once, without a turn of the event loop.
-    const caller = authenticator.bearer(token);
-    return caller instanceof Promise ? namedLater(caller, client) : named(caller, client);
+    return whenReady(authenticator.bearer(token), caller => named(caller, client));
   }
   const key = headers.get('x-api-key') ?? keyParameter;
-  return key === undefined
-    ? anonymous(client.address, undefined)
-    : namedLater(authenticator.apiKey(key), client);
+  if (key === undefined) return anonymous(client.address, undefined);
+  return whenReady(authenticator.apiKey(key), caller => named(caller, client));
 }
 
 const named = (caller: Caller | ErrorCode, client: Client): Caller =>
   typeof caller === 'string' ? anonymous(client.address, caller) : caller;
-
-async function namedLater(caller: Promise<Caller | ErrorCode>, client: Client): Promise<Caller> {
-  return named(await caller, client);
-}
 
 /** The credentials of the scheme Bearer, whose name is case-insensitive (RFC 9110 §11.1). */
 function bearerToken(authorization: string): string | undefined {

@@ -8,10 +8,11 @@ import type { Exchange } from '../exchange.ts';
 import { type Coding, json, type Negotiate, problemJson } from '../negotiate.ts';
 import { type Quota, type QuotaState, quotaHeaders } from '../quota/index.ts';
 import { strictApplied } from '../request/strict.ts';
-import type { Stopping } from '../stopping.ts';
 import { lifecycleHeaders, type Version } from '../versions/lifecycle.ts';
+import { whenReady } from '../when-ready.ts';
 import { type Compressor, codedTag, smallestCompressed } from './compress.ts';
 import { noStore, type Reply } from './reply.ts';
+import type { Stopping } from './stopping.ts';
 
 /** How many times its limit a caller may poll for nothing in one window; then a 304 is charged as any other response. */
 const refundsPerRequest = 10;
@@ -153,22 +154,11 @@ export function responder(options: ResponderOptions): Responder {
         return finish(exchange, reply, 304, null, tag);
       }
       if (coding === undefined) return finish(exchange, reply, status, body, tag);
-      const compressed = compressor.compress(body, coding, etag);
-      return compressed instanceof Promise
-        ? onceCompressed(exchange, reply, compressed, coding, tag)
-        : finish(exchange, reply, status, compressed, tag, coding);
+      return whenReady(compressor.compress(body, coding, etag), compressed =>
+        finish(exchange, reply, status, compressed, tag, coding),
+      );
     },
   };
-
-  async function onceCompressed(
-    exchange: Exchange,
-    reply: Reply,
-    compressed: Promise<Uint8Array<ArrayBuffer>>,
-    coding: Coding,
-    etag: string | undefined,
-  ): Promise<Response> {
-    return finish(exchange, reply, reply.status, await compressed, etag, coding);
-  }
 
   function isUnchanged(
     { request, method }: Exchange,

@@ -1,0 +1,12 @@
+/** Going on with a value that may have to be waited for. */
+
+/**
+ * Hands a value on at once, or when its promise is fulfilled. Most stages of a request have nothing to wait for, and a
+ * promise that is fulfilled already would cost each of them a turn of the microtask queue.
+ */
+export function whenReady<Value, Result>(
+  value: Value | Promise<Value>,
+  next: (value: Value) => Result | Promise<Result>,
+): Result | Promise<Result> {
+  return value instanceof Promise ? value.then(next) : next(value);
+}
