@@ -270,6 +270,21 @@ describeOnDatabases('the quota on %s', kind => {
     }),
   );
 
+  test.if(kind === 'postgresql')('so is how much polling is free', () =>
+    withService({}, async service => {
+      const replicas = [service, await service.replica()];
+      const etag = (await call(service, me)).headers.get('ETag') ?? '';
+      let free = 0;
+      for (let asked = 0; asked < 20 * limit + 20; asked++) {
+        const poll = { ...me, headers: { 'If-None-Match': etag } };
+        if ((await call(replicas[asked % 2] ?? service, poll)).status === 304) free++;
+      }
+      // Those that were charged too, and what one replica had not been told when the other reached the end.
+      expect(free).toBeGreaterThanOrEqual(10 * limit);
+      expect(free).toBeLessThanOrEqual(11 * limit + 2);
+    }),
+  );
+
   test.if(kind === 'postgresql')("a key's own limit is shared by all replicas", () =>
     withService({ RATE_LIMIT: '100' }, async service => {
       const replicas = [service, await service.replica()];

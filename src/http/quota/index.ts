@@ -22,7 +22,7 @@ export interface Quota {
   charge(subject: string, limit?: number): QuotaState | Promise<QuotaState>;
   /**
    * Gives a request back that turned out to be free.
-   * @param most how many a caller gets back per window, on each process; any number when not given
+   * @param most how many a caller gets back per window; any number when not given
    */
   refund(subject: string, limit?: number, most?: number): QuotaState;
   /** What is left, without counting. */

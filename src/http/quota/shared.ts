@@ -2,7 +2,8 @@
  * The request quota for several replicas on one database. Each replica takes requests in small blocks and
  * spends them by itself, so that most requests wait for nothing; the next block is fetched ahead of need.
  * Together the replicas never allow more than the limit. What one has taken and not spent, the others count
- * as used, so near the end of a quota a caller may be refused up to one block per replica early.
+ * as used, so near the end of a quota a caller may be refused up to one block per replica early. Refunds are told to the
+ * others in blocks too: those beyond what a caller may get back are one block per replica at most.
  */
 import { sql } from 'kysely';
 import { boundedMap } from '../../bounded-map.ts';
@@ -19,8 +20,10 @@ interface Account {
   unspent: number;
   /** Taken by all replicas, as far as this one knows. */
   taken: number;
-  /** Given back in this window. */
+  /** Given back in this window by all replicas, as far as this one knows. */
   refunded: number;
+  /** Of them, those that the others do not know of yet. */
+  untold: number;
   fetching: Promise<void> | undefined;
 }
 
@@ -67,7 +70,7 @@ export function sharedQuota(options: SharedQuotaOptions): Quota {
   function accountOf(subject: string): Account {
     let account = accounts.get(subject);
     if (account === undefined) {
-      account = { unspent: 0, taken: 0, refunded: 0, fetching: undefined };
+      account = { unspent: 0, taken: 0, refunded: 0, untold: 0, fetching: undefined };
       accounts.set(subject, account);
     }
     return account;
@@ -100,6 +103,19 @@ export function sharedQuota(options: SharedQuotaOptions): Quota {
     return account.fetching;
   }
 
+  /** In the background, once for a block of refunds: no request waits for it. */
+  function tellRefunds(account: Account, subject: string): void {
+    const query = take({ subject: `${name} refunds ${subject}`, window: start, block: account.untold });
+    account.untold = 0;
+    database
+      .write(session => session.first(query), { counts: true })
+      .then(row => {
+        account.refunded = Math.max(account.refunded, (row?.used ?? 0) + account.untold);
+      })
+      // What could not be told is counted here all the same.
+      .catch(() => undefined);
+  }
+
   return {
     limit: usual,
     window,
@@ -122,10 +138,11 @@ export function sharedQuota(options: SharedQuotaOptions): Quota {
     refund(subject, limit = usual, most = Number.POSITIVE_INFINITY) {
       const reset = turnWindow();
       const account = accountOf(subject);
-      if (account.refunded < most) {
-        account.refunded++;
-        account.unspent++;
-      }
+      if (account.refunded >= most) return state(account, reset, limit);
+      account.refunded++;
+      account.unspent++;
+      account.untold++;
+      if (account.untold >= blockOf(most)) tellRefunds(account, subject);
       return state(account, reset, limit);
     },
     peek(subject, limit = usual) {

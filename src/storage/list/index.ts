@@ -6,6 +6,7 @@
  * has changed, so a total is never stale (docs/decisions/0003).
  */
 import type { Database, Session } from '../database.ts';
+import { backgroundRule, shortlyRead } from './background.ts';
 import { anchorList, type KnownList, knownLists } from './known.ts';
 import { pageReader } from './pages.ts';
 import { listQueries } from './queries.ts';
@@ -14,9 +15,6 @@ import type { Listed, ListOptions, ListRequest, PageRequest, Positioned } from '
 import { throughOf, throughPlanner } from './through.ts';
 
 export type Lister<Row> = (request: ListRequest) => Promise<Listed<Row>>;
-
-/** So many rows are read, and counted, within some milliseconds. */
-const shortlyRead = 20_000;
 
 /** @returns a function that reads pages of one table; rows carry `columns`, `id` and `sort_value` */
 export function lister<Row>(database: Database, options: ListOptions<Row>): Lister<Row> {
@@ -39,17 +37,7 @@ export function lister<Row>(database: Database, options: ListOptions<Row>): List
   const isSeen = (version: number): boolean =>
     collection !== undefined && changes.version(collection) === version;
 
-  /** PostgreSQL reads in processes of its own. */
-  const mayReadLong = ({ conditions }: ListRequest): boolean =>
-    database.dialect.name === 'sqlite' &&
-    rangeColumn !== undefined &&
-    conditions.some(({ column }) => column === rangeColumn);
-
-  async function readRange(request: ListRequest): Promise<Listed<Row>> {
-    const all = keptTotal?.([]);
-    const rows = all === undefined ? undefined : (await database.read.first(all))?.total;
-    return read({ ...request, inBackground: rows === undefined || rows > shortlyRead });
-  }
+  const mayTakeLong = backgroundRule(database, options, queries);
 
   async function totalOf(session: Session, request: ListRequest, version: number): Promise<number> {
     const kept = keptTotal?.(request.conditions);
@@ -93,7 +81,9 @@ export function lister<Row>(database: Database, options: ListOptions<Row>): List
     if (offset > 0 && start === undefined) return undefined;
     if (known === undefined) return readFirst(request, name, limit);
     if (offset >= known.total) return undefined;
-    const rows = await reading(request, session => readPage(session, request, { limit, start }, true));
+    const read = (session: Session) => readPage(session, request, { limit, start }, true);
+    // Without a filter the page is at its place in an index.
+    const rows = await (request.conditions.length === 0 ? read(database.read) : reading(request, read));
     const [first] = rows;
     const isSame = lists?.get(name) === known && known.anchors.get(offset) === start;
     return first !== undefined && isSame && isSeen(first.version)
@@ -128,7 +118,8 @@ export function lister<Row>(database: Database, options: ListOptions<Row>): List
     const name = nameOf(request);
     const found = await readKnown(request, name, offset, limit);
     if (found !== undefined) return found;
-    return snapshot(request, async session => {
+    const isDeep = offset - nearestTo(offset, lists?.get(name)) > shortlyRead;
+    return snapshot(isDeep ? { ...request, inBackground: true } : request, async session => {
       const state = await recall(session, request, name);
       const { total } = state;
       if (offset >= total) return { rows: [], total, hasPrevious: offset > 0, hasNext: false };
@@ -141,7 +132,7 @@ export function lister<Row>(database: Database, options: ListOptions<Row>): List
   async function anchorAt(session: Session, request: ListRequest, state: KnownList, offset: number) {
     const exact = state.anchors.get(offset);
     if (exact !== undefined) return exact;
-    const nearest = Math.max(0, ...[...state.anchors.keys()].filter(known => known < offset));
+    const nearest = nearestTo(offset, state);
     const key = await queries.walk(session, request, offset - nearest - 1, state.anchors.get(nearest));
     if (key !== undefined) anchorList(state, offset, key);
     return key;
@@ -170,9 +161,11 @@ export function lister<Row>(database: Database, options: ListOptions<Row>): List
   const read = (request: ListRequest) =>
     request.page.kind === 'offset' ? byOffset(request, request.page) : byKey(request, request.page);
   return request => {
-    if (request.conditions.length === 0) return read(request);
     if (throughOf(request) !== undefined) return plan(request).then(read);
-    return mayReadLong(request) ? readRange(request) : read(request);
+    const inBackground = mayTakeLong(request);
+    return inBackground instanceof Promise
+      ? inBackground.then(decided => read({ ...request, inBackground: decided }))
+      : read(request);
   };
 }
 
@@ -181,6 +174,11 @@ function offsetPage<Row>(rows: readonly (Row & Positioned)[], state: KnownList, 
   const last = rows.at(-1);
   if (last !== undefined) anchorList(state, end, { value: last.sort_value, id: last.id });
   return { rows, total: state.total, hasPrevious: offset > 0, hasNext: end < state.total };
+}
+
+/** The offset nearest before this one whose place is known. */
+function nearestTo(offset: number, list: KnownList | undefined): number {
+  return Math.max(0, ...[...(list?.anchors.keys() ?? [])].filter(known => known < offset));
 }
 
 function nameOf({ conditions, order }: ListRequest): string {

@@ -104,6 +104,10 @@ export function listQueries<Row>(database: Database, options: ListOptions<Row>) 
   }
   const versionQuery = compilable(sql<{ version: number }>`select ${version} as version`).compile();
 
+  const lastIdQuery = compilable(
+    sql<{ id: number | null }>`select max(id) as id from ${sql.table(options.table)}`,
+  ).compile();
+
   return {
     page(session: Session, request: ListRequest, part: Part): Promise<(Row & Versioned)[]> {
       return session.all(pagePart('', request, part));
@@ -133,6 +137,9 @@ export function listQueries<Row>(database: Database, options: ListOptions<Row>) 
       const query = sql<{ total: number }>`select cast(count(*) as integer) as total from
         (select 1 from ${sql.table(through.table)} where ${sql.ref(column)} = ${value} limit ${rows + 1}) as found`;
       return ((await session.first(query.compile(database.build)))?.total ?? 0) > rows;
+    },
+    async lastId(session: Session): Promise<number> {
+      return (await session.first(lastIdQuery))?.id ?? 0;
     },
     async version(session: Session): Promise<number> {
       return (await session.first(versionQuery))?.version ?? 0;

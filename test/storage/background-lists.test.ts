@@ -1,0 +1,76 @@
+/** Lists of many rows are read in the background on SQLite, where everybody would wait for them; others are not. */
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { sql } from 'kysely';
+import type { Database } from '../../src/storage/database.ts';
+import { lister } from '../../src/storage/list/index.ts';
+import type { Condition, ListRequest, Total } from '../../src/storage/list/request.ts';
+import { migrate } from '../../src/storage/migrations/migrate.ts';
+import { openSqlite } from '../../src/storage/sqlite/index.ts';
+
+const rows = 20_001;
+let folder: string;
+let database: Database;
+/** Of the snapshots that were read, which were in the background. */
+const aside: boolean[] = [];
+let watched: Database;
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'catalog-lists-'));
+  database = openSqlite(join(folder, 'catalog.db'));
+  await migrate(database, Date.now);
+  watched = {
+    ...database,
+    snapshot(work, options) {
+      aside.push(options?.aside === true);
+      return database.snapshot(work, options);
+    },
+  };
+  await database.write(session =>
+    session.run(
+      sql`with recursive n (i) as (select 1 union all select i + 1 from n where i < ${rows})
+        insert into events (type, resource, resource_id, actor, created_at)
+        select 'order.paid', 'order', i, 'user:1', i from n`.compile(database.build),
+    ),
+  );
+});
+afterAll(async () => {
+  await database.close();
+  rmSync(folder, { recursive: true });
+});
+
+const byId = { column: 'id', descending: false };
+const byTime = { column: 'created_at', descending: true };
+const isPaid: Condition = { column: 'type', operator: '=', value: 'order.paid' };
+const ofOne: Condition = { column: 'resource_id', operator: '=', value: 7 };
+const offset = { kind: 'offset', page: 1, perPage: 2 } as const;
+const key = { kind: 'key', limit: 2, count: false } as const;
+
+const cases: [name: string, request: ListRequest, aside: boolean[], total: number | undefined][] = [
+  ['a total', { conditions: [], order: byId, page: offset }, [true], rows],
+  ['a filter with a total', { conditions: [isPaid], order: byId, page: offset }, [true], rows],
+  ['a filter that may match nothing', { conditions: [isPaid], order: byId, page: key }, [true], undefined],
+  ['another order', { conditions: [], order: byTime, page: key }, [true], undefined],
+  ['what belongs to one', { conditions: [ofOne], order: byId, page: offset }, [false], 1],
+  ['the same sorted', { conditions: [ofOne], order: byTime, page: offset }, [true], 1],
+  ['a page from a key', { conditions: [], order: byId, page: key }, [], undefined],
+];
+test.each(cases)('%s', async (_, request, expected, total) => {
+  aside.length = 0;
+  const found = await lister(watched, { table: 'events', columns: ['type'] })(request);
+  expect([aside, found.total] as const).toEqual([expected, total]);
+});
+
+test.each([
+  [1, false],
+  [10_000, false],
+  [10_002, true],
+])('page %i of a list whose total is kept', async (page, isDeep) => {
+  const kept = () => sql<Total>`select 30000 as total, 1 as version`.compile(database.build);
+  const options = { table: 'events', columns: ['type'], rangeColumn: 'created_at', keptTotal: kept } as const;
+  aside.length = 0;
+  await lister(watched, options)({ conditions: [], order: byId, page: { ...offset, page } });
+  expect(aside).toEqual([isDeep]);
+});
