@@ -1,9 +1,10 @@
 /**
- * `npm test`, `npm run test:long` and `npm run test:faults`: one PostgreSQL for the whole run, then Bun's test runner over as many files at once as there are
- * cores, in random order. Where PostgreSQL does not start its scenarios are skipped and the run says why; with
+ * `npm test`, `npm run test:long` and `npm run test:faults`: one PostgreSQL for the whole run, then Bun's test runner
+ * over one file more at once than there are cores, since some of them wait, in random order. Where PostgreSQL does not start its scenarios are skipped and the run says why; with
  * CI=true that is a failure.
  */
 import { spawn } from 'node:child_process';
+import { availableParallelism } from 'node:os';
 import { type Cluster, createCluster, NoPostgres, throwaway } from './postgresql.ts';
 
 const [kind, ...rest] = process.argv.slice(2);
@@ -41,7 +42,7 @@ process.exit(status);
 
 function runTests(): Promise<number> {
   // Faults measure how long others wait: one file at a time has the machine to itself.
-  const workers = kind === 'faults' ? [] : ['--parallel', '--no-isolate'];
+  const workers = kind === 'faults' ? [] : [`--parallel=${availableParallelism() + 1}`, '--no-isolate'];
   const everyFile = isWatched ? [] : [...workers, '--randomize'];
   const usual = Object.values(apart).flatMap(folder => ['--path-ignore-patterns', `${folder}**`]);
   const chosen = kind === 'long' || kind === 'faults' ? [`./${apart[kind]}`] : usual;
