@@ -1,7 +1,7 @@
 /**
  * `npm test`, `npm run test:long` and `npm run test:faults`: one PostgreSQL for the whole run, then Bun's test runner
- * over one file more at once than there are cores, since some of them wait, in random order. Where PostgreSQL does not start its scenarios are skipped and the run says why; with
- * CI=true that is a failure.
+ * over one file more at once than there are cores, since some of them wait, in random order. Where PostgreSQL does not
+ * start its scenarios are skipped and the run says why; with CI=true that is a failure.
  */
 import { spawn } from 'node:child_process';
 import { availableParallelism } from 'node:os';

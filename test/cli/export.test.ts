@@ -131,8 +131,8 @@ test('formulas are guarded unless told otherwise, and imported as they were', as
   expect(beforeTimes(plain.out)).toBe(
     `1,-1,"=HYPERLINK(""http://evil.example"",""x"")",1,EUR,'@SUM(A1),lamps;=1+1,+a;b`,
   );
-  const imports = [same.run(['import', '-'], guarded.out), raw.run(['import', '-', asIs], plain.out)];
-  for (const { status } of await Promise.all(imports)) expect(status).toBe(0);
+  expect((await same.run(['import', '-'], guarded.out)).status).toBe(0);
+  expect((await raw.runHere(['import', raw.file('plain.csv', plain.out), asIs])).status).toBe(0);
   for (const target of [same, raw]) expect((await productsOf(target)).map(fieldsOf)).toEqual([formulas]);
   for (const { remove } of [place, same, raw]) remove();
 });
@@ -140,7 +140,7 @@ test('formulas are guarded unless told otherwise, and imported as they were', as
 test('--safe-for-spreadsheets is refused for what is no CSV', async () => {
   const place = await createPlace('sqlite');
   const refused = [['export'], ['import', '-']].map(command =>
-    place.run([...command, '--format', 'ndjson', '--safe-for-spreadsheets']),
+    place.runHere([...command, '--format', 'ndjson', '--safe-for-spreadsheets']),
   );
   for (const { status, err } of await Promise.all(refused)) {
     expect(status).toBe(2);

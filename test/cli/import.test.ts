@@ -248,11 +248,8 @@ describeOnDatabases('catalog import on %s', kind => {
 
   test('fields: defaults on create, kept on update, null removes; dates and version only of what changed', async () => {
     const run = (records: readonly object[]) =>
-      place.run(
-        ['import', '-', '--format', 'ndjson'],
-        records.map(record => JSON.stringify(record)).join('\n'),
-      );
-    expect((await place.run(['import', place.file('p.csv', csv)])).status).toBe(0);
+      place.runHere(['import', place.file('p.ndjson', records.map(line => JSON.stringify(line)).join('\n'))]);
+    expect((await place.run(['import', '-'], csv)).status).toBe(0);
     const first = await productsOf(place);
     expect(fieldsOf(found(first[0]))).toEqual({ ...lamp, status: 'active' });
     const version = await versionOf(place);
@@ -349,7 +346,7 @@ describeOnDatabases('catalog import on %s', kind => {
   });
 
   test('of many rejects the first 20 are shown', async () => {
-    const ended = await place.run(['import', '-'], `name,price\n${',1\n'.repeat(25)}`);
+    const ended = await place.runHere(['import', place.file('r.csv', `name,price\n${',1\n'.repeat(25)}`)]);
     expect(ended.err.match(/^line /gm)?.length).toBe(20);
     expect(ended.out).toContain('25 rejected');
     expect(ended.status).toBe(2);

@@ -36,7 +36,7 @@ export interface TestService {
   readonly tokens: Tokens;
   /** Parsed log lines so far. */
   log(): Record<string, unknown>[];
-  /** Resolves when everything that is due after a commit has been done. */
+  /** Resolves when everything that is due after a commit has been done, by this service or one of its replicas. */
   settle(): Promise<void>;
   /** The mails that were sent so far, those of the same message id once; without SMTP_URL only. */
   mails(): Promise<Email[]>;
@@ -118,15 +118,19 @@ async function start(
   const tokens = known ?? (await signInAll(url));
   const replicas: TestService[] = [];
   let ended: Promise<void> | undefined;
+  async function settle(): Promise<void> {
+    // What a replica has taken up is not due any more, and not done yet.
+    await Promise.all([service.settle(), ...replicas.map(replica => replica.settle())]);
+  }
   return {
     kind,
     url,
     clock,
     database,
     tokens,
-    settle: service.settle,
+    settle,
     async mails() {
-      await service.settle();
+      await settle();
       return mailsIn(join(config.DATA_DIR, 'outbox'));
     },
     log() {
