@@ -1,5 +1,5 @@
 /** Following the audit trail by cursor while transactions overlap: no event is passed by, in no order, in no total. */
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import { SQL } from 'bun';
 import { addProduct, pathOf } from '../support/catalog.ts';
 import { call } from '../support/http.ts';
@@ -15,12 +15,13 @@ interface Listed {
 describe('events followed on postgresql', () => {
   let service: TestService;
   let other: SQL;
-  beforeAll(async () => {
+  // Each begins with few events: they are read in one page.
+  beforeEach(async () => {
     const url = await createDatabase();
     service = await startTestService('postgresql', { DATABASE_URL: url });
     other = new SQL(url, { max: 2 });
   });
-  afterAll(async () => {
+  afterEach(async () => {
     await other.close();
     await service.stop();
   });
