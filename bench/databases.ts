@@ -36,7 +36,7 @@ export const cacheFolder = join(tmpdir(), 'catalog-bench');
 const source = join(import.meta.dir, '..', 'src');
 
 /** Changes when a migration, the row or file format, or the made-up data change. */
-export function schemaHash(): string {
+function schemaHash(): string {
   const migrations = join(source, 'storage', 'migrations');
   const files = [
     ...readdirSync(migrations)

@@ -2,7 +2,7 @@
 import { categories, productNumber } from './catalog-data.ts';
 import { type Random, random } from './random.ts';
 
-export interface Target {
+interface Target {
   readonly port: number;
   /** Products in the database at the start. */
   readonly size: number;
@@ -19,7 +19,7 @@ export interface Scenario {
 }
 
 /** @returns what makes the bytes of the n-th request of a round */
-export type MakeRequests = (round: number, token: string) => (index: number) => Uint8Array;
+type MakeRequests = (round: number, token: string) => (index: number) => Uint8Array;
 
 const connections = 32;
 const distinct = 10_000;

@@ -13,7 +13,7 @@ const root = join(import.meta.dir, '..');
 const startLimitMs = 30_000;
 const pollMs = 1;
 
-export const admin = { email: 'bench@catalog.example', password: 'bench and bench again' } as const;
+const admin = { email: 'bench@catalog.example', password: 'bench and bench again' } as const;
 
 /** Settings of the service as shipped, but for a quota that is too large to be met. */
 export const shipped = {
@@ -100,7 +100,7 @@ export async function signIn(port: number): Promise<string> {
   throw new Error(`Sign-in answered ${response.status}`);
 }
 
-export function freePort(): Promise<number> {
+function freePort(): Promise<number> {
   return new Promise((resolve, reject) => {
     const probe = createServer().listen(0, '127.0.0.1', () => {
       const address = probe.address();

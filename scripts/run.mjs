@@ -14,7 +14,9 @@ const tasks = {
   'test-faults': () => run(bun, ['scripts/test.ts', 'faults', ...rest]),
   dev: () => run(bun, ['--watch', 'src/main.ts', 'serve', '--sample', ...rest]),
   check: () =>
-    run(bin('tsc'), ['--noEmit', '-p', '.']) || run(bin('biome'), ['check', '--error-on-warnings', '.']),
+    run(bin('tsc'), ['--noEmit', '-p', '.']) ||
+    run(bin('biome'), ['check', '--error-on-warnings', '.']) ||
+    run(bin('knip'), ['--no-progress']),
   format: () => run(bin('biome'), ['check', '--write', '.']),
   openapi: () => run(bun, ['scripts/openapi.ts', ...rest]),
   client: () =>

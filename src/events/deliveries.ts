@@ -25,7 +25,7 @@ export interface Backlog {
   readonly failed: number;
 }
 
-export interface Postponed {
+interface Postponed {
   readonly attempts: number;
   readonly dueAt: number;
   /** Set when it is given up. */

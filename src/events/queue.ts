@@ -5,7 +5,7 @@
 import type { Database, Session } from '../storage/database.ts';
 import { prepared } from '../storage/prepared.ts';
 
-export interface Delivery {
+interface Delivery {
   /** Whose work it is: the name of a consumer. */
   readonly queue: string;
   /** Deliveries of one key are made one after another: `order:5`. */

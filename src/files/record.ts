@@ -24,7 +24,7 @@ export const maxRawOfTooLong = 1000;
 
 export const tooLong = 'is longer than 1 MiB';
 export const notUtf8 = 'is not valid UTF-8 text; save the file as UTF-8';
-export const notObject = 'is not a JSON object';
+const notObject = 'is not a JSON object';
 
 export function readable(line: number, value: Record<string, unknown>, raw: string): SourceRecord {
   return { line, value, error: undefined, raw };

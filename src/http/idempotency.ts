@@ -13,7 +13,7 @@ import type { Reply } from './response/reply.ts';
 
 const day = 24 * 60 * 60 * 1000;
 
-export interface IdempotentRequest {
+interface IdempotentRequest {
   readonly caller: string;
   readonly key: string;
   /** What must be the same for a repetition: method, path and body. */
@@ -25,7 +25,7 @@ export interface IdempotentRequest {
 }
 
 /** A reply, and the media type it is in. */
-export interface Answered {
+interface Answered {
   readonly reply: Reply;
   /** That of the request, or of the first with this key: its answer is given again as it was. */
   readonly mediaType: string;

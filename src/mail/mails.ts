@@ -40,7 +40,7 @@ export interface Mails {
   add(session: Session, mail: NewMail, cause: Cause): Promise<MailRefusal | undefined>;
 }
 
-export const mailQueue = 'mail';
+const mailQueue = 'mail';
 
 interface Payload {
   readonly mail: Mail;

@@ -2,7 +2,7 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 
 /** In seconds, of the time since they were read last. */
-export interface LoopDelays {
+interface LoopDelays {
   readonly p99: number;
   readonly longest: number;
 }

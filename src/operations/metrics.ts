@@ -17,7 +17,7 @@ export interface MetricsSources {
   readonly queues: QueueSource;
 }
 
-export interface QueueSource {
+interface QueueSource {
   /** What lies in the queues, of all processes; undefined when the database cannot be asked. */
   backlog(): Promise<readonly Backlog[] | undefined>;
   /** What this process has delivered. */

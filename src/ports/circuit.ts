@@ -2,7 +2,7 @@
 import type { Clock } from './clock.ts';
 
 /** Nobody has been asked: the last attempts have failed, and the pause is not over. */
-export class CircuitOpen extends Error {}
+class CircuitOpen extends Error {}
 
 export interface Circuit {
   /** @throws CircuitOpen, or what `work` throws */

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Config } from '../config.ts';
 import { PermanentFailure } from '../events/dispatcher.ts';
 
-export interface Attachment {
+interface Attachment {
   readonly filename: string;
   readonly contentType: string;
   /** In base64. */
@@ -38,7 +38,7 @@ const timeouts = { connectionTimeout: 5000, greetingTimeout: 5000, socketTimeout
  * password goes over an encrypted connection only, unless the server is on this machine.
  * @param url `smtp://user:password@host:port` or `smtps://…`; @param from the sender, `Name <address>`
  */
-export function smtpMailer(url: string, from: string): Mailer {
+function smtpMailer(url: string, from: string): Mailer {
   const { protocol, hostname, port, username, password } = new URL(url);
   const secure = protocol === 'smtps:';
   const auth = { user: decodeURIComponent(username), pass: decodeURIComponent(password) };
@@ -69,7 +69,7 @@ export function smtpMailer(url: string, from: string): Mailer {
 const isLoopback = (hostname: string) => /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname);
 
 /** @param folder made when it is missing; each mail becomes `<message id>.eml` in it */
-export function fileMailer(folder: string, from: string): Mailer {
+function fileMailer(folder: string, from: string): Mailer {
   const transport = whenNeeded(({ createTransport }) =>
     createTransport({ streamTransport: true, buffer: true, newline: 'unix' }),
   );

@@ -31,8 +31,6 @@ import { mailTokens as mailTokenStore } from './users/mail-tokens.ts';
 import { userStore } from './users/store.ts';
 import { createWeather } from './weather/observations.ts';
 
-export type Stores = ReturnType<typeof createStores>;
-
 export function createStores(services: Dependencies, secrets: Secrets, createQuota: QuotaFactory) {
   const { database, clock, config, queue, outbox, mails, delays } = services;
   const known = knownAddresses(database);

@@ -1,7 +1,7 @@
 /** How the tables of sample products are written. */
 
 /** A product as the tables write it: sku, name, price, tags with spaces between them, description. */
-export type ProductRow = readonly [
+type ProductRow = readonly [
   sku: string,
   name: string,
   price: number,

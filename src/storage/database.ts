@@ -80,7 +80,7 @@ export interface WriteOptions {
   readonly counts?: boolean;
 }
 
-export interface SnapshotOptions {
+interface SnapshotOptions {
   /** The reads may take long: on SQLite they run in a thread beside the one that serves, one snapshot at a time. */
   readonly aside?: boolean;
 }

@@ -28,13 +28,13 @@ export interface ProductsTable {
 }
 
 /** Each tag of each product once. */
-export interface ProductTagsTable {
+interface ProductTagsTable {
   tag: string;
   product_id: number;
 }
 
 /** How many products there are per status and category, kept by the transactions that change them. */
-export interface ProductTotalsTable {
+interface ProductTotalsTable {
   status: string;
   category: string;
   slot: number;
@@ -42,13 +42,13 @@ export interface ProductTotalsTable {
 }
 
 /** Advanced by every transaction that changes a collection; the sum over slots names one state of it. */
-export interface CollectionVersionsTable {
+interface CollectionVersionsTable {
   collection: string;
   slot: number;
   version: number;
 }
 
-export interface ReviewsTable {
+interface ReviewsTable {
   id: Generated<number>;
   product_id: number;
   user_id: number;
@@ -60,7 +60,7 @@ export interface ReviewsTable {
 }
 
 /** `author_id` and `author_name` are as they were when it was written; `user_id` is null once that account is gone. */
-export interface ArticlesTable {
+interface ArticlesTable {
   id: Generated<number>;
   title: string;
   body: string;
@@ -73,13 +73,13 @@ export interface ArticlesTable {
 }
 
 /** The tags of articles once more, to look articles up by. */
-export interface ArticleTagsTable {
+interface ArticleTagsTable {
   article_id: number;
   tag: string;
 }
 
 /** Its author as an article's. */
-export interface PostsTable {
+interface PostsTable {
   id: Generated<number>;
   title: string;
   body: string;
@@ -90,7 +90,7 @@ export interface PostsTable {
   updated_at: number;
 }
 
-export interface CommentsTable {
+interface CommentsTable {
   id: Generated<number>;
   post_id: number;
   user_id: number;
@@ -100,7 +100,7 @@ export interface CommentsTable {
   updated_at: number;
 }
 
-export interface UsersTable {
+interface UsersTable {
   id: Generated<number>;
   name: string;
   email: string;
@@ -120,13 +120,13 @@ export interface UsersTable {
 }
 
 /** From where a user has signed in: a hash of the e-mail address and the client's address. */
-export interface KnownAddressesTable {
+interface KnownAddressesTable {
   hash: string;
   user_id: number;
   last_used_at: number;
 }
 
-export interface ApiKeysTable {
+interface ApiKeysTable {
   id: Generated<number>;
   name: string;
   /** The first characters of the key: enough to recognise it, too few to use it. */
@@ -141,7 +141,7 @@ export interface ApiKeysTable {
   last_used_at: number | null;
 }
 
-export interface IdempotencyKeysTable {
+interface IdempotencyKeysTable {
   caller: string;
   key: string;
   request_hash: string;
@@ -151,14 +151,14 @@ export interface IdempotencyKeysTable {
 }
 
 /** Requests counted per subject and window; used where several replicas share a quota. */
-export interface QuotasTable {
+interface QuotasTable {
   subject: string;
   window_start: number;
   used: number;
 }
 
 /** Every change, written by the transaction that made it: see events/outbox.ts. */
-export interface EventsTable {
+interface EventsTable {
   id: Generated<number>;
   /** `<resource>.<action>` */
   type: string;
@@ -175,7 +175,7 @@ export interface EventsTable {
 }
 
 /** What is to be done after a commit: see events/queue.ts. */
-export interface DeliveriesTable {
+interface DeliveriesTable {
   id: Generated<number>;
   queue: string;
   key: string;
@@ -188,7 +188,7 @@ export interface DeliveriesTable {
   created_at: number;
 }
 
-export interface NotificationsTable {
+interface NotificationsTable {
   id: Generated<number>;
   user_id: number;
   event_id: number;
@@ -201,7 +201,7 @@ export interface NotificationsTable {
 }
 
 /** Amounts are whole minor units of the currency. */
-export interface OrdersTable {
+interface OrdersTable {
   id: Generated<number>;
   customer_id: number;
   customer_name: string;
@@ -216,7 +216,7 @@ export interface OrdersTable {
   cancelled_at: number | null;
 }
 
-export interface OrderItemsTable {
+interface OrderItemsTable {
   id: Generated<number>;
   order_id: number;
   product_id: number;
@@ -227,7 +227,7 @@ export interface OrderItemsTable {
   total: number;
 }
 
-export interface PaymentsTable {
+interface PaymentsTable {
   id: Generated<number>;
   order_id: number;
   provider: string;
@@ -238,7 +238,7 @@ export interface PaymentsTable {
   updated_at: number;
 }
 
-export interface InvoicesTable {
+interface InvoicesTable {
   id: Generated<number>;
   number: number;
   order_id: number;
@@ -252,12 +252,12 @@ export interface InvoicesTable {
 }
 
 /** Numbers that are given out without gaps. */
-export interface CountersTable {
+interface CountersTable {
   name: string;
   value: number;
 }
 
-export interface TodosTable {
+interface TodosTable {
   id: Generated<number>;
   user_id: number;
   title: string;
@@ -267,7 +267,7 @@ export interface TodosTable {
   updated_at: number;
 }
 
-export interface MigrationsTable {
+interface MigrationsTable {
   name: string;
   applied_at: number;
 }

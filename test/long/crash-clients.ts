@@ -2,7 +2,7 @@
 import { type Random, random } from '../../bench/random.ts';
 import type { Lives, Operation } from './crash-lives.ts';
 
-export interface Answer {
+interface Answer {
   readonly status: number;
   readonly text: string;
   readonly replayed: boolean;
@@ -10,7 +10,7 @@ export interface Answer {
   readonly body: any;
 }
 
-export interface Request {
+interface Request {
   readonly operation: Operation;
   /** What tells the thing it is about from all others: an address, an id, a number of the client's own. */
   readonly subject: string;

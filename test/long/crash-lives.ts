@@ -3,7 +3,7 @@ import type { Random } from '../../bench/random.ts';
 import { type Place, type Running, waitFor } from '../cli/program.ts';
 
 /** What the clients of the crash test do. */
-export const operations = [
+const operations = [
   'place',
   'pay',
   'cancel',
@@ -17,11 +17,7 @@ export const operations = [
 export type Operation = (typeof operations)[number];
 
 /** Something the test sees happen, at which the service may be killed. */
-export type Point =
-  | `${Operation} ${'sent' | 'answered'}`
-  | 'mail arrived'
-  | 'invitation arrived'
-  | 'mail answered';
+type Point = `${Operation} ${'sent' | 'answered'}` | 'mail arrived' | 'invitation arrived' | 'mail answered';
 
 /** When a life ends; `delay` and `after` are milliseconds. */
 export type End =
@@ -30,7 +26,7 @@ export type End =
   /** Before it is ready. */
   | { readonly kind: 'start'; readonly after: number };
 
-export interface Life {
+interface Life {
   readonly url: string;
   isOver: boolean;
 }

@@ -15,7 +15,7 @@ interface Content {
   };
 }
 
-export interface Parameter {
+interface Parameter {
   readonly name: string;
   readonly in: 'path' | 'query' | 'header';
   readonly required?: boolean;
@@ -43,7 +43,7 @@ export interface Operation {
 }
 
 /** What a check needs to know of a request and its answer. */
-export interface Observed {
+interface Observed {
   readonly method: string;
   readonly path: string;
   readonly requestId: string | null;

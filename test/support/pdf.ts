@@ -1,38 +1,34 @@
 /** What stands on the pages of a PDF, and where. */
-import { decodePDFRawStream, PDFArray, PDFDocument, PDFRawStream } from 'pdf-lib';
+import { getDocumentProxy } from 'unpdf';
 
-export interface Written {
+interface Written {
   readonly text: string;
   /** In points, from the left and the bottom edge. */
   readonly x: number;
   readonly y: number;
-  readonly size: number;
+  readonly width: number;
 }
 
 export interface PdfContent {
   readonly pages: readonly (readonly Written[])[];
   readonly title: string | undefined;
-  readonly createdAt: Date | undefined;
+  readonly createdAt: string | undefined;
 }
 
-/** Reads the PDFs that this service makes: text in WinAnsi, one piece for each move. */
 export async function readPdf(bytes: Uint8Array): Promise<PdfContent> {
-  const pdf = await PDFDocument.load(bytes, { updateMetadata: false });
-  const pages = pdf.getPages().map(page => {
-    const contents = page.node.Contents();
-    const streams = contents instanceof PDFArray ? contents.asArray() : [contents];
-    const text = streams
-      .map(part => pdf.context.lookup(part))
-      .filter(part => part instanceof PDFRawStream)
-      .map(part => Buffer.from(decodePDFRawStream(part).decode()).toString('latin1'))
-      .join('\n');
-    const pieces = text.matchAll(/\/\S+ ([\d.]+) Tf[\s\S]*?1 0 0 1 ([\d.]+) ([\d.]+) Tm\s+<([\dA-F]*)> Tj/g);
-    return [...pieces].map(([, size, x, y, hex]) => ({
-      text: new TextDecoder('windows-1252').decode(Buffer.from(hex ?? '', 'hex')),
-      x: Number(x),
-      y: Number(y),
-      size: Number(size),
-    }));
-  });
-  return { pages, title: pdf.getTitle(), createdAt: pdf.getCreationDate() };
+  const pdf = await getDocumentProxy(new Uint8Array(bytes));
+  const pages: Written[][] = [];
+  for (let number = 1; number <= pdf.numPages; number += 1) {
+    const { items } = await (await pdf.getPage(number)).getTextContent({ disableNormalization: true });
+    const written = items.flatMap(item =>
+      'str' in item && item.str.trim() !== ''
+        ? [{ text: item.str, x: item.transform[4], y: item.transform[5], width: item.width }]
+        : [],
+    );
+    pages.push(written);
+  }
+  const { info } = await pdf.getMetadata();
+  // Boundary to the reader, which types the document's own members as unknown.
+  const { Title, CreationDate } = info as { Title?: string; CreationDate?: string };
+  return { pages, title: Title, createdAt: CreationDate };
 }

@@ -20,7 +20,7 @@ export { type DatabaseKind, serviceSecret } from './template.ts';
 /** Every scenario runs on each of these. */
 export const databaseKinds: readonly DatabaseKind[] = ['sqlite', 'postgresql'];
 
-export interface TestClock {
+interface TestClock {
   now(): number;
   /** Moves the time on; nothing has to wait for it. */
   advance(milliseconds: number): void;

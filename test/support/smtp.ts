@@ -6,7 +6,7 @@ import { SMTPServer, type SMTPServerSession } from 'smtp-server';
 import { freePort } from '../../scripts/postgresql.ts';
 
 /** What the server does with the mails that come; `at` is the command that it concerns. */
-export type Mood =
+type Mood =
   | { readonly kind: 'accepts' }
   | { readonly kind: 'answers'; readonly at: 'MAIL' | 'RCPT' | 'DATA'; readonly code: number }
   /** Says nothing more after the message has arrived. */
@@ -14,7 +14,7 @@ export type Mood =
   /** Cuts the connection when half of the message has arrived. */
   | { readonly kind: 'cuts' };
 
-export interface Received {
+interface Received {
   readonly from: string;
   readonly to: readonly string[];
   readonly email: Email;

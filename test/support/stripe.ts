@@ -20,7 +20,7 @@ export interface Intent {
   readonly metadata: { readonly orderId: string };
 }
 
-export interface RequestContext {
+interface RequestContext {
   readonly method: string;
   readonly path: string;
   readonly form: Readonly<Record<string, string>>;

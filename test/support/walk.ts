@@ -227,7 +227,7 @@ function referring(example: unknown, productId: number): unknown {
   return JSON.parse(JSON.stringify(example, (name, value) => (name === 'productId' ? productId : value)));
 }
 
-export /** Where a parameter is, what a reader of the document that lets one try it fills in: examples and defaults. */
+/** Where a parameter is, what a reader of the document that lets one try it fills in: examples and defaults. */
 function filledIn(operation: Operation, place: 'query' | 'header'): [name: string, value: string][] {
   return operation.parameters.flatMap(({ name, in: where, required, example, schema }) => {
     if (where !== place) return [];

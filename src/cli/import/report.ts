@@ -77,7 +77,7 @@ export function openRejects(file: string | undefined, append: boolean): Rejects 
 }
 
 /** How far an import is. */
-export interface Position {
+interface Position {
   /** Records of the file that need not be read again: what --skip takes. */
   readonly records: number;
   /** Records this run has handled, without those that were skipped. */

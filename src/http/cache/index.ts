@@ -50,7 +50,7 @@ function cachedReplies() {
 }
 
 /** A list as it was made: its body, and the rows that it shows in their order. */
-export interface MadeList {
+interface MadeList {
   readonly body: string;
   readonly rows: readonly Key[];
 }

@@ -9,7 +9,7 @@ interface HeaderObject {
 }
 
 const entityTag = '^(W/)?"[\\x21\\x23-\\x7e]+"$';
-export const httpDate = 'Thu, 15 Jan 2026 09:30:00 GMT';
+const httpDate = 'Thu, 15 Jan 2026 09:30:00 GMT';
 
 /** Visible text, as header values are. */
 export const line = (maxLength = 1024): SchemaObject => ({

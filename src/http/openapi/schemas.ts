@@ -8,7 +8,8 @@ import { memberTexts } from './members.ts';
 import { valueTexts } from './values.ts';
 
 export type { SchemaObject };
-export type Direction = 'input' | 'output';
+
+type Direction = 'input' | 'output';
 
 export interface Schemas {
   of(schema: z.ZodType, direction: Direction): SchemaObject;

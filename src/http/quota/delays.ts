@@ -22,7 +22,7 @@ export interface Charge {
 }
 
 /** How things stand with the charge that has the least left, or has to wait longest. */
-export interface Charged {
+interface Charged {
   readonly rule: DelayRule;
   readonly state: QuotaState;
 }

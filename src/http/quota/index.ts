@@ -38,7 +38,7 @@ export interface Quota {
 /** Makes quotas of the kind that the database calls for; `name` tells their counters apart. */
 export type QuotaFactory = (name: string, limit: number, window: number, options?: QuotaOptions) => Quota;
 
-export interface QuotaOptions {
+interface QuotaOptions {
   /** Whether requests go on uncounted while the database takes no writes. */
   readonly failsOpen?: boolean;
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { entityTag } from '../../http/cache/conditional.ts';
 
 /** A file of the page. */
-export interface DocsAsset {
+interface DocsAsset {
   readonly path: string;
   readonly operationId: string;
   readonly summary: string;
@@ -13,7 +13,7 @@ export interface DocsAsset {
 }
 
 /** What is the same for everybody until the release changes. */
-export interface StaticBody {
+interface StaticBody {
   readonly body: Uint8Array<ArrayBuffer>;
   readonly etag: string;
 }

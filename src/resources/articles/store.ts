@@ -7,7 +7,7 @@ import { type Author, type AuthoredStore, authoredStore, type Stored } from '../
 import { articleText } from '../search/texts.ts';
 import type { ArticleFields } from './schema.ts';
 
-export type ArticleValues = {
+type ArticleValues = {
   readonly title: string;
   readonly body: string;
   readonly tags: string;

@@ -4,7 +4,7 @@ import type { Database, Transaction } from '../../storage/database.ts';
 import { type Author, type AuthoredStore, authoredStore, type Stored } from '../authored/store.ts';
 import type { CommentFields } from './schema.ts';
 
-export type CommentValues = {
+type CommentValues = {
   readonly post_id: number;
   readonly user_id: number;
   readonly author_name: string;

@@ -13,7 +13,7 @@ import type { Condition } from '../../storage/list/request.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { emailKey, type UserStore } from '../users/store.ts';
 import { invoiceMail, unconfirmedInvoiceMail } from './mail.ts';
-import { createPdfs } from './pdf.ts';
+import { createPdfs } from './pdf/index.ts';
 import { invoiceView, visible } from './representation.ts';
 import * as schema from './schema.ts';
 import { type InvoiceStore, numberText, type StoredInvoice, snapshotOf } from './store.ts';

@@ -30,7 +30,7 @@ const fields = {
 };
 
 /** A limit of the key's own, of as many requests as the setting RATE_LIMIT allows. */
-export const rateLimit = z
+const rateLimit = z
   .int()
   .min(1)
   .max(1_000_000_000)

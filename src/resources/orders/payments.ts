@@ -9,7 +9,7 @@ import type { PaymentProvider } from '../../ports/payment.ts';
 import type { Database, Session } from '../../storage/database.ts';
 
 /** `pending`: opened, waits for the customer; `refunding`: was paid too late, and is being given back. */
-export type PaymentStatus = 'pending' | 'succeeded' | 'cancelled' | 'refunding' | 'refunded';
+type PaymentStatus = 'pending' | 'succeeded' | 'cancelled' | 'refunding' | 'refunded';
 
 export interface StoredPayment {
   readonly order_id: number;
@@ -30,7 +30,7 @@ export interface PaymentStore {
   refund(session: Session, payment: StoredPayment, cause: Cause): Promise<void>;
 }
 
-export const paymentQueue = 'payments';
+const paymentQueue = 'payments';
 
 interface Task {
   readonly task: 'cancel' | 'refund';

@@ -31,7 +31,7 @@ export interface OrderView extends WholeOrder {
 }
 
 /** Whether the caller may place, pay and cancel the orders of this user. */
-export function mayChange(caller: Caller, customerId: number): boolean {
+function mayChange(caller: Caller, customerId: number): boolean {
   if (caller.kind === 'key') return caller.scopes.has('orders:write');
   return maySee(caller, customerId, ['admin']);
 }
@@ -40,7 +40,7 @@ export function mayChange(caller: Caller, customerId: number): boolean {
 export type Payers = 'customers' | 'staff';
 
 /** @param customerId whose order it is */
-export function mayPay(caller: Caller, customerId: number, payers: Payers): boolean {
+function mayPay(caller: Caller, customerId: number, payers: Payers): boolean {
   const isStaff = caller.kind === 'key' || (caller.kind === 'user' && caller.role === 'admin');
   return mayChange(caller, customerId) && (payers === 'customers' || isStaff);
 }

@@ -5,8 +5,8 @@ import { collectionOf, pageParameters, sortParameters } from '../../http/paginat
 import { identifier, integerParameter, prose, text, timestamp } from '../../http/schema.ts';
 import { largestId } from '../../storage/database.ts';
 
-export const statuses = ['PENDING', 'PAID', 'CANCELLED'] as const;
-export const largestQuantity = 10_000;
+const statuses = ['PENDING', 'PAID', 'CANCELLED'] as const;
+const largestQuantity = 10_000;
 export const mostItems = 100;
 
 const status = z.enum(statuses);
@@ -147,4 +147,3 @@ export type Status = (typeof statuses)[number];
 export type Order = z.output<typeof bare>;
 export type OrderItem = z.output<typeof orderItem>;
 export type NewOrder = z.output<typeof createOrder>;
-export type Payment = z.output<typeof payment>;

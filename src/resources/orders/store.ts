@@ -40,7 +40,7 @@ export interface StoredItem {
 
 export type NewItem = Omit<StoredItem, 'id' | 'order_id'>;
 
-export interface NewOrder {
+interface NewOrder {
   readonly customer: { readonly id: number; readonly name: string; readonly email: string };
   readonly currency: string;
   readonly total: number;

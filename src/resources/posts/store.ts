@@ -6,7 +6,7 @@ import { prepared } from '../../storage/prepared.ts';
 import { type Author, type AuthoredStore, authoredStore, type Stored } from '../authored/store.ts';
 import type { PostFields } from './schema.ts';
 
-export type PostValues = {
+type PostValues = {
   readonly title: string;
   readonly body: string;
   readonly author_id: number;

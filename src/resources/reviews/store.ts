@@ -16,7 +16,7 @@ import {
 import { productRatings, type RatedProduct, type RatingChange } from '../products/ratings.ts';
 import type { ReviewFields } from './schema.ts';
 
-export type ReviewValues = {
+type ReviewValues = {
   readonly product_id: number;
   readonly user_id: number;
   readonly author_name: string;

@@ -7,7 +7,7 @@ import { searchTypes } from '../../storage/search/index.ts';
 const type = z.enum(searchTypes);
 const hits = z.int().min(0);
 
-export const searchHit = z
+const searchHit = z
   .object({
     type,
     id: identifier(),

@@ -14,7 +14,7 @@ const veryFewHits = 20;
 /** Up to so many hits are put in order here, which takes fewer look-ups than asking for each class by itself. */
 const fewHits = 100;
 
-export interface SearchRequest {
+interface SearchRequest {
   readonly query: string;
   /** The types the caller may read. */
   readonly visible: readonly SearchType[];
@@ -31,7 +31,7 @@ export interface Hit {
   readonly score: number;
 }
 
-export interface Found extends Listed<{ readonly hit: Hit }> {
+interface Found extends Listed<{ readonly hit: Hit }> {
   /** Hits of each visible type. */
   readonly facets: ReadonlyMap<SearchType, number>;
 }

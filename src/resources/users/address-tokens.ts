@@ -6,9 +6,9 @@ import { randomBytes } from 'node:crypto';
 import type { Database, Session } from '../../storage/database.ts';
 import type { AddressTokensTable } from '../../storage/tables-credentials.ts';
 
-export type AddressPurpose = AddressTokensTable['purpose'];
+type AddressPurpose = AddressTokensTable['purpose'];
 
-export interface AddressToken {
+interface AddressToken {
   readonly user_id: number;
   readonly email: string;
   /** The user's version when it was made: tells which of two was made first. */

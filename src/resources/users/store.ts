@@ -36,7 +36,7 @@ export interface StoredUser extends UserRow {
   readonly session_generation: number;
 }
 
-export interface NewUser {
+interface NewUser {
   readonly name: string;
   readonly email: string;
   readonly role: Role;
@@ -45,7 +45,7 @@ export interface NewUser {
   readonly verifiedAt: number | null;
 }
 
-export interface SetFields extends UserFields {
+interface SetFields extends UserFields {
   /** An address that is asked for; the one that is waited for stays when this is left out. */
   readonly pendingEmail?: string | null;
 }

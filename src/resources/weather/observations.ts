@@ -12,7 +12,7 @@ import { type KnownCity, knownCities } from './cities.ts';
 import type { Weather } from './schema.ts';
 
 /** Unknown: no such city. Unavailable: there is one, but nothing is known of its weather. */
-export type Found = Weather | 'unknown' | 'unavailable';
+type Found = Weather | 'unknown' | 'unavailable';
 
 export interface Observations {
   of(city: string): Promise<Found>;

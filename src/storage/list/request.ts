@@ -22,7 +22,7 @@ export interface Comparison {
 
 export type ThroughCondition = Comparison & { readonly through: NonNullable<Comparison['through']> };
 
-export interface Absence {
+interface Absence {
   readonly column: string;
   readonly operator: 'is null';
   readonly value: '';
@@ -56,7 +56,7 @@ export interface ListRequest {
   readonly through?: ThroughPlan;
 }
 
-export interface ThroughPlan {
+interface ThroughPlan {
   /** Rows are read in their order and looked up there, instead of being found there and sorted. */
   readonly probed: boolean;
   /** It may take long: read it where nobody else waits. */

@@ -23,7 +23,7 @@ export interface SearchDocument extends SearchText {
 }
 
 /** A document whose words have been split already: as `documentWords` gives them, with spaces between. */
-export interface SplitDocument {
+interface SplitDocument {
   readonly id: number;
   readonly words: string;
 }

@@ -17,7 +17,7 @@ import {
   wordsOfDialect,
 } from './index.ts';
 
-export interface SearchPage extends Partial<Range> {
+interface SearchPage extends Partial<Range> {
   /** Known to have few hits altogether. */
   readonly rare?: boolean;
   readonly limit: number;

@@ -156,7 +156,7 @@ function oneLetterLess(word: string): string[] {
 }
 
 /** Whether one letter inserted, deleted or replaced, or two neighbours swapped, makes one word the other. */
-export function hasOneTypo(a: string, b: string): boolean {
+function hasOneTypo(a: string, b: string): boolean {
   const [short, long] = [[...a], [...b]].sort((x, y) => x.length - y.length);
   if (short === undefined || long === undefined || long.length - short.length > 1) return false;
   let start = 0;

@@ -17,7 +17,7 @@ export interface ImportPlan {
 }
 
 /** A new product: as its one record has prepared it, or with the fields that several records have come to. */
-export type ImportCreate = { readonly prepared: PreparedRecord } | { readonly fields: ProductFields };
+type ImportCreate = { readonly prepared: PreparedRecord } | { readonly fields: ProductFields };
 
 export interface ImportUpdate {
   readonly stored: StoredProduct;

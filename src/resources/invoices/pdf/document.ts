@@ -1,34 +1,18 @@
 /**
- * Invoices as PDF: A4, as many pages as the items need. The bytes depend on nothing but what was invoiced, so
- * that they have one entity tag for ever, on every replica.
+ * What an invoice looks like: A4, as many pages as the items need. The bytes depend on nothing but what was invoiced,
+ * so that they have one entity tag for ever, on every replica.
  */
-import { LRUCache } from 'lru-cache';
-import { formatMoney } from '../../money.ts';
+import { formatMoney } from '../../../money.ts';
+import type { Snapshot } from '../store.ts';
+import { createFonts } from './fonts.ts';
 import { createSheet, type Sheet } from './sheet.ts';
-import { numberText, type Snapshot, type StoredInvoice, snapshotOf } from './store.ts';
 
-export interface Pdfs {
-  /** The PDF of an invoice. */
-  of(row: StoredInvoice): Promise<Uint8Array<ArrayBuffer>>;
-}
-
-const rememberedBytes = 8 * 1024 * 1024;
-
-/** Drawing one takes milliseconds, so the last ones are kept: what an invoice says never changes. */
-export function createPdfs(): Pdfs {
-  const remembered = new LRUCache<number, Uint8Array<ArrayBuffer>>({
-    maxSize: rememberedBytes,
-    sizeCalculation: bytes => bytes.byteLength,
-  });
-  return {
-    async of(row) {
-      const known = remembered.get(row.id);
-      if (known !== undefined) return known;
-      const bytes = await drawn(row);
-      remembered.set(row.id, bytes);
-      return bytes;
-    },
-  };
+/** All that is on it. */
+export interface InvoiceDocument extends Snapshot {
+  readonly number: string;
+  readonly order: number;
+  /** Epoch milliseconds. */
+  readonly issuedAt: number;
 }
 
 /** Right edges of the columns of figures, and where names end, in points from the left edge of the page. */
@@ -37,25 +21,30 @@ const small = 9;
 const line = 13;
 const grey = 0.45;
 
-async function drawn(row: StoredInvoice): Promise<Uint8Array<ArrayBuffer>> {
-  const invoice = snapshotOf(row);
-  const number = numberText(row.number);
-  const sheet = await createSheet({
-    title: `Invoice ${number}`,
-    author: invoice.seller.name,
-    issuedAt: new Date(row.created_at),
-    repeated: tableHead,
-  });
-  letterhead(sheet, row, invoice);
-  tableHead(sheet);
-  for (const item of invoice.items) itemRow(sheet, item, invoice.currency);
-  totals(sheet, row, invoice);
-  return sheet.finish(number);
+export type DrawInvoice = (invoice: InvoiceDocument) => Promise<Uint8Array<ArrayBuffer>>;
+
+/** @returns draws invoices, with fonts that are read once */
+export function invoiceDrawer(): DrawInvoice {
+  const fonts = createFonts();
+  return invoice => {
+    const options = {
+      title: `Invoice ${invoice.number}`,
+      author: invoice.seller.name,
+      issuedAt: new Date(invoice.issuedAt),
+      repeated: tableHead,
+    };
+    const sheet = createSheet(options, fonts);
+    letterhead(sheet, invoice);
+    tableHead(sheet);
+    for (const item of invoice.items) itemRow(sheet, item, invoice.currency);
+    totals(sheet, invoice);
+    return sheet.finish(invoice.number);
+  };
 }
 
 const dateOf = (moment: number) => new Date(moment).toISOString().slice(0, 10);
 
-function letterhead(sheet: Sheet, row: StoredInvoice, { seller, customer }: Snapshot): void {
+function letterhead(sheet: Sheet, { number, order, issuedAt, seller, customer }: InvoiceDocument): void {
   sheet.text('Invoice', { x: 50, size: 24, bold: true });
   sheet.text(seller.name, { right: 545, width: 320, size: 11, bold: true });
   sheet.down(line);
@@ -65,9 +54,9 @@ function letterhead(sheet: Sheet, row: StoredInvoice, { seller, customer }: Snap
   }
   sheet.down(2 * line);
   const facts = [
-    ['Invoice number', numberText(row.number)],
-    ['Date', dateOf(row.created_at)],
-    ['Order', String(row.order_id)],
+    ['Invoice number', number],
+    ['Date', dateOf(issuedAt)],
+    ['Order', String(order)],
   ] as const;
   const start = sheet.position();
   for (const [name, value] of facts) {
@@ -119,14 +108,14 @@ function itemRow(sheet: Sheet, item: Snapshot['items'][number], currency: string
   sheet.down(4);
 }
 
-function totals(sheet: Sheet, row: StoredInvoice, { total, currency }: Snapshot): void {
+function totals(sheet: Sheet, { issuedAt, total, currency }: InvoiceDocument): void {
   sheet.reserve(5 * line);
   sheet.rule();
   sheet.down(line + 4);
   sheet.text('Total', { x: 345, size: 11, bold: true });
   sheet.text(formatMoney(total, currency), { right: columns.amount, width: 150, size: 11, bold: true });
   sheet.down(2 * line);
-  sheet.text(`Paid in full on ${dateOf(row.created_at)}.`, {
+  sheet.text(`Paid in full on ${dateOf(issuedAt)}.`, {
     right: columns.amount,
     width: 200,
     size: small,

@@ -1,0 +1,95 @@
+/**
+ * Invoices as PDF. They are drawn in a thread: fonts with the letters of many languages take a while to read, and a
+ * long invoice a while to set. The last ones are kept, since what an invoice says never changes.
+ */
+import { Worker } from 'node:worker_threads';
+import { LRUCache } from 'lru-cache';
+import { numberText, type StoredInvoice, snapshotOf } from '../store.ts';
+import type { InvoiceDocument } from './document.ts';
+
+export interface Pdfs {
+  /** The PDF of an invoice. */
+  of(row: StoredInvoice): Promise<Uint8Array<ArrayBuffer>>;
+}
+
+/** What the thread is sent, and what it sends back. */
+export interface DrawRequest {
+  readonly id: number;
+  readonly invoice: InvoiceDocument;
+}
+export type DrawResult = { readonly id: number } & (
+  | { readonly bytes: Uint8Array<ArrayBuffer> }
+  | { readonly message: string }
+);
+
+const cachedBytes = 8 * 1024 * 1024;
+/** The thread ends when nothing was drawn for so long, and gives back the memory of its fonts. */
+const idleMs = 60_000;
+
+export function createPdfs(): Pdfs {
+  const cached = new LRUCache<number, Uint8Array<ArrayBuffer>>({
+    maxSize: cachedBytes,
+    sizeCalculation: bytes => bytes.byteLength,
+  });
+  const draw = drawingThread();
+  return {
+    async of(row) {
+      const known = cached.get(row.id);
+      if (known !== undefined) return known;
+      const { order_id: order, created_at: issuedAt } = row;
+      const number = numberText(row.number);
+      const bytes = await draw({ id: row.id, invoice: { number, order, issuedAt, ...snapshotOf(row) } });
+      cached.set(row.id, bytes);
+      return bytes;
+    },
+  };
+}
+
+type Drawing = PromiseWithResolvers<Uint8Array<ArrayBuffer>>;
+
+/** @returns draws an invoice; those that ask for the same one at the same time share a drawing */
+function drawingThread(): (request: DrawRequest) => Promise<Uint8Array<ArrayBuffer>> {
+  let thread: Worker | undefined;
+  let idle: Timer | undefined;
+  const drawings = new Map<number, Drawing>();
+
+  function end(): void {
+    thread?.postMessage('close');
+    thread = undefined;
+  }
+
+  function settle(result: DrawResult): void {
+    const drawing = drawings.get(result.id);
+    drawings.delete(result.id);
+    if ('bytes' in result) drawing?.resolve(result.bytes);
+    else drawing?.reject(new Error(`the PDF of invoice ${result.id}: ${result.message}`));
+    if (drawings.size > 0) return;
+    clearTimeout(idle);
+    idle = setTimeout(end, idleMs);
+    idle.unref();
+  }
+
+  function start(): Worker {
+    const made = new Worker(new URL('./worker.ts', import.meta.url));
+    made.unref();
+    made.on('message', settle);
+    made.on('error', (error: Error) => {
+      // The next drawing starts another.
+      thread = undefined;
+      for (const id of [...drawings.keys()])
+        settle({ id, message: `the drawing thread ended: ${error.message}` });
+    });
+    return made;
+  }
+
+  return request => {
+    const running = drawings.get(request.id);
+    if (running !== undefined) return running.promise;
+    clearTimeout(idle);
+    thread ??= start();
+    const drawing: Drawing = Promise.withResolvers();
+    drawings.set(request.id, drawing);
+    thread.postMessage(request);
+    return drawing.promise;
+  };
+}

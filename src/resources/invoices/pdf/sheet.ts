@@ -1,0 +1,165 @@
+/** A PDF that is written from top to bottom: lines of text, and new pages where they are needed. */
+import PDFDocument from 'pdfkit';
+import { charactersOf, type FontName, type Fonts } from './fonts.ts';
+
+/** A4, in points. */
+const page = { width: 595.28, height: 841.89, left: 50, right: 545, top: 780, bottom: 80 };
+const noteText = 'Characters that no font of this document has are shown as a question mark.';
+
+type Pdf = InstanceType<typeof PDFDocument>;
+
+export interface SheetOptions {
+  readonly title: string;
+  readonly author: string;
+  /** The moment that the file says it was made at. */
+  readonly issuedAt: Date;
+  /** Drawn at the top of every page but the first. */
+  readonly repeated: (sheet: Sheet) => void;
+}
+
+/** At `x`, or ending at `right`; in `width` it is made to fit by being set smaller. */
+type Placed = { readonly size: number; readonly bold?: boolean; readonly shade?: number } & (
+  | { readonly x: number }
+  | { readonly right: number; readonly width: number }
+);
+
+export interface Sheet {
+  /** Writes at the present height. */
+  text(text: string, placed: Placed): void;
+  /** A line from margin to margin. */
+  rule(): void;
+  /** In points. */
+  down(distance: number): void;
+  /** Height above the bottom of the page, in points. */
+  position(): number;
+  moveTo(position: number): void;
+  /** Begins a new page unless there is so much space left on this one. */
+  reserve(height: number): void;
+  /** The text in lines of at most this width. */
+  wrapped(text: string, width: number, size: number): string[];
+  /** @param name stands on every page, beside its number */
+  finish(name: string): Promise<Uint8Array<ArrayBuffer>>;
+}
+
+interface Pen {
+  readonly pdf: Pdf;
+  readonly fonts: Fonts;
+}
+
+/** @param fonts are kept between documents by the caller */
+export function createSheet({ title, author, issuedAt, repeated }: SheetOptions, fonts: Fonts): Sheet {
+  const pdf = new PDFDocument({
+    size: [page.width, page.height],
+    margin: 0,
+    bufferPages: true,
+    lang: 'en',
+    info: { Title: title, Author: author, Producer: 'Catalog', CreationDate: issuedAt, ModDate: issuedAt },
+  });
+  const chunks: Uint8Array[] = [];
+  pdf.on('data', (chunk: Uint8Array) => chunks.push(chunk));
+  const ended = new Promise<void>(resolve => pdf.on('end', resolve));
+  const pen: Pen = { pdf, fonts };
+  let isExact = true;
+  let y = page.top;
+
+  function shown(text: string): string {
+    const made = fonts.shown(text);
+    isExact &&= made.isExact;
+    return made.text;
+  }
+
+  const sheet: Sheet = {
+    text: (text, placed) => write(pen, y, shown(text), placed),
+    rule() {
+      const height = page.height - y;
+      pdf.moveTo(page.left, height).lineTo(page.right, height).lineWidth(0.5).stroke(shadeOf(0.6));
+    },
+    down(distance) {
+      y -= distance;
+    },
+    position: () => y,
+    moveTo(position) {
+      y = position;
+    },
+    reserve(height) {
+      if (y - height >= page.bottom) return;
+      pdf.addPage();
+      y = page.top;
+      repeated(sheet);
+    },
+    wrapped: (text, width, size) => wrap(pen, shown(text), size, width),
+    async finish(name) {
+      const { count } = pdf.bufferedPageRange();
+      for (let index = 0; index < count; index += 1) {
+        pdf.switchToPage(index);
+        const footer = { size: 8, shade: 0.45 };
+        write(pen, 40, name, { x: page.left, ...footer });
+        write(pen, 40, `Page ${index + 1} of ${count}`, { right: page.right, width: 200, ...footer });
+        if (!isExact) write(pen, 52, noteText, { x: page.left, ...footer });
+      }
+      pdf.end();
+      await ended;
+      return new Uint8Array(Buffer.concat(chunks));
+    },
+  };
+  return sheet;
+}
+
+const shadeOf = (shade: number): string => {
+  const part = Math.round(shade * 255)
+    .toString(16)
+    .padStart(2, '0');
+  return `#${part}${part}${part}`;
+};
+
+function useFont({ pdf, fonts }: Pen, name: FontName, size: number): void {
+  pdf.registerFont(name, fonts.bytes(name)).font(name).fontSize(size);
+}
+
+/** @param at the height of the line that letters stand on, above the bottom of the page */
+function write(pen: Pen, at: number, text: string, placed: Placed): void {
+  const bold = placed.bold === true;
+  const natural = widthOf(pen, text, placed.size, bold);
+  const size = 'x' in placed ? placed.size : placed.size * Math.min(1, placed.width / natural || 1);
+  let x = 'x' in placed ? placed.x : placed.right - widthOf(pen, text, size, bold);
+  pen.pdf.fillColor(shadeOf(placed.shade ?? 0));
+  for (const run of pen.fonts.runs(text, bold)) {
+    useFont(pen, run.font, size);
+    pen.pdf.text(run.text, x, page.height - at, { lineBreak: false, baseline: 'alphabetic' });
+    x += pen.pdf.widthOfString(run.text);
+  }
+}
+
+function widthOf(pen: Pen, text: string, size: number, bold = false): number {
+  let width = 0;
+  for (const run of pen.fonts.runs(text, bold)) {
+    useFont(pen, run.font, size);
+    width += pen.pdf.widthOfString(run.text);
+  }
+  return width;
+}
+
+/** Breaks at spaces, and inside words that are longer than a line. */
+function wrap(pen: Pen, text: string, size: number, width: number): string[] {
+  const fits = (candidate: string) => widthOf(pen, candidate, size) <= width;
+  const lines: string[] = [];
+  let line = '';
+  for (const word of text.split(' ')) {
+    const longer = line === '' ? word : `${line} ${word}`;
+    if (fits(longer)) {
+      line = longer;
+      continue;
+    }
+    if (line !== '') lines.push(line);
+    line = '';
+    for (const character of charactersOf(word)) {
+      if (!fits(line + character)) {
+        lines.push(line);
+        line = '';
+      }
+      line += character;
+    }
+  }
+  if (line !== '') lines.push(line);
+  return lines;
+}

@@ -1,0 +1,19 @@
+/** The thread that draws invoices: see index.ts. It ends on `close`. */
+import { parentPort } from 'node:worker_threads';
+import { invoiceDrawer } from './document.ts';
+import type { DrawRequest, DrawResult } from './index.ts';
+
+const drawInvoice = invoiceDrawer();
+
+async function draw({ id, invoice }: DrawRequest): Promise<DrawResult> {
+  try {
+    return { id, bytes: await drawInvoice(invoice) };
+  } catch (error) {
+    return { id, message: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+parentPort?.on('message', (message: DrawRequest | 'close') => {
+  if (message === 'close') parentPort?.close();
+  else void draw(message).then(result => parentPort?.postMessage(result));
+});
