@@ -1571,7 +1571,7 @@ export interface paths {
         };
         /**
          * List what has been changed, by whom
-         * @description Every change, written down by the transaction that made it. With page the total is counted; of a long trail, limit and cursor read the page alone. With since or until the default sort is createdAt. To follow the trail, sort by id: an event is listed once none can come before it, so that no cursor passes one by.
+         * @description Every change, written down by the transaction that made it. With page the total is counted; of a long trail, limit and cursor read the page alone. With since or until the default sort is createdAt. To follow the trail, sort by id, also with since: an event is listed once none can come before it, so that no cursor passes one by. The order of createdAt is for periods that are over: of changes made at once, the one that is listed later may have the earlier time.
          *
          *     Access: the roles admin; API keys with the scope `events:read`.
          */

@@ -71,7 +71,8 @@ function forgiven(counter: Counter, rule: DelayRule, now: number): Counter {
 
 const withFailure = ({ failures, failed_at }: Counter, now: number): Counter => ({
   failures: failures + 1,
-  failed_at: now,
+  // In whole seconds, as waits are told: so each is over when its Retry-After and its reset say so.
+  failed_at: now - (now % 1000),
   failed_before: failed_at,
 });
 
