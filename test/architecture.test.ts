@@ -3,6 +3,7 @@ import { expect, test } from 'bun:test';
 import { readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { Glob } from 'bun';
+import { functionsOf } from './support/functions.ts';
 
 const root = join(import.meta.dir, '..');
 const files = [...new Glob('src/**/*.ts').scanSync({ cwd: root })].sort();
@@ -148,7 +149,7 @@ test('every file begins by saying what it is for, and stays readable', async () 
   const broken: string[] = [];
   for (const file of files) {
     const text = await Bun.file(join(root, file)).text();
-    if (!/^(\/\*\*|import )/.test(text) || !text.includes('/**')) broken.push(`${file}: no docstring`);
+    if (!text.startsWith('/**')) broken.push(`${file}: no header`);
     const lines = text.split('\n').length;
     if (lines > 310) broken.push(`${file}: ${lines} lines`);
   }
@@ -185,4 +186,73 @@ test('decisions and migrations are numbered without holes', () => {
     expect(numbered.length).toBeGreaterThan(10);
     expect(numbered.map(name => Number(name.slice(0, 4)))).toEqual(numbered.map((_, index) => index + 1));
   }
+});
+
+/** Tables: lists of endpoints, of a store's methods with their statements, and what the service is made of. */
+const isTable = /function (\w+(Endpoints|Actions|Store)|startService)\b/;
+
+test('a function has at most 60 lines of its own, without those of the functions inside it', async () => {
+  const sample = ['function outer() {', '  const inner = () => {', '    a();', '  };', '  b();', '}'].join(
+    '\n',
+  );
+  expect(functionsOf(sample).map(({ own }) => own)).toEqual([3, 3]);
+  const long: string[] = [];
+  for (const file of files) {
+    for (const { line, name, own } of functionsOf(await Bun.file(join(root, file)).text())) {
+      if (own > 60 && !isTable.test(name)) long.push(`${file}:${line}: ${own} lines`);
+    }
+  }
+  expect(long).toEqual([]);
+});
+
+test('the dialects of SQL are spoken in storage/ only', async () => {
+  const spoken =
+    /dialect\.name\s*[!=]==|\b(json_each|json_extract|jsonb_\w+|unnest|string_to_array|sqlite_\w+|rowid|ilike)\b|::(text|integer|jsonb|bigint)\b|\bpragma\b/i;
+  const broken: string[] = [];
+  for (const file of files.filter(file => !within('storage')(file))) {
+    const statements =
+      (await Bun.file(join(root, file)).text()).match(/sql(<[^`]*>)?`[^`]*`|dialect\.name.*/g) ?? [];
+    if (statements.some(statement => spoken.test(statement))) broken.push(file);
+  }
+  expect(broken).toEqual([]);
+});
+
+const folders = ['src', 'test', 'docs', 'scripts', 'bench', 'fuzz', 'examples', 'client', 'deploy'];
+const patterns = ['*', ...folders.map(folder => `${folder}/**/*`)];
+const tracked = patterns
+  .flatMap(pattern => [...new Glob(pattern).scanSync({ cwd: root, dot: true })])
+  .filter(path => !path.includes('node_modules'));
+
+test('files that comments name exist', async () => {
+  const missing: string[] = [];
+  for (const file of files) {
+    const text = await Bun.file(join(root, file)).text();
+    const comments = text.match(/\/\*[\s\S]*?\*\/|(?<=^|\s)\/\/.*$/gm)?.join('\n') ?? '';
+    for (const [name] of comments.matchAll(/(?<![\w/:.-])[\w-][\w./-]*\.(ts|md|mjs|css)\b/g)) {
+      const path = name.startsWith('.') ? normalize(join(dirname(file), name)) : name;
+      if (!tracked.some(other => other === path || other.endsWith(`/${path}`)))
+        missing.push(`${file}: ${name}`);
+    }
+    for (const [name] of comments.matchAll(/docs\/decisions\/\d{4}/g)) {
+      if (!tracked.some(other => other.startsWith(name))) missing.push(`${file}: ${name}`);
+    }
+  }
+  expect(missing).toEqual([]);
+});
+
+test('the tree in ARCHITECTURE.md is the tree', () => {
+  const text = readFileSync(join(root, 'ARCHITECTURE.md'), 'utf8');
+  const tree = text.slice(text.indexOf('```\nsrc/'), text.indexOf('## The route'));
+  const names = [...tree.matchAll(/(?<![\w./<-])([\w-]+(?:\/[\w-]+)*(?:\.ts|\/))(?![\w<])/g)].map(
+    ([, name = '']) => name,
+  );
+  expect(names.length).toBeGreaterThan(60);
+  const isThere = (name: string) => tracked.some(path => path === name || `/${path}`.includes(`/${name}`));
+  expect(names.filter(name => !isThere(name))).toEqual([]);
+  const sources = new Set(
+    files.map(file => dirname(file).split('/').slice(1, 3).join('/')).filter(folder => folder !== ''),
+  );
+  const shown = (folder: string) => names.some(name => `/${name}`.endsWith(`/${folder.split('/').at(-1)}/`));
+  const perResource = /^resources\//;
+  expect([...sources].filter(folder => !perResource.test(folder) && !shown(folder))).toEqual([]);
 });

@@ -1,3 +1,4 @@
+/** Reads the records of a JSON array, wherever in the document it stands. */
 import { ArraySeeker, isSpace, ValueScanner } from './read-json-scan.ts';
 import { type DecodedText, wholeCharacters } from './read-text.ts';
 import {

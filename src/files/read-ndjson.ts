@@ -1,3 +1,4 @@
+/** Reads newline-delimited JSON. */
 import { wholeLines } from './read-text.ts';
 import { holdsDamage, notUtf8, parseRecord, type SourceRecord, tooLong, unreadable } from './record.ts';
 

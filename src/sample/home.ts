@@ -1,6 +1,6 @@
+/** Audio, lighting, kitchen, tableware and pantry. */
 import type { CategoryRows } from './rows.ts';
 
-/** Audio, lighting, kitchen, tableware and pantry. */
 // biome-ignore format: a product is easier to read, and to change, on its two lines
 export const home: CategoryRows = {
   audio: [

@@ -1,6 +1,6 @@
+/** Furniture, textiles, bath, garden and tools. */
 import type { CategoryRows } from './rows.ts';
 
-/** Furniture, textiles, bath, garden and tools. */
 // biome-ignore format: a product is easier to read, and to change, on its two lines
 export const houseAndGarden: CategoryRows = {
   furniture: [

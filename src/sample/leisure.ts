@@ -1,6 +1,6 @@
+/** Books, toys, stationery, outdoor and pets. */
 import type { CategoryRows } from './rows.ts';
 
-/** Books, toys, stationery, outdoor and pets. */
 // biome-ignore format: a product is easier to read, and to change, on its two lines
 export const leisure: CategoryRows = {
   books: [

@@ -62,7 +62,7 @@ export function typeAt(position: number): SearchType {
 }
 export const idAt = (position: number): number => position % typeSpan;
 
-/** The name under which `add`, `change` and `remove` advance collection_versions: see search-counts.ts. */
+/** The name under which `add`, `change` and `remove` advance collection_versions: see read.ts. */
 export const searchCollection = 'search';
 
 const table = 'search_index';
@@ -102,7 +102,7 @@ export function searchIndex(database: Pick<Database, 'build' | 'dialect'>): Sear
 
   return {
     async add(session, type, document) {
-      // New products are told by their ids: see search-counts.ts.
+      // New products are told by their ids: see read.ts.
       if (type !== 'product') versions.advance(session, searchCollection);
       const entries = documentWords(document);
       if (isKept(type)) words.keep(session, entries);
