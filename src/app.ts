@@ -24,6 +24,7 @@ import {
   refuseUnknownParameters,
   refuseUnreadBody,
 } from './http/request/strict.ts';
+import { createTurns } from './http/request/turns.ts';
 import { compressor } from './http/response/compress.ts';
 import { responder } from './http/response/index.ts';
 import type { Reply } from './http/response/reply.ts';
@@ -65,12 +66,12 @@ export interface App {
 }
 
 export function createApp(options: AppOptions): App {
-  const { config, quota, observer, idempotency, database, versions } = options;
+  const { config, clock, stopping, quota, observer, idempotency, database, versions } = options;
   const negotiate = negotiation();
   const parseQuery = requests.queryParser();
   const refuseUnknownMembers = memberCheck();
   const cors = corsFor(config.CORS_ORIGINS);
-  const { clock, stopping } = options;
+  const turns = createTurns();
   const respond = responder({ clock, cors, quota, negotiate, compressor: compressor(), stopping });
 
   /** Host: 400. CORS: 204. A preflight carries no credentials and costs nothing. What is free asks nobody who they are. */
@@ -267,7 +268,7 @@ export function createApp(options: AppOptions): App {
   ];
   for (const route of all) {
     routes[bunPattern(route.path)] = (request, server) =>
-      serve(route, request.params, request, contextOf(server));
+      turns.enter(route.urgent, () => serve(route, request.params, request, contextOf(server)));
   }
   // A path that a version does not have is still answered by that version.
   const unknown = versions.map(version => ({ prefix: `/${version.name}/`, route: unknownRoute(version) }));
@@ -277,7 +278,7 @@ export function createApp(options: AppOptions): App {
       const serverContext = contextOf(server);
       const { path } = requests.urlOf(request, undefined, false, serverContext.localBase);
       const route = unknown.find(({ prefix }) => path.startsWith(prefix))?.route;
-      return serve(route, {}, request, serverContext);
+      return turns.enter(false, () => serve(route, {}, request, serverContext));
     },
   };
 }

@@ -20,7 +20,7 @@ import { operationEndpoints } from './operations/endpoints.ts';
 import { createLog, describeError, type Log } from './operations/log.ts';
 import { loopDelay } from './operations/loop-delay.ts';
 import { observer as createObserver, type Observer } from './operations/observe.ts';
-import { createDocs } from './operations/pages/docs.ts';
+import { createDocs, staticBody } from './operations/pages/docs.ts';
 import type { Clock } from './ports/clock.ts';
 import { createMailer } from './ports/mail.ts';
 import { createResources } from './resources/index.ts';
@@ -110,7 +110,7 @@ export function startService(options: ServiceOptions): Service {
     versions: versions.map(version => ({
       name: version.name,
       links: root => entryLinks(version, root),
-      document: lazy(() => JSON.stringify(documentOf(version, operations))),
+      document: once(async () => staticBody(JSON.stringify(await documentOf(version, operations)))),
     })),
     metrics: {
       observer,
@@ -219,7 +219,7 @@ export async function createDocument(): Promise<Record<string, unknown>> {
   const operations = operationEndpoints({
     database,
     release,
-    versions: versions.map(({ name }) => ({ name, links: () => ({}), document: () => '' })),
+    versions: versions.map(({ name }) => ({ name, links: () => ({}), document: async () => staticBody('') })),
     metrics: {
       observer,
       database,
@@ -240,7 +240,10 @@ export async function createDocument(): Promise<Record<string, unknown>> {
   return documentOf(current, operations);
 }
 
-function documentOf(version: PublishedVersion, operations: readonly Endpoint[]): Record<string, unknown> {
+function documentOf(
+  version: PublishedVersion,
+  operations: readonly Endpoint[],
+): Promise<Record<string, unknown>> {
   return openApiDocument({ resources: version.endpoints, operations, version });
 }
 
@@ -281,10 +284,10 @@ function bind(app: App, config: Config) {
   });
 }
 
-function lazy<T>(make: () => T): () => T {
-  let made: { readonly value: T } | undefined;
+function once<T>(make: () => Promise<T>): () => Promise<T> {
+  let made: Promise<T> | undefined;
   return () => {
-    made ??= { value: make() };
-    return made.value;
+    made ??= make();
+    return made;
   };
 }

@@ -140,6 +140,8 @@ export interface EndpointSpec<
   readonly conceals?: true;
   /** Not charged to the quota: what machines ask for all the time, such as /health. */
   readonly free?: boolean;
+  /** Served before requests that wait for their turn: little work, which tells whether there is life. */
+  readonly urgent?: boolean;
   /** The media types of a success, preferred first; JSON when not given. */
   readonly produces?: readonly string[];
   readonly handle: (input: Input<Output<P>, Output<Q>, BodyOutput<B>>) => Reply | Promise<Reply>;

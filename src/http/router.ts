@@ -19,6 +19,8 @@ export interface Route {
   readonly operations: ReadonlyMap<string, Operation>;
   /** The value of Allow. */
   readonly allow: string;
+  /** Whether its requests wait for no other's turn. */
+  readonly urgent: boolean;
 }
 
 const methods: readonly Method[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
@@ -40,6 +42,7 @@ export function routesOf(endpoints: readonly Endpoint[], version: Version | unde
     version,
     operations: byMethod,
     allow: allowOf(byMethod),
+    urgent: [...byMethod.values()].every(({ endpoint }) => endpoint.urgent === true),
   }));
 }
 
@@ -53,7 +56,7 @@ export const unknownPath = '(unknown)';
 
 /** The route for all paths below a version's prefix that no endpoint has. */
 export function unknownRoute(version: Version): Route {
-  return { path: unknownPath, version, operations: new Map(), allow: '' };
+  return { path: unknownPath, version, operations: new Map(), allow: '', urgent: false };
 }
 
 /** `/v1/products/{id}` → `/v1/products/:id` */

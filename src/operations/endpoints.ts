@@ -2,7 +2,6 @@
 import { timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
 import { allow, unauthorized } from '../http/access.ts';
-import { entityTag } from '../http/cache/conditional.ts';
 import { type Endpoint, endpoint } from '../http/endpoint.ts';
 import { HttpError } from '../http/errors.ts';
 import { json } from '../http/negotiate.ts';
@@ -49,6 +48,7 @@ export function operationEndpoints(options: OperationsOptions): Endpoint[] {
       tag,
       access: allow.public,
       free: true,
+      urgent: true,
       responses: {
         200: { description: 'It is.', schema: z.object({ status: z.literal('ok') }).meta({ id: 'Health' }) },
       },
@@ -64,6 +64,7 @@ export function operationEndpoints(options: OperationsOptions): Endpoint[] {
       tag,
       access: allow.public,
       free: true,
+      urgent: true,
       responses: {
         200: {
           description: 'They can.',
@@ -175,8 +176,6 @@ export function operationEndpoints(options: OperationsOptions): Endpoint[] {
 const openApi = z.record(z.string(), z.unknown()).meta({ id: 'OpenApiDocument' });
 
 function documentEndpoint(path: string, operationId: string, summary: string, version: VersionDocument) {
-  /** Of a body that never changes: made once, not for each response. */
-  let etag: string | undefined;
   return endpoint({
     method: 'GET',
     path,
@@ -188,9 +187,7 @@ function documentEndpoint(path: string, operationId: string, summary: string, ve
     produces: [json, 'application/openapi+json', 'application/vnd.oai.openapi+json'],
     responses: { 200: { description: 'OpenAPI 3.1.', schema: openApi } },
     async handle() {
-      const body = version.document();
-      etag ??= entityTag(body);
-      return { ...ok(body, { cacheControl: 'public, max-age=300' }), etag };
+      return { ...ok('', { cacheControl: 'public, max-age=300' }), ...(await version.document()) };
     },
   });
 }

@@ -5,6 +5,7 @@ import { type Endpoint, endpoint } from '../http/endpoint.ts';
 import { entryLinksSchema, type Links } from '../http/hal/index.ts';
 import { halJson } from '../http/negotiate.ts';
 import { ok } from '../http/response/reply.ts';
+import type { StaticBody } from './pages/docs.ts';
 import { indexPage } from './pages/index-page.ts';
 import { htmlReply } from './text-reply.ts';
 
@@ -13,7 +14,8 @@ export interface VersionDocument {
   readonly name: string;
   /** Where its entry leads to. @param root the version's address */
   links(root: string): Links;
-  readonly document: () => string;
+  /** Made when it is first asked for. */
+  readonly document: () => Promise<StaticBody>;
 }
 
 const address = z.url().describe('Where it is.');

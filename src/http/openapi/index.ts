@@ -1,4 +1,6 @@
 /** Endpoints → OpenAPI 3.1: the document says what the code does because it is made from the same schemas. */
+
+import { slices } from '../../slices.ts';
 import type { Endpoint } from '../endpoint.ts';
 import type { ErrorCode } from '../errors.ts';
 import { routesOf } from '../router.ts';
@@ -27,20 +29,33 @@ export interface DocumentOptions {
   readonly version: Version;
 }
 
-/** The same document for the same endpoints, member by member in the same order. */
-export function openApiDocument({
+/**
+ * The same document for the same endpoints, member by member in the same order. It takes some hundred milliseconds,
+ * and so is made in slices.
+ */
+export async function openApiDocument({
   resources,
   operations,
   version,
-}: DocumentOptions): Record<string, unknown> {
+}: DocumentOptions): Promise<Record<string, unknown>> {
   const schemas = createSchemas();
-  const routes = [...routesOf(resources, version), ...routesOf(operations, undefined)];
-  const shared = shareParameters(
-    Object.fromEntries(routes.map(route => [route.path, pathItem(route, schemas)])),
-  );
+  const { turn } = slices();
+  const items: Record<string, SchemaObject> = {};
+  for (const route of [...routesOf(resources, version), ...routesOf(operations, undefined)]) {
+    items[route.path] = await pathItem(route, schemas, turn);
+  }
+  const shared = shareParameters(items);
   const { paths } = shared;
+  await turn();
   const endpoints = [...resources, ...operations];
   const responses = sharedResponses(endpoints, schemas);
+  await turn();
+  const usedParameters = { ...used(parameters, 'parameters', paths), ...shared.parameters };
+  await turn();
+  const usedHeaders = used(headers, 'headers', [paths, responses]);
+  await turn();
+  const components = schemas.components();
+  await turn();
   return {
     openapi: '3.1.0',
     info: {
@@ -63,10 +78,10 @@ export function openApiDocument({
     paths,
     components: {
       securitySchemes,
-      parameters: { ...used(parameters, 'parameters', paths), ...shared.parameters },
-      headers: used(headers, 'headers', [paths, responses]),
+      parameters: usedParameters,
+      headers: usedHeaders,
       responses,
-      schemas: schemas.components(),
+      schemas: components,
       pathItems: { EveryPath: everyPath() },
     },
   };

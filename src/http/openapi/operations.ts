@@ -1,4 +1,5 @@
 /** One path of the document: its endpoints; and what every path has, HEAD and OPTIONS. */
+import type { Slices } from '../../slices.ts';
 import type { Access } from '../access.ts';
 import type { Endpoint } from '../endpoint.ts';
 import type { Route } from '../router.ts';
@@ -16,10 +17,12 @@ import {
 import { type HeaderParameter, headerParameters, shapeParameters } from './parameters.ts';
 import type { SchemaObject, Schemas } from './schemas.ts';
 
-export function pathItem(route: Route, schemas: Schemas): SchemaObject {
+/** @param turn called between two operations */
+export async function pathItem(route: Route, schemas: Schemas, turn: Slices['turn']): Promise<SchemaObject> {
   const operations: Record<string, SchemaObject> = {};
   for (const [method, { endpoint }] of route.operations) {
     operations[method.toLowerCase()] = operationOf(endpoint, route.version, schemas);
+    await turn();
   }
   const first = [...route.operations.values()][0]?.endpoint;
   const shared = headerParameters(['XRequestId', 'Prefer']);

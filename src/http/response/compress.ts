@@ -32,16 +32,28 @@ export function compressor(): Compressor {
     maxSize: rememberedBytes,
     sizeCalculation: bytes => bytes.byteLength + 64,
   });
-  async function compressAnew(body: string | Uint8Array, coding: Coding, key: string | undefined) {
-    const compressed = new Uint8Array(await encode(body, coding));
-    if (key !== undefined) remembered.set(key, compressed);
-    return compressed;
+  /** Being compressed, by key: whoever asks for the same meanwhile waits for it. */
+  const compressing = new Map<string, Promise<Uint8Array<ArrayBuffer>>>();
+  const compressAnew = async (body: string | Uint8Array, coding: Coding) =>
+    new Uint8Array(await encode(body, coding));
+  async function compressOnce(body: string | Uint8Array, coding: Coding, key: string) {
+    try {
+      const compressed = await compressAnew(body, coding);
+      remembered.set(key, compressed);
+      return compressed;
+    } finally {
+      compressing.delete(key);
+    }
   }
   return {
     compress(body, coding, etag) {
-      const key = etag === undefined ? undefined : `${coding} ${etag}`;
-      const known = key === undefined ? undefined : remembered.get(key);
-      return known ?? compressAnew(body, coding, key);
+      if (etag === undefined) return compressAnew(body, coding);
+      const key = `${coding} ${etag}`;
+      const known = remembered.get(key) ?? compressing.get(key);
+      if (known !== undefined) return known;
+      const compressed = compressOnce(body, coding, key);
+      compressing.set(key, compressed);
+      return compressed;
     },
   };
 }

@@ -13,9 +13,14 @@ interface DocsAsset {
 }
 
 /** What is the same for everybody until the release changes. */
-interface StaticBody {
+export interface StaticBody {
   readonly body: Uint8Array<ArrayBuffer>;
   readonly etag: string;
+}
+
+export function staticBody(text: string): StaticBody {
+  const body = new TextEncoder().encode(text);
+  return { body, etag: entityTag(body) };
 }
 
 export interface Docs {
@@ -70,8 +75,7 @@ function joined(theirs: string, own: string): () => Promise<StaticBody> {
   async function read(): Promise<StaticBody> {
     const files = [Bun.resolveSync(`swagger-ui-dist/${theirs}`, import.meta.dir), join(import.meta.dir, own)];
     const texts = await Promise.all(files.map(file => Bun.file(file).text()));
-    const body = new TextEncoder().encode(texts.join('\n'));
-    return { body, etag: entityTag(body) };
+    return staticBody(texts.join('\n'));
   }
   return () => {
     made ??= read();

@@ -10,13 +10,14 @@ import { datedUnlessHal, hal, halCollection, isHal } from '../../http/hal/index.
 import { patched } from '../../http/patch/index.ts';
 import { created, noContent, ok } from '../../http/response/reply.ts';
 import { identifier } from '../../http/schema.ts';
+import { slices } from '../../slices.ts';
 import type { Condition } from '../../storage/list/request.ts';
 import { may, type RequestContext } from '../context.ts';
 import type { Dependencies } from '../dependencies.ts';
 import type { ReviewStore } from '../reviews/store.ts';
 import { productJson, productOf, products, type StoredProduct } from './row.ts';
 import * as schema from './schema.ts';
-import type { ProductStore } from './store.ts';
+import type { ProductChange, ProductStore } from './store.ts';
 
 const tag = 'Products';
 const path = '/products';
@@ -116,15 +117,14 @@ export function productEndpoints(
       handle({ body, write, cause }) {
         return write(async session => {
           const rows = await store.lockMany(session, body.ids);
-          const changes = rows.map(before => ({
-            before,
-            fields: patched(
-              productOf(before),
-              { kind: 'partial', changes: body.update },
-              schema.replaceProduct,
-              readOnly,
-            ),
-          }));
+          const patch = { kind: 'partial', changes: body.update } as const;
+          const changes: ProductChange[] = [];
+          const { turn } = slices();
+          for (const before of rows) {
+            await turn();
+            const fields = patched(productOf(before), patch, schema.replaceProduct, readOnly);
+            changes.push({ before, fields });
+          }
           const stored = await store.update(session, changes, cause());
           return ok({ updated: stored.length });
         });

@@ -38,7 +38,7 @@ export interface ProductStore {
   remove(session: Transaction, before: StoredProduct, cause: Cause): Promise<void>;
 }
 
-interface ProductChange {
+export interface ProductChange {
   readonly before: StoredProduct;
   readonly fields: ProductFields;
 }

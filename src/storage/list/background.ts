@@ -6,8 +6,8 @@ import type { Database } from '../database.ts';
 import type { ListQueries } from './queries.ts';
 import type { ListOptions, ListRequest } from './request.ts';
 
-/** So many rows are read, and counted, within some milliseconds. */
-export const shortlyRead = 20_000;
+/** So many rows are read, one by one in another order than theirs, within some milliseconds. */
+export const shortlyRead = 5000;
 
 /** Whether a page of this list, be it the first, may have to read very many rows; deep pages are another question. */
 export function backgroundRule<Row>(

@@ -1,12 +1,9 @@
 /**
- * Statements of SQLite run on the event loop, each to its end. Many of them one after another would keep everybody
- * else waiting, so the loop gets a turn in between. The transaction stays what it is: it has a connection of its own,
- * which nobody else uses meanwhile.
+ * Statements of SQLite run on the event loop, each to its end: many of them one after another are done in slices. The
+ * transaction stays what it is: it has a connection of its own, which nobody else uses meanwhile.
  */
+import { slices } from '../../../slices.ts';
 import type { Session } from '../../database.ts';
-
-/** Milliseconds of statements without a turn of the event loop; a single statement may take longer. */
-const sliceMs = 10;
 
 export interface Sliced extends Session {
   /** Says that the event loop has just had a turn. */
@@ -15,27 +12,22 @@ export interface Sliced extends Session {
 
 /** @returns the session, giving the event loop a turn before a statement when those since the last took long */
 export function sliced({ all, first, run }: Session): Sliced {
-  let begun = performance.now();
-  const isOver = (): boolean => performance.now() - begun > sliceMs;
-  const begin = (): void => {
-    begun = performance.now();
-  };
-  async function turn(): Promise<void> {
-    await new Promise(resolve => setImmediate(resolve));
-    begin();
-  }
+  const { begin, turn } = slices();
   return {
     begin,
     async all(query) {
-      if (isOver()) await turn();
+      const due = turn();
+      if (due !== undefined) await due;
       return all(query);
     },
     async first(query) {
-      if (isOver()) await turn();
+      const due = turn();
+      if (due !== undefined) await due;
       return first(query);
     },
     async run(query) {
-      if (isOver()) await turn();
+      const due = turn();
+      if (due !== undefined) await due;
       return run(query);
     },
   };
