@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { createPlace, type Running, waitFor } from '../cli/program.ts';
 import { type Call, call } from '../support/http.ts';
 import { signIn } from '../support/service.ts';
+import { conclude } from './outcome.ts';
 
 const email = 'admin@test.example';
 const secret = 'correct horse battery';
@@ -43,7 +44,7 @@ describe('the database file under a running service', () => {
   test.concurrent.each(scenarios)('$name', scenario => moved(scenario));
 });
 
-async function moved({ happens, undo }: Scenario): Promise<void> {
+async function moved({ name, happens, undo }: Scenario): Promise<void> {
   const place = await createPlace('sqlite', {
     ...{ ADMIN_EMAIL: email, ADMIN_PASSWORD: secret, HOST: '127.0.0.1' },
   });
@@ -84,6 +85,10 @@ async function moved({ happens, undo }: Scenario): Promise<void> {
       expect((await create('Back')).status).toBe(201);
       const names = (await ask({ path: '/v1/products' })).body.data.map(({ name }: { name: string }) => name);
       expect(names).toEqual(['Before', 'Back']);
+      conclude(
+        { name: 'Data folder', done: name, database: 'SQLite', rounds: 1 },
+        { acknowledged: ['Before', 'Back'], found: names },
+      );
     }
     child.kill('SIGTERM');
     const lines = await logged(child);

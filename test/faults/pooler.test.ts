@@ -1,26 +1,30 @@
-/** The generic suite through PgBouncer, in both modes, whether or not the service is told that it is there. */
+/** PgBouncer in both modes: the generic suite through it, whether or not the service is told of it, and its crashes. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { SQL } from 'bun';
 import { freePort } from '../../scripts/postgresql.ts';
-import { hasPostgres } from '../support/postgres.ts';
+import { createPlace, waitFor } from '../cli/program.ts';
+import { createDatabase, hasPostgres } from '../support/postgres.ts';
+import { signIn } from '../support/sign-in.ts';
+import { readNames, startLoad } from './load.ts';
+import { conclude, isShort, roundsOf, skipped } from './outcome.ts';
 
 const pgbouncer = Bun.which('pgbouncer') ?? ['/usr/sbin/pgbouncer'].find(path => Bun.which(path) !== null);
-if (pgbouncer === undefined) console.log('skipped: the suite through a pooler: pgbouncer is not installed');
+if (pgbouncer === undefined) skipped('PgBouncer', 'pgbouncer is not installed');
 
 const root = join(import.meta.dir, '..', '..');
-/** What reads, writes, waits for locks and takes snapshots; with many FAULT_ROUNDS every operation. */
+/** What writes and waits for locks; in a long run also what takes snapshots. */
 const suite = [
-  ...(Number(process.env.FAULT_ROUNDS ?? 1) < 20 ? [] : ['test/contract.test.ts']),
-  'test/resources/lists.test.ts',
-  'test/resources/orders.test.ts',
+  ...(isShort ? [] : ['test/resources/lists.test.ts', 'test/resources/orders.test.ts']),
   'test/http/idempotency.test.ts',
 ];
+const leastTests = isShort ? 10 : 50;
+const rounds = roundsOf(10);
 
 const modes = ['session', 'transaction'] as const;
-const settings = [undefined, ...modes];
+const settings = isShort ? [undefined] : [undefined, ...modes];
 const cases = modes.flatMap(mode =>
   settings
     .filter(setting => setting === undefined || setting === mode)
@@ -31,6 +35,7 @@ describe.skipIf(pgbouncer === undefined || !hasPostgres).each(modes)('PgBouncer 
   let folder: string;
   let port: number;
   let pooler: ReturnType<typeof Bun.spawn>;
+  let start: () => Promise<void>;
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), 'catalog-pgbouncer-'));
     port = await freePort();
@@ -39,13 +44,24 @@ describe.skipIf(pgbouncer === undefined || !hasPostgres).each(modes)('PgBouncer 
     // As root it becomes another user before it reads its configuration again.
     chmodSync(folder, 0o755);
     const user = process.getuid?.() === 0 ? ['-u', 'nobody'] : [];
-    pooler = Bun.spawn([pgbouncer ?? '', ...user, file], { stdout: 'ignore', stderr: 'ignore' });
-    await untilItAnswers(port);
+    start = async () => {
+      pooler = Bun.spawn([pgbouncer ?? '', ...user, file], { stdout: 'ignore', stderr: 'ignore' });
+      await untilItAnswers(port);
+    };
+    await start();
   });
   afterAll(() => {
     pooler.kill('SIGKILL');
     rmSync(folder, { recursive: true, force: true });
   });
+
+  test('killed under load, it costs 503 at most, and no acknowledged write', async () => {
+    await loseNothing(mode, port, async () => {
+      pooler.kill('SIGKILL');
+      await pooler.exited;
+      await start();
+    });
+  }, 120_000);
 
   test.each(cases.filter(([of]) => of === mode).map(([, setting]) => setting))(
     'with DATABASE_POOLER %p passes the suite',
@@ -63,12 +79,45 @@ describe.skipIf(pgbouncer === undefined || !hasPostgres).each(modes)('PgBouncer 
       const report = await run.stderr.text();
       const failed = report.split('\n').filter(line => line.startsWith('(fail)'));
       expect(failed).toEqual([]);
-      expect(Number(/^ *(\d+) pass$/m.exec(report)?.[1])).toBeGreaterThan(50);
+      expect(Number(/^ *(\d+) pass$/m.exec(report)?.[1])).toBeGreaterThan(leastTests);
       expect(await run.exited).toBe(0);
     },
     600_000,
   );
 });
+
+const administrator = { ADMIN_EMAIL: 'admin@test.example', ADMIN_PASSWORD: 'correct horse battery' };
+
+/** @param crash ends the pooler at once, and starts it again */
+async function loseNothing(mode: string, port: number, crash: () => Promise<void>): Promise<void> {
+  const address = Object.assign(new URL(await createDatabase()), { host: `127.0.0.1:${port}` }).href;
+  const place = await createPlace('sqlite', {
+    ...{ ...administrator, HOST: '127.0.0.1', RATE_LIMIT: '100000000', LOG_LEVEL: 'error' },
+    DATABASE_URL: address,
+  });
+  const child = place.start(['serve', '--port', '0']);
+  try {
+    const [, url = ''] = await waitFor(child.stderr, /ready at (http:\S+)/);
+    const token = await signIn(url, administrator.ADMIN_EMAIL);
+    const load = startLoad('pooled', { url: () => url, token: () => token, mayRefuse: true });
+    for (let round = 0; round < rounds; round++) {
+      await load.acknowledge(50);
+      await crash();
+    }
+    await load.acknowledge(50);
+    await load.stop();
+    const { names, broken } = await readNames(url, token, 'pooled');
+    const name = `PgBouncer crashes, ${mode} mode`;
+    conclude(
+      { name, done: 'kill -9 of the pooler under load', database: 'PostgreSQL', rounds },
+      { acknowledged: load.acknowledged, found: names, broken: [...load.broken, ...broken] },
+    );
+  } finally {
+    child.kill('SIGKILL');
+    await child.exited;
+    place.remove();
+  }
+}
 
 function configuration(mode: string, port: number): string {
   const { hostname, port: server, username, password } = new URL(process.env.TEST_DATABASE_URL ?? '');

@@ -1,24 +1,33 @@
 /** Clients that are slow to send, slow to read or silent, and the others, who must notice nothing of them. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { connect, type Socket } from 'node:net';
-import { addProduct } from '../support/catalog.ts';
+import { createPlace, type Place, type Running, waitFor } from '../cli/program.ts';
 import { describeOnDatabases } from '../support/databases.ts';
-import { call } from '../support/http.ts';
-import { startTestService, type TestService } from '../support/service.ts';
+import { signIn } from '../support/sign-in.ts';
+import { readNames } from './load.ts';
+import { conclude, isShort, skipped } from './outcome.ts';
 
-/** Open files this process may have: both ends of each connection are in it, and half are left to everything else. */
-const openFiles = Number(Bun.spawnSync(['sh', '-c', 'ulimit -n']).stdout.toString());
-const idleConnections = Math.min(2000, Math.floor((openFiles || 1024) / 4));
+const administrator = { ADMIN_EMAIL: 'admin@test.example', ADMIN_PASSWORD: 'correct horse battery' };
+/** Files this process may have open; the service has as many of its own. */
+const openFiles = Number(Bun.spawnSync(['sh', '-c', 'ulimit -n']).stdout.toString()) || 1024;
+const wanted = isShort ? 500 : 8000;
+const idleConnections = Math.min(wanted, Math.floor(openFiles * 0.8));
+if (idleConnections < wanted)
+  skipped(`${wanted - idleConnections} of ${wanted} idle connections`, `ulimit -n is ${openFiles}`);
+/** Seconds after which the service closes a connection on which nothing comes. */
+const idleTimeout = 30;
 
 interface Connection {
   readonly socket: Socket;
   /** Resolves with all that came once it holds `end`. @throws Error when the connection ends before */
   received(end: string): Promise<string>;
+  readonly closed: Promise<void>;
 }
 
 function open(url: string): Promise<Connection> {
   const { hostname, port } = new URL(url);
   const { promise, resolve, reject } = Promise.withResolvers<Connection>();
+  const closed = Promise.withResolvers<void>();
   const socket = connect(Number(port), hostname).setNoDelay(true);
   let text = '';
   let check = () => {};
@@ -28,10 +37,14 @@ function open(url: string): Promise<Connection> {
     check();
   });
   socket.on('error', error => fail(error));
-  socket.on('close', () => fail(new Error(`the connection ended: ${text.slice(0, 200)}`)));
+  socket.on('close', () => {
+    fail(new Error(`the connection ended: ${text.slice(0, 200)}`));
+    closed.resolve();
+  });
   socket.on('connect', () =>
     resolve({
       socket,
+      closed: closed.promise,
       received(end) {
         const waiting = Promise.withResolvers<string>();
         check = () => text.includes(end) && waiting.resolve(text);
@@ -44,60 +57,107 @@ function open(url: string): Promise<Connection> {
   return promise;
 }
 
+const openMany = (url: string, count: number) => Promise.all(Array.from({ length: count }, () => open(url)));
+
 describeOnDatabases('slow clients on %s', kind => {
-  let service: TestService;
+  const database = kind === 'sqlite' ? 'SQLite' : 'PostgreSQL';
+  let place: Place;
+  let child: Running;
+  let url: string;
+  let token: string;
   beforeAll(async () => {
-    service = await startTestService(kind);
-    await addProduct(service);
+    place = await createPlace(kind, {
+      ...{ ...administrator, HOST: '127.0.0.1', RATE_LIMIT: '100000000', LOG_LEVEL: 'error' },
+    });
+    child = place.start(['serve', '--port', '0']);
+    url = (await waitFor(child.stderr, /ready at (http:\S+)/))[1] ?? '';
+    token = await signIn(url, administrator.ADMIN_EMAIL);
   });
-  afterAll(() => service.stop());
+  afterAll(async () => {
+    child.kill('SIGKILL');
+    await child.exited;
+    place.remove();
+  });
 
   const post = (length: number) =>
     [
       'POST /v1/products HTTP/1.1',
       'Host: localhost',
-      `Authorization: Bearer ${service.tokens.editor}`,
+      `Authorization: Bearer ${token}`,
       'Content-Type: application/json',
       `Content-Length: ${length}`,
       ...['', ''],
     ].join('\r\n');
   const get = (path: string) =>
-    `GET ${path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${service.tokens.user}\r\n\r\n`;
+    `GET ${path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${token}\r\n\r\n`;
 
-  /** A write and a read of somebody else, from beginning to end. */
-  async function othersAreServed(): Promise<void> {
-    const made = await addProduct(service, { name: 'Meanwhile' });
-    expect((await call(service, { path: `/v1/products/${made.id}`, as: 'user' })).status).toBe(200);
+  /** What others do meanwhile: a write and a read, from beginning to end; and what came of it all. */
+  function others(category: string) {
+    const acknowledged: string[] = [];
+    const broken: string[] = [];
+    let serial = 0;
+    const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' };
+    return {
+      acknowledged,
+      broken,
+      async create(fields: object = {}): Promise<void> {
+        const name = `meanwhile ${++serial}`;
+        const body = JSON.stringify({ name, price: 1, category, ...fields });
+        const made = await fetch(`${url}/v1/products`, { method: 'POST', headers, body });
+        if (made.status !== 201) broken.push(`${name}: ${made.status}`);
+        else acknowledged.push(name);
+        const { id } = (await made.json()) as { id: number };
+        const read = await fetch(`${url}/v1/products/${id}`, { headers });
+        if (read.status !== 200) broken.push(`the read of ${name}: ${read.status}`);
+      },
+      async conclude(name: string, done: string): Promise<void> {
+        const found = await readNames(url, token, category);
+        conclude(
+          { name, done, database, rounds: 1 },
+          { acknowledged, found: found.names, broken: [...broken, ...found.broken] },
+        );
+      },
+    };
   }
 
-  test('bodies that come byte by byte are read whole, and others are served between any two bytes', async () => {
-    const body = JSON.stringify({ name: 'Slow', price: 1 });
-    const slow = await Promise.all(Array.from({ length: 50 }, () => open(service.url)));
-    for (const { socket } of slow) socket.write(post(body.length));
-    for (const byte of body.slice(0, -1)) {
-      for (const { socket } of slow) socket.write(byte);
-      await othersAreServed();
+  test('requests that come a few bytes at a time are read whole, and others are served in between', async () => {
+    const meanwhile = others('slow');
+    const names = Array.from({ length: 50 }, (_, index) => `slow ${String(index).padStart(2, '0')}`);
+    const slow = await openMany(url, names.length);
+    const requests = names.map(name => {
+      const body = JSON.stringify({ name, price: 1, category: 'slow' });
+      return `${post(body.length)}${body}`;
+    });
+    const [whole = ''] = requests;
+    for (let at = 0; at < whole.length - 1; ) {
+      const step = at < whole.length / 3 ? 8 : 2;
+      const next = Math.min(at + step, whole.length - 1);
+      for (const [index, { socket }] of slow.entries()) socket.write(requests[index]?.slice(at, next) ?? '');
+      at = next;
+      await meanwhile.create();
     }
-    for (const { socket } of slow) socket.write(body.slice(-1));
-    for (const { socket, received } of slow) {
-      expect(await received('"name":"Slow"')).toStartWith('HTTP/1.1 201 ');
+    for (const [index, { socket, received }] of slow.entries()) {
+      socket.write(requests[index]?.slice(-1) ?? '');
+      expect(await received(`"name":"${names[index]}"`)).toStartWith('HTTP/1.1 201 ');
+      meanwhile.acknowledged.push(names[index] ?? '');
       socket.destroy();
     }
+    await meanwhile.conclude('Slow headers and bodies', '50 clients send a few bytes at a time');
   });
 
   test('an answer that is not read holds up nobody, and is whole when it is read', async () => {
+    const meanwhile = others('long');
     // Six bytes each in JSON: 6 MB a list, while the system buffers 4 MB for a connection that nobody reads.
     const description = '\u0001'.repeat(10_000);
     const products = 100;
-    await Promise.all(
-      Array.from({ length: products }, () => addProduct(service, { category: 'long', description })),
-    );
-    const slow = await Promise.all(Array.from({ length: 10 }, () => open(service.url)));
+    await Promise.all(Array.from({ length: products }, () => meanwhile.create({ description })));
+    const slow = await openMany(url, 10);
     for (const { socket } of slow) {
       socket.pause();
       socket.write(get(`/v1/products?category=long&perPage=${products}`));
     }
-    for (let turn = 0; turn < 20; turn++) await othersAreServed();
+    const beside = others('beside');
+    for (let turn = 0; turn < 20; turn++) await beside.create();
     for (const { socket, received } of slow) {
       socket.resume();
       // The end of the envelope; the descriptions before it hold nothing like it.
@@ -106,21 +166,24 @@ describeOnDatabases('slow clients on %s', kind => {
       expect(text.match(/"description":"[^"]{60000}"/g)).toHaveLength(products);
       socket.destroy();
     }
+    await beside.conclude('Slow readers', '10 clients do not read answers of 6 MB');
   });
 
   test(`${idleConnections} idle connections are kept, and others are served beside them`, async () => {
-    const idle = await Promise.all(
-      Array.from({ length: idleConnections }, async (_, index) => {
-        const connection = await open(service.url);
+    const meanwhile = others('idle');
+    const idle: Connection[] = [];
+    // A listening socket has room for so many that are not yet accepted.
+    while (idle.length < idleConnections)
+      idle.push(...(await openMany(url, Math.min(250, idleConnections - idle.length))));
+    await Promise.all(
+      idle.map(async ({ socket, received }, index) => {
         // Half have had an answer and half have said nothing yet.
-        if (index % 2 === 0) {
-          connection.socket.write(get('/health'));
-          await connection.received('"ok"');
-        }
-        return connection;
+        if (index % 2 === 1) return;
+        socket.write(get('/health'));
+        await received('"ok"');
       }),
     );
-    for (let turn = 0; turn < 10; turn++) await othersAreServed();
+    for (let turn = 0; turn < 10; turn++) await meanwhile.create();
     // Every one of them can still be used.
     await Promise.all(
       idle.map(async ({ socket, received }) => {
@@ -129,6 +192,26 @@ describeOnDatabases('slow clients on %s', kind => {
         socket.destroy();
       }),
     );
-    expect((await call(service, { path: '/ready' })).status).toBe(200);
-  });
+    expect((await fetch(`${url}/ready`)).status).toBe(200);
+    const done = `${idleConnections.toLocaleString('en')} connections, half of which have sent nothing yet`;
+    await meanwhile.conclude('Idle connections', done);
+  }, 120_000);
+
+  test.skipIf(isShort)(
+    'connections that stay silent are closed, whatever they have begun to send',
+    async () => {
+      const beginnings = [
+        '',
+        'GET /health HT',
+        `${get('/health').slice(0, -2)}X-Slow: `,
+        `${post(100)}{"name":`,
+      ];
+      const silent = await openMany(url, beginnings.length);
+      for (const [index, { socket }] of silent.entries()) socket.write(beginnings[index] ?? '');
+      const start = performance.now();
+      await Promise.all(silent.map(({ closed }) => closed));
+      expect(performance.now() - start).toBeLessThan((idleTimeout + 15) * 1000);
+    },
+    (idleTimeout + 30) * 1000,
+  );
 });
