@@ -14,13 +14,14 @@ export function createDatabase(): Promise<string> {
   return create('');
 }
 
-/**
- * @returns the URL of a new copy of a database that nobody is connected to; through the pooler that
- * TEST_DATABASE_POOLER names as `host:port`, where it does
- */
-export async function copyDatabase(template: string): Promise<string> {
+/** @returns the URL of a new copy of a database that nobody is connected to */
+export function copyDatabase(template: string): Promise<string> {
   // Copies files: with nothing to be kept through a power failure that costs less than writing a log of them.
-  const url = await create(` template ${new URL(template).pathname.slice(1)} strategy file_copy`);
+  return create(` template ${new URL(template).pathname.slice(1)} strategy file_copy`);
+}
+
+/** The same database through the pooler that TEST_DATABASE_POOLER names as `host:port`, where it does. */
+export function throughPooler(url: string): string {
   const pooler = process.env.TEST_DATABASE_POOLER;
   return pooler === undefined ? url : Object.assign(new URL(url), { host: pooler }).href;
 }

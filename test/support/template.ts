@@ -10,7 +10,7 @@ import { createLog } from '../../src/operations/log.ts';
 import { startService } from '../../src/service.ts';
 import { migrate } from '../../src/storage/migrations/migrate.ts';
 import { embeddedFile, openDatabase } from '../../src/storage/open.ts';
-import { copyDatabase, createDatabase } from './postgres.ts';
+import { copyDatabase, createDatabase, throughPooler } from './postgres.ts';
 import { addUsers, signInAll, type Tokens } from './sign-in.ts';
 
 export type DatabaseKind = 'sqlite' | 'postgresql';
@@ -51,7 +51,7 @@ const peopledTemplate = (kind: DatabaseKind) => once(peopledTemplates, kind, () 
 
 /** @returns what has to be added to the settings of who is to find the copy there */
 async function copy(template: Template, dataFolder: string): Promise<Readonly<Record<string, string>>> {
-  if (template.url !== undefined) return { DATABASE_URL: await copyDatabase(template.url) };
+  if (template.url !== undefined) return { DATABASE_URL: throughPooler(await copyDatabase(template.url)) };
   mkdirSync(dataFolder, { recursive: true, mode: 0o700 });
   copyFileSync(embeddedFile({ DATA_DIR: template.folder }), embeddedFile({ DATA_DIR: dataFolder }));
   return {};
@@ -95,7 +95,10 @@ async function createEmpty(kind: DatabaseKind): Promise<Template> {
 
 async function createPeopled(kind: DatabaseKind): Promise<Peopled> {
   const folder = newFolder();
-  const settings = await copyEmpty(kind, folder);
+  // Not through a pooler, which would keep its connections: what is connected to cannot be copied.
+  const empty = await emptyTemplate(kind);
+  const url = empty.url === undefined ? undefined : await copyDatabase(empty.url);
+  const settings = url === undefined ? await copy(empty, folder) : { DATABASE_URL: url };
   const config = loadConfig({
     PORT: '0',
     HOST: '127.0.0.1',
@@ -114,7 +117,7 @@ async function createPeopled(kind: DatabaseKind): Promise<Peopled> {
   // What the sign-ins were charged is nobody's: each service begins with its whole quota.
   await database.write(session => session.run(database.build.deleteFrom('quotas').compile()));
   await database.close();
-  return { folder, url: settings.DATABASE_URL, tokens };
+  return { folder, url, tokens };
 }
 
 /** Removes the templates' files. */
