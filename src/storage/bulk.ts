@@ -1,9 +1,11 @@
 /** Statements that take many rows at once: a statement for each row costs the database several times as much. */
-import { type CompiledQuery, type RawBuilder, sql } from 'kysely';
+import { type CompiledQuery, type QueryExecutorProvider, type RawBuilder, sql } from 'kysely';
 
 export interface Bulk {
   /** The one table that is written: rows of different tables may be written in any order. */
   readonly table: string;
+  /** Of a plain INSERT: what a row gives, so that PostgreSQL can take very many by COPY. */
+  readonly columns?: readonly string[];
   /** The statements that write these rows, in their order. Each row has the same parameters. */
   statements(rows: readonly (readonly unknown[])[]): Generator<CompiledQuery<unknown>>;
 }
@@ -44,3 +46,20 @@ export function bulk(
 /** The rows of a VALUES list, all alike. */
 export const rowsOf = (row: RawBuilder<unknown>, count: number): RawBuilder<unknown> =>
   sql.join(new Array(count).fill(row));
+
+export type BulkInsert = Bulk & Required<Pick<Bulk, 'columns'>>;
+
+/** A plain INSERT of rows into these columns. */
+export function bulkInsert(
+  build: QueryExecutorProvider,
+  table: string,
+  sizes: readonly number[],
+  columns: readonly string[],
+): BulkInsert {
+  const names = sql.join(columns.map(name => sql.ref(name)));
+  const row = sql`(${sql.join(columns.map(() => null))})`;
+  const { statements } = bulk(table, sizes, size =>
+    sql`insert into ${sql.table(table)} (${names}) values ${rowsOf(row, size)}`.compile(build),
+  );
+  return { table, columns, statements };
+}

@@ -2,7 +2,6 @@
  * What transactions leave for their end, put together until it is written: see Transaction.add, insertDeferred and
  * atEnd in database.ts.
  */
-import type { CompiledQuery } from 'kysely';
 import type { Bulk } from './bulk.ts';
 import type { Counter, Ending, Session } from './database.ts';
 
@@ -23,30 +22,24 @@ export interface Late {
   readonly rows: readonly (readonly unknown[])[];
 }
 
-/** Runs statements in their order: one after another, or all sent at once where that saves round trips. */
-export type RunAll = (session: Session, statements: readonly CompiledQuery<unknown>[]) => Promise<void>;
-
-export const oneByOne: RunAll = async (session, statements) => {
-  for (const statement of statements) await session.run(statement);
-};
-export const atOnce: RunAll = async (session, statements) => {
-  await Promise.all(statements.map(statement => session.run(statement)));
-};
+/** Writes rows in their order. */
+export type WriteRows = (parts: readonly Late[]) => Promise<void>;
 
 /** Rows of one statement that follow each other in a table are written together; their order is kept. */
-export function writeLate(session: Session, late: readonly Late[], runAll: RunAll): Promise<void> {
-  const statements: CompiledQuery<unknown>[] = [];
+export function writeLate(late: readonly Late[], write: WriteRows): Promise<void> {
+  const together: Late[] = [];
   for (const parts of Map.groupBy(late, ({ statement }) => statement.table).values()) {
     for (let start = 0; start < parts.length; ) {
       const statement = parts[start]?.statement;
       let end = start + 1;
       while (parts[end]?.statement === statement && end < parts.length) end++;
-      const rows = parts.slice(start, end).flatMap(part => part.rows);
-      for (const query of statement?.statements(rows) ?? []) statements.push(query);
+      const rows =
+        end === start + 1 ? parts[start]?.rows : parts.slice(start, end).flatMap(part => part.rows);
+      if (statement !== undefined && rows !== undefined) together.push({ statement, rows });
       start = end;
     }
   }
-  return runAll(session, statements);
+  return write(together);
 }
 
 /** Runs each ending once, with its items. */
@@ -58,11 +51,7 @@ export async function runEndings(session: Session, left: readonly Left[]): Promi
 }
 
 /** Adds to each counter once, in the order of their keys. */
-export function writeAdditions(
-  session: Session,
-  additions: readonly Addition[],
-  runAll: RunAll,
-): Promise<void> {
+export function writeAdditions(additions: readonly Addition[], write: WriteRows): Promise<void> {
   const sums = new Map<string, { counter: Counter; amount: number }>();
   for (const { counter, amount } of additions) {
     const sum = sums.get(counter.key);
@@ -75,5 +64,5 @@ export function writeAdditions(
     if (sum === undefined || sum.amount === 0) continue;
     late.push({ statement: sum.counter.statement, rows: [sum.counter.row(sum.amount)] });
   }
-  return writeLate(session, late, runAll);
+  return writeLate(late, write);
 }

@@ -3,7 +3,7 @@
  * and run here. The two implementations are sqlite/index.ts and postgres/index.ts; nothing else knows which one runs.
  */
 import type { CompiledQuery, Kysely, RawBuilder } from 'kysely';
-import type { Bulk } from './bulk.ts';
+import type { Bulk, BulkInsert } from './bulk.ts';
 import type { Changes } from './changes/change.ts';
 import type { Tables } from './tables.ts';
 
@@ -44,8 +44,10 @@ export interface Transaction extends Session {
    * database adds its own way to tell, since on SQLite a RETURNING costs half as much as the insert.
    */
   insert(query: CompiledQuery<unknown>): Promise<number>;
-  /** The same for an INSERT of `count` rows: their ids, in the order of the rows. */
-  insertMany(query: CompiledQuery<unknown>, count: number): Promise<number[]>;
+  /** The same for many rows: their ids, in the order of the rows. */
+  insertMany(into: BulkInsert, rows: readonly (readonly unknown[])[]): Promise<number[]>;
+  /** Writes rows now, by COPY where they are very many and the database has it. */
+  writeMany(statement: Bulk, rows: readonly (readonly unknown[])[]): Promise<void>;
   /**
    * Adds to a counter as the last thing before the commit, in the order of the counters' keys, so that none
    * waits for another crosswise. On SQLite, transactions that are committed together add once together.

@@ -7,7 +7,7 @@ import { SQL } from 'bun';
 import fc from 'fast-check';
 import { sql } from 'kysely';
 import { loadConfig } from '../../src/config.ts';
-import { bulk } from '../../src/storage/bulk.ts';
+import { bulk, bulkInsert } from '../../src/storage/bulk.ts';
 import type { Database, Transaction, WriteOptions } from '../../src/storage/database.ts';
 import { openDatabase } from '../../src/storage/open.ts';
 import { describeOnDatabases } from '../support/databases.ts';
@@ -15,6 +15,8 @@ import { createDatabase, hasPostgres } from '../support/postgres.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'catalog-groups-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const anotherFolder = () => ({ DATA_DIR: mkdtempSync(join(folder, 'another-')) });
 
 async function openEmpty(settings: Record<string, string>): Promise<Database> {
   const secret = 'a secret of at least thirty-two characters';
@@ -147,6 +149,32 @@ describeOnDatabases('transactions together on %s', kind => {
       }),
       { numRuns: kind === 'sqlite' ? 100 : 40 },
     );
+  });
+});
+
+describeOnDatabases('very many rows on %s', kind => {
+  test('are written as they are, and get their ids in their order', async () => {
+    const database = await openEmpty(
+      kind === 'sqlite' ? anotherFolder() : { DATABASE_URL: await createDatabase() },
+    );
+    const ends = ['', '\t', '\n', '\r', '\\', '\\N', '\\.', '\\t', '"', "'", 'é', '😀', ' '];
+    const names = Array.from({ length: 300 }, (_, index) => `${index}${ends[index % ends.length]}`);
+    const rows = [...names.map(name => [name]), [null], ['\\N']];
+    const into = bulkInsert(database.build, 'written', [100, 1], ['name']);
+    const ids = await database.write(session => session.insertMany(into, rows));
+    const stored = await database.read.all(
+      sql<{ id: number; name: string | null }>`select id, name from written
+        where name <> 'taken' or name is null order by id`.compile(database.build),
+    );
+    expect(stored.map(({ name }) => [name])).toEqual(rows);
+    expect(stored.map(({ id }) => id)).toEqual(ids);
+    const again = database.write(async session => {
+      await session.writeMany(bulkInsert(database.build, 'late', [100, 1], ['name']), rows.slice(0, 250));
+      await session.insertMany(into, rows.slice(0, 250));
+    });
+    expect(await again.catch(error => error)).toMatchObject({ kind: 'unique', column: 'name' });
+    expect((await contents(database)).late).toEqual([]);
+    await database.close();
   });
 });
 

@@ -1,6 +1,6 @@
 /** The rows that products are found by their tags with. */
 import { sql } from 'kysely';
-import { bulk } from '../../storage/bulk.ts';
+import { bulk, bulkInsert, rowsOf } from '../../storage/bulk.ts';
 import type { Database, Transaction } from '../../storage/database.ts';
 
 /** A product's tags before and after a change; none before it is made and after it is deleted. */
@@ -15,12 +15,11 @@ const sizes = [500, 128, 32, 8, 4, 2, 1];
 
 /** @returns a function that writes what has changed, in one order for all transactions */
 export function productTags({ build }: Pick<Database, 'build'>) {
-  const rows = (size: number) => sql.join(Array.from({ length: size }, () => sql`(${null}, ${null})`));
-  const added = bulk('product_tags', sizes, size =>
-    sql`insert into product_tags (tag, product_id) values ${rows(size)}`.compile(build),
-  );
+  const added = bulkInsert(build, 'product_tags', sizes, ['tag', 'product_id']);
   const removed = bulk('product_tags', sizes, size =>
-    sql`delete from product_tags where (tag, product_id) in (values ${rows(size)})`.compile(build),
+    sql`delete from product_tags where (tag, product_id) in (values ${rowsOf(sql`(${null}, ${null})`, size)})`.compile(
+      build,
+    ),
   );
 
   return (session: Transaction, changes: readonly TagChange[]): void => {

@@ -35,6 +35,8 @@ export interface Connection {
   /** `performance.now()` of the last response. */
   idleSince(): number;
   run(text: string, parameters?: readonly unknown[]): Promise<Result>;
+  /** Runs COPY … FROM STDIN. */
+  copy(text: string, data: string): Promise<void>;
   /** Cancels the first statement that is over its limit; closes the connection when that has not helped. */
   checkLimits(now: number): void;
   /** Fails what is pending. */
@@ -77,13 +79,26 @@ export async function connect(options: ConnectionOptions): Promise<Connection> {
     void client.close({ timeout: 0 }).catch(() => undefined);
   }
 
-  async function run(text: string, values: readonly unknown[] = []): Promise<Result> {
+  const run = (text: string, values: readonly unknown[] = []) =>
+    ended(() => {
+      const statement = reserved.unsafe(text, [...values]);
+      return { statement, result: statement };
+    });
+
+  const copy = (text: string, data: string) =>
+    ended(() => {
+      const statement = reserved.unsafe(text);
+      const writer = statement.writable().getWriter();
+      return { statement, result: writer.write(data).then(() => writer.close()) };
+    });
+
+  async function ended<T>(begin: () => { statement: Statement; result: Promise<T> }): Promise<T> {
     if (!open) throw new StorageError('unavailable', 'The connection to PostgreSQL has been lost.');
-    const statement = reserved.unsafe(text, [...values]);
+    const { statement, result } = begin();
     if (statements.size === 0) since = performance.now();
     statements.add(statement);
     try {
-      return await statement;
+      return await result;
     } catch (error) {
       if (endsConnection(error)) close();
       if (!late) throw error;
@@ -101,6 +116,7 @@ export async function connect(options: ConnectionOptions): Promise<Connection> {
     isUsable: () => open && cancelled === undefined,
     idleSince: () => since,
     run,
+    copy,
     checkLimits(now) {
       const [first] = statements;
       if (first === undefined || now - since < statementLimit) return;

@@ -5,7 +5,8 @@
  * lock, takes the group with it; then each runs apart, in a transaction of its own.
  */
 import type { CompiledQuery } from 'kysely';
-import { type Session, StorageError, type Transaction } from '../database.ts';
+import { StorageError, type Transaction } from '../database.ts';
+import type { CopySession } from './copy.ts';
 import { isLockTimeout } from './errors.ts';
 import { type Leftovers, nothingLeft, returningId, transactionOf, writeLeftovers } from './transaction.ts';
 
@@ -22,7 +23,7 @@ export interface Job {
 
 export interface GroupOptions {
   /** Runs one transaction for a group. @throws before anything has been committed, or `CommitUnknown` */
-  runTogether(work: (session: Session) => Promise<void>): Promise<void>;
+  runTogether(work: (session: CopySession) => Promise<void>): Promise<void>;
   /** Runs a transaction of its own, waiting for locks and beginning again as any other. */
   runApart<T>(work: (session: Transaction) => Promise<T>): Promise<T>;
   /** Milliseconds that `runApart` waits for a lock. */
@@ -117,7 +118,7 @@ type Outcome =
   | { readonly kind: 'apart'; readonly job: Job };
 
 /** Those that touch the same run one after another, all others at once. @throws when the transaction is lost */
-async function runInterleaved(inner: Session, group: readonly Job[]): Promise<readonly Outcome[]> {
+async function runInterleaved(inner: CopySession, group: readonly Job[]): Promise<readonly Outcome[]> {
   const shared = sharedSession(inner);
   const last = new Map<string, Promise<unknown>>();
   const outcomes = await Promise.all(
@@ -158,7 +159,7 @@ async function runInterleaved(inner: Session, group: readonly Job[]): Promise<re
  * A session that many use. A statement that fails ends the transaction for all of them. A row that several want to
  * read at the same time is read once: mostly that which confirms their caller.
  */
-function sharedSession(inner: Session) {
+function sharedSession(inner: CopySession) {
   const reads = new Map<string, Promise<unknown>>();
   function firstOf<Row>(query: CompiledQuery<Row>): Promise<Row | undefined> {
     if (!query.sql.startsWith('select') || query.sql.endsWith('for update')) return inner.first(query);
@@ -204,6 +205,10 @@ function sharedSession(inner: Session) {
             all: query => noting(query, () => inner.all(query)),
             first: query => noting(query, () => firstOf(query)),
             run: query => noting(query, () => inner.run(query)),
+            copy(table, columns, data) {
+              written = true;
+              return guarded(() => inner.copy(table, columns, data));
+            },
           },
           left,
         ),

@@ -17,12 +17,14 @@ import {
 import { parseAddress } from './address.ts';
 import { changesSince, eventsByTransaction } from './changes.ts';
 import { postgresChecks } from './checks.ts';
+import type { Connection } from './connection.ts';
 import { createConnector, type Pooler } from './connector.ts';
+import type { CopySession } from './copy.ts';
 import { endsConnection, isLockTimeout, isRetryable, translate } from './errors.ts';
 import { followedTable, lastSettled } from './followed.ts';
 import { CommitUnknown, transactionGroups } from './groups.ts';
 import { openPool, type Purpose } from './pool.ts';
-import { complete, createSession, nothingLeft, runTransaction } from './transaction.ts';
+import { complete, copySession, createSession, nothingLeft, runTransaction } from './transaction.ts';
 
 const attempts = 4;
 /** Milliseconds after which nothing is begun again: where connecting itself takes long, the caller is told. */
@@ -120,7 +122,7 @@ export function openPostgres(options: PostgresOptions): Database {
     }
   }
 
-  async function runTogether(work: (session: Session) => Promise<void>): Promise<void> {
+  async function runTogether(work: (session: CopySession) => Promise<void>): Promise<void> {
     const progress = { isCommitting: false };
     try {
       await pool.use('groups', connection =>
@@ -143,8 +145,10 @@ export function openPostgres(options: PostgresOptions): Database {
     lockTimeout: base.lock_timeout,
   });
 
-  const sessionOf = (connection: Parameters<typeof createSession>[0]) => createSession(connection, server);
-  const read = rereading(sessionOf({ run: (text, parameters = []) => pool.query(text, parameters) }));
+  const sessionOf = (connection: Connection) => copySession(connection, server);
+  const read = rereading(
+    createSession({ run: (text, parameters = []) => pool.query(text, parameters) }, server),
+  );
 
   return {
     dialect,

@@ -2,15 +2,16 @@
 import type { CompiledQuery } from 'kysely';
 import {
   type Addition,
-  atOnce,
   type Late,
   type Left,
   runEndings,
+  type WriteRows,
   writeAdditions,
   writeLate,
 } from '../counters.ts';
 import type { Session, Transaction } from '../database.ts';
 import type { Connection, Result } from './connection.ts';
+import { type CopySession, copyNew, mayBeCopied, writeRows } from './copy.ts';
 import { translate } from './errors.ts';
 
 /** Says, when a transaction fails, whether it may have been committed. */
@@ -53,27 +54,20 @@ export interface Leftovers {
 export const nothingLeft = (): Leftovers => ({ late: [], items: [], additions: [], effects: [] });
 
 /** Writes what is left for the end, of all together. */
-export async function writeLeftovers(session: Session, all: readonly Leftovers[]): Promise<void> {
-  const late = writeLate(
-    session,
-    all.flatMap(left => left.late),
-    atOnce,
-  );
-  // Sent behind the rows, without waiting for them.
-  const items = runEndings(
-    session,
-    all.flatMap(left => left.items),
-  );
-  await Promise.all([late, items]);
-  await writeAdditions(
-    session,
-    all.flatMap(({ additions }) => additions),
-    atOnce,
-  );
+export async function writeLeftovers(session: CopySession, all: readonly Leftovers[]): Promise<void> {
+  const write: WriteRows = parts => writeRows(session, parts);
+  const late = all.flatMap(left => left.late);
+  const written = writeLate(late, write);
+  // What follows is sent behind the rows without waiting for them, unless a COPY has the connection to itself.
+  if (mayBeCopied(late)) await written;
+  const items = all.flatMap(left => left.items);
+  await Promise.all([written, runEndings(session, items)]);
+  const additions = all.flatMap(left => left.additions);
+  await writeAdditions(additions, write);
 }
 
 /** The session of one piece of work. @param left is given what it leaves */
-export function transactionOf(inner: Session, left: Leftovers): Transaction {
+export function transactionOf(inner: CopySession, left: Leftovers): Transaction {
   return {
     ...inner,
     async insert(query) {
@@ -81,11 +75,14 @@ export function transactionOf(inner: Session, left: Leftovers): Transaction {
       if (row === undefined) throw new Error('INSERT … RETURNING gave no row');
       return row.id;
     },
-    async insertMany(query) {
-      const rows = await inner.all(returningId(query));
+    async insertMany(into, rows) {
+      if (mayBeCopied([{ statement: into, rows }])) return copyNew(inner, into, rows);
+      const added: { id: number }[] = [];
+      for (const query of into.statements(rows)) added.push(...(await inner.all(returningId(query))));
       // Ids are given in the order of the rows; RETURNING need not keep it.
-      return rows.map(({ id }) => id).sort((a, b) => a - b);
+      return added.map(({ id }) => id).sort((a, b) => a - b);
     },
+    writeMany: (statement, rows) => writeRows(inner, [{ statement, rows }]),
     add: (counter, amount) => void left.additions.push({ counter, amount }),
     writeDeferred: (statement, rows) => void left.late.push({ statement, rows }),
     atEnd: (ending, item) => void left.items.push({ ending, item }),
@@ -95,7 +92,7 @@ export function transactionOf(inner: Session, left: Leftovers): Transaction {
 
 /** Runs the work of one transaction, and what it has left for its end. */
 export async function complete<T>(
-  inner: Session,
+  inner: CopySession,
   work: (session: Transaction) => Promise<T>,
   left: Leftovers,
 ): Promise<T> {
@@ -123,5 +120,19 @@ export function createSession(connection: Pick<Connection, 'run'>, server: strin
     all,
     first: async query => (await all(query))[0],
     run: async query => (await all(query)).count ?? 0,
+  };
+}
+
+export function copySession(connection: Pick<Connection, 'run' | 'copy'>, server: string): CopySession {
+  return {
+    ...createSession(connection, server),
+    async copy(table, columns, data) {
+      const names = columns.map(name => `"${name}"`).join(', ');
+      try {
+        await connection.copy(`copy "${table}" (${names}) from stdin`, data);
+      } catch (error) {
+        throw translate(error, server);
+      }
+    },
   };
 }

@@ -21,6 +21,8 @@ export interface DialectWords {
   compact(): Part[];
   /** Takes a position and the words with spaces between, `size` times; puts the document in its old one's place. */
   insert(size: number): Part;
+  /** The columns into which the same can be copied as it is, where no document is in its place; undefined for none. */
+  readonly copied?: readonly string[];
   remove(position: Part): Part;
   /** Removes all documents, and the words kept of them. */
   clear(): Part[];

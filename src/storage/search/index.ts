@@ -91,6 +91,8 @@ export function searchIndex(database: Pick<Database, 'build' | 'dialect'>): Sear
     size => dialect.insert(size).compile(build),
     ([position]) => position,
   );
+  /** New documents need not look for old ones in their places. */
+  const added = dialect.copied === undefined ? {} : { columns: dialect.copied };
   const removals = bulk(table, [1], () => dialect.remove(sql`${null}`).compile(build));
 
   const row = (type: SearchType, id: number, entries: readonly string[]) => [
@@ -122,7 +124,7 @@ export function searchIndex(database: Pick<Database, 'build' | 'dialect'>): Sear
           rows.push(row(type, document.id, entries));
         }
       }
-      for (const statement of inserts.statements(rows)) await session.run(statement);
+      await session.writeMany({ ...inserts, ...added }, rows);
     },
 
     async change(session, type, before, after) {

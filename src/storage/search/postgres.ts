@@ -69,6 +69,8 @@ export const postgresWords: DialectWords = {
     return sql`insert into search_index (position, words) values ${sql.join(Array.from({ length: size }, () => row))}
       on conflict (position) do update set words = excluded.words`;
   },
+  // Words hold nothing that the text of a tsvector has a meaning for.
+  copied: ['position', 'words'],
   remove: position => sql`delete from search_index where position = ${position}`,
   clear: () => [sql`delete from search_index`, sql`delete from search_spellings`],
   entries: readEntries,

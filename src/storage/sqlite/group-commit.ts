@@ -1,15 +1,16 @@
 /** Group commit on SQLite's one writer: many transactions, one flush of the log, durability unchanged. */
 import { SQLiteError } from 'bun:sqlite';
+import type { Bulk } from '../bulk.ts';
 import {
   type Addition,
   type Left as Item,
   type Late,
-  oneByOne,
   runEndings,
+  type WriteRows,
   writeAdditions,
   writeLate,
 } from '../counters.ts';
-import { StorageError, type Transaction } from '../database.ts';
+import { type Session, StorageError, type Transaction } from '../database.ts';
 import type { Connected } from './connected.ts';
 import { translate } from './connection.ts';
 import type { Place } from './files/identity.ts';
@@ -124,9 +125,12 @@ async function runGroup(writer: Connected, group: readonly Job[]): Promise<(() =
   const late = results.flatMap(result => result.late);
   const additions = results.flatMap(result => result.additions);
   const items = results.flatMap(result => result.items);
-  await writeLate(writer.session, late, oneByOne);
+  const write: WriteRows = async parts => {
+    for (const { statement, rows } of parts) await writeMany(writer.session, statement, rows);
+  };
+  await writeLate(late, write);
   await runEndings(writer.session, items);
-  await writeAdditions(writer.session, additions, oneByOne);
+  await writeAdditions(additions, write);
   return results.map(({ settle }) => settle);
 }
 
@@ -220,12 +224,22 @@ function transaction(writer: Connected, left: Left, isOpen: () => boolean): Tran
       left.hasWritten = true;
       return id;
     },
-    async insertMany(query, count) {
+    async insertMany(into, rows) {
       check();
-      // One statement of the only writer gives ids one after another, and the last row's is told.
-      const last = writer.insert(query);
+      const ids: number[] = [];
+      for (const query of into.statements(rows)) {
+        // One statement of the only writer gives ids one after another, and the last row's is told.
+        const last = writer.insert(query);
+        left.hasWritten = true;
+        const count = query.parameters.length / into.columns.length;
+        for (let id = last - count + 1; id <= last; id++) ids.push(id);
+      }
+      return ids;
+    },
+    async writeMany(statement, rows) {
+      check();
       left.hasWritten = true;
-      return Array.from({ length: count }, (_, index) => last - count + 1 + index);
+      await writeMany(session, statement, rows);
     },
     add(counter, amount) {
       check();
@@ -244,6 +258,14 @@ function transaction(writer: Connected, left: Left, isOpen: () => boolean): Tran
       left.effects.push(effect);
     },
   };
+}
+
+async function writeMany(
+  session: Session,
+  statement: Bulk,
+  rows: readonly (readonly unknown[])[],
+): Promise<void> {
+  for (const query of statement.statements(rows)) await session.run(query);
 }
 
 /** Whether a statement that gives rows changes none; an INSERT … RETURNING does. */

@@ -5,6 +5,7 @@
  */
 import { type CompiledQuery, type RawBuilder, sql } from 'kysely';
 import type { Cause, Outbox } from '../../../events/outbox.ts';
+import { bulkInsert } from '../../../storage/bulk.ts';
 import type { Database, Session, Transaction } from '../../../storage/database.ts';
 import { momentOfChange } from '../../../storage/moments.ts';
 import { prepared } from '../../../storage/prepared.ts';
@@ -44,7 +45,7 @@ export function productImporter(database: Database, outbox: Outbox): ProductImpo
   const totals = productTotals(database);
   const search = searchIndex(database);
   const writeTags = productTags(database);
-  const inserts = insertSizes.map(size => ({ size, query: insertOf(database, size) }));
+  const insert = bulkInsert(build, 'products', insertSizes, columnNames);
   const update = updateOf(database);
   const created = createdEvents(database);
   const anyProduct = sql<{ id: number }>`select id from products limit 1`.compile(build);
@@ -90,14 +91,8 @@ export function productImporter(database: Database, outbox: Outbox): ProductImpo
         'prepared' in create ? create.prepared.row : rowOf(create.fields, now),
       );
       const totalled = rows.map(({ status, category }) => ({ status, category, change: 1 }));
-      const ids: number[] = [];
-      for (const { size, query } of inserts) {
-        const end = rows.length - (rows.length % size);
-        for (let start = 0; start < end; start += size) {
-          ids.push(...(await session.insertMany(query(rows.slice(start, start + size)), size)));
-        }
-        rows.splice(0, end);
-      }
+      const values = rows.map(row => columnNames.map(name => row[name]));
+      const ids = await session.insertMany(insert, values);
       await created(session, ids, cause);
       const documents = creates.map((create, index) => {
         const id = ids[index] ?? 0;
@@ -155,21 +150,6 @@ const columns: { readonly [Column in keyof ProductRow]: true } = {
 };
 // Boundary: Object.keys types its result as string[]; the record above has these keys and no others.
 const columnNames = Object.keys(columns) as (keyof ProductRow)[];
-
-/** One INSERT of `size` rows, compiled once. */
-function insertOf(
-  { build }: Database,
-  size: number,
-): (rows: readonly ProductRow[]) => CompiledQuery<unknown> {
-  const row = sql`(${sql.join(columnNames.map(() => null))})`;
-  const template = sql`insert into products (${sql.join(columnNames.map(name => sql.ref(name)))})
-    values ${sql.join(Array.from({ length: size }, () => row))}`.compile(build);
-  return rows => {
-    const parameters: unknown[] = [];
-    for (const values of rows) for (const name of columnNames) parameters.push(values[name]);
-    return { ...template, parameters };
-  };
-}
 
 function updateOf({ build }: Database) {
   type Values = { [Column in keyof ProductRow]: ProductRow[Column] } & { id: number };

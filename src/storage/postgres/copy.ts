@@ -1,0 +1,71 @@
+/** Very many rows by COPY: the server parses no statement and plans nothing, and the driver binds no parameters. */
+import { CompiledQuery } from 'kysely';
+import type { Bulk, BulkInsert } from '../bulk.ts';
+import type { Late } from '../counters.ts';
+import type { Session } from '../database.ts';
+
+/** Where rows can be copied to, too. */
+export interface CopySession extends Session {
+  /** @param data rows in COPY's text format */
+  copy(table: string, columns: readonly string[], data: string): Promise<void>;
+}
+
+/** Rows from which on a COPY costs less than statements that have been prepared. */
+const manyRows = 200;
+
+/** All statements are sent at once, which saves round trips; a COPY has the connection to itself. */
+export async function writeRows(session: CopySession, parts: readonly Late[]): Promise<void> {
+  const sent: Promise<unknown>[] = [];
+  for (const { statement, rows } of parts) {
+    if (isMany(statement, rows)) {
+      await Promise.all(sent.splice(0));
+      await session.copy(statement.table, statement.columns, copyText(rows));
+    } else for (const query of statement.statements(rows)) sent.push(session.run(query));
+  }
+  await Promise.all(sent);
+}
+
+const isMany = (statement: Bulk, rows: readonly unknown[]): statement is BulkInsert =>
+  statement.columns !== undefined && rows.length >= manyRows;
+
+export const mayBeCopied = (parts: readonly Late[]): boolean =>
+  parts.reduce((sum, { rows }) => sum + rows.length, 0) >= manyRows;
+
+/** New rows of a table with an id: their ids, which are taken before since a COPY gives none back. */
+export async function copyNew(
+  session: CopySession,
+  { table, columns }: BulkInsert,
+  rows: readonly (readonly unknown[])[],
+): Promise<number[]> {
+  const sequence = `select nextval(pg_get_serial_sequence($1, 'id'))::integer as id from generate_series(1, $2::integer)`;
+  // Boundary: the statement's text says what its rows are.
+  const taken = await session.all(
+    CompiledQuery.raw(sequence, [table, rows.length]) as CompiledQuery<{ id: number }>,
+  );
+  const ids = taken.map(({ id }) => id);
+  const numbered = rows.map((row, index) => [ids[index], ...row]);
+  await session.copy(table, ['id', ...columns], copyText(numbered));
+  return ids;
+}
+
+/** Rows in COPY's text format: a line each, with tabs between the values. */
+function copyText(rows: readonly (readonly unknown[])[]): string {
+  let text = '';
+  for (const row of rows) {
+    for (let index = 0; index < row.length; index++) {
+      if (index > 0) text += '\t';
+      text += copyValue(row[index]);
+    }
+    text += '\n';
+  }
+  return text;
+}
+
+const special = /[\\\n\r\t]/;
+const escapes: Readonly<Record<string, string>> = { '\\': '\\\\', '\n': '\\n', '\r': '\\r', '\t': '\\t' };
+
+function copyValue(value: unknown): string {
+  if (value === null) return '\\N';
+  if (typeof value !== 'string') return String(value);
+  return special.test(value) ? value.replace(/[\\\n\r\t]/g, character => escapes[character] ?? '') : value;
+}
