@@ -11,26 +11,56 @@ import { productTotals, type TotalChange } from '../src/storage/totals.ts';
 import { random } from './random.ts';
 
 export const categories = [
+  'art',
+  'baby',
+  'bags',
+  'baking',
+  'balcony',
   'bath',
   'bedroom',
+  'blankets',
   'books',
   'cameras',
+  'camping',
+  'candles',
+  'cleaning',
+  'clocks',
+  'curtains',
   'cycling',
   'decoration',
+  'dining',
   'garden',
+  'fitness',
+  'furniture',
+  'garage',
   'games',
+  'glasses',
+  'heating',
+  'jewellery',
   'kitchen',
+  'laundry',
   'lighting',
+  'luggage',
+  'mirrors',
   'music',
   'office',
   'outdoor',
+  'painting',
+  'paper',
   'pets',
   'phones',
+  'plants',
+  'rugs',
+  'sewing',
   'shoes',
   'sports',
+  'stationery',
   'storage',
+  'textiles',
   'tools',
   'toys',
+  'travel',
+  'watches',
 ] as const;
 
 const materials = ['walnut', 'oak', 'steel', 'linen', 'glass', 'cotton', 'copper', 'ceramic'] as const;
@@ -57,7 +87,7 @@ export interface MadeProduct {
   readonly createdAt: number;
 }
 
-/** The product with this number, from 1: 20 categories, prices with cents, one in twenty archived. */
+/** The product with this number, from 1: 50 categories, prices with cents, one in twenty archived. */
 export function productNumber(number: number): MadeProduct {
   const { integer, pick } = random(number * 7919);
   const material = pick(materials);

@@ -9,8 +9,8 @@ export interface Load {
   readonly port: number;
   /** The bytes of the request with this number; called once for each request that is sent. */
   readonly request: (index: number) => Uint8Array;
-  /** What every answer must have; any other ends the run. */
-  readonly status: number;
+  /** Of which every answer must have one; any other ends the run. */
+  readonly statuses: readonly number[];
   readonly connections: number;
   readonly milliseconds: number;
 }
@@ -59,7 +59,7 @@ export async function runLoad(load: Load): Promise<LoadResult> {
   const handler = {
     data(socket: Socket<Waiting>, chunk: Buffer) {
       try {
-        if (receive(socket.data, chunk, load.status)) complete(socket);
+        if (receive(socket.data, chunk, load.statuses)) complete(socket);
       } catch (error) {
         reject(error);
       }
@@ -87,7 +87,7 @@ export async function runLoad(load: Load): Promise<LoadResult> {
 }
 
 /** @returns whether the answer is complete; @throws Error when it is not the expected one */
-function receive(waiting: Waiting, chunk: Buffer, status: number): boolean {
+function receive(waiting: Waiting, chunk: Buffer, statuses: readonly number[]): boolean {
   if (waiting.missing !== undefined) {
     waiting.missing -= chunk.length;
   } else {
@@ -99,8 +99,8 @@ function receive(waiting: Waiting, chunk: Buffer, status: number): boolean {
     }
     const head = bytes.toString('latin1', 0, end);
     const got = Number(head.slice(9, 12));
-    if (got !== status)
-      throw new Error(`Answer ${got}, expected ${status}: ${bytes.toString().slice(0, 600)}`);
+    if (!statuses.includes(got))
+      throw new Error(`Answer ${got}, expected ${statuses.join(' or ')}: ${bytes.toString().slice(0, 600)}`);
     waiting.head = noBytes;
     waiting.missing = end + headEnd.length + bodyLength(head, got) - bytes.length;
   }

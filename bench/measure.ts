@@ -1,4 +1,5 @@
 /** Rounds of measurements, interleaved: A B C A B C …, so that what disturbs the machine disturbs all alike. */
+import { hitRates, readCaches } from './hits.ts';
 import { type LoadResult, runLoad } from './load.ts';
 import { cpuSeconds } from './processes.ts';
 import { type Summary, summary } from './statistics.ts';
@@ -8,10 +9,12 @@ export interface Subject {
   readonly name: string;
   readonly port: number;
   readonly pid: number;
-  readonly status: number;
+  readonly statuses: readonly number[];
   readonly connections: number;
   /** CPU of the database's own processes; undefined where it has none, or they cannot be seen. */
   readonly databaseCpu: () => number | undefined;
+  /** Whether it tells how often its caches could answer. */
+  readonly tellsHits: boolean;
   /** Makes the requests of a round, before the clock runs. */
   requests(round: number): Promise<(index: number) => Uint8Array>;
 }
@@ -23,12 +26,15 @@ export interface Measured {
   readonly database: Summary | undefined;
   readonly both: Summary;
   readonly perSecond: Summary;
+  /** Shares of products and lists that were cached in the last round, where the server tells. */
+  readonly hits: string;
 }
 
 interface Sample {
   readonly service: number;
   readonly database: number | undefined;
   readonly perSecond: number;
+  readonly hits: string;
 }
 
 export interface RoundOptions {
@@ -56,20 +62,24 @@ export async function measure(subjects: readonly Subject[], options: RoundOption
 }
 
 async function measureOnce(subject: Subject, round: number, milliseconds: number): Promise<Sample> {
-  const { port, status, connections, pid } = subject;
+  const { port, statuses, connections, pid } = subject;
   const request = await subject.requests(round);
+  const caches = async () => (subject.tellsHits ? readCaches(port) : new Map<string, number>());
+  const cached = await caches();
   const service = cpuSeconds(pid);
   const database = subject.databaseCpu();
   let result: LoadResult;
   try {
-    result = await runLoad({ port, request, status, connections, milliseconds });
+    result = await runLoad({ port, request, statuses, connections, milliseconds });
   } catch (error) {
     throw new Error(`${subject.name}: ${error instanceof Error ? error.message : error}`, { cause: error });
   }
   const after = subject.databaseCpu();
   const each = (seconds: number) => (seconds * 1_000_000) / result.requests;
+  const used = cpuSeconds(pid) - service;
   return {
-    service: each(cpuSeconds(pid) - service),
+    service: each(used),
+    hits: hitRates(cached, await caches()),
     database: database === undefined || after === undefined ? undefined : each(after - database),
     perSecond: result.requests / result.seconds,
   };
@@ -83,5 +93,6 @@ function summarise(subject: Subject, samples: readonly Sample[]): Measured {
     database: database.length === 0 ? undefined : summary(database),
     both: summary(samples.map(sample => sample.service + (sample.database ?? 0))),
     perSecond: summary(samples.map(sample => sample.perSecond)),
+    hits: samples.at(-1)?.hits ?? '–',
   };
 }

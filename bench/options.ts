@@ -18,8 +18,8 @@ const names = [...scenarios.map(({ name }) => name), ...extras];
 
 export const help = `Usage: npm run bench -- [OPTIONS]
 
-Measures the service beside a bare node:http and a bare Bun.serve in one run: CPU µs per request and
-requests/s, as tables in Markdown. Prepared databases are kept in the system's folder for temporary files.
+Measures the service beside a bare node:http, a bare Bun.serve and, where it is present with its packages, the
+reference service in one run: CPU µs per request and requests/s, as tables in Markdown. Prepared databases are kept in the system's folder for temporary files.
 
   --sizes N,…        products in the database (10000,50000,1000000)
   --databases NAME,… ${databaseKinds.join(', ')} (both); BENCH_DATABASE_URL names a PostgreSQL of your own

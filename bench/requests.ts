@@ -7,20 +7,30 @@ import { type DatabaseKind, postgresCopy, sqliteCopy } from './databases.ts';
 import { type Measured, measure, type Subject } from './measure.ts';
 import type { Options } from './options.ts';
 import type { PostgresServer } from './postgres.ts';
+import {
+  findReference,
+  referenceOnPostgres,
+  referenceOnSqlite,
+  referenceToken,
+  startReference,
+} from './reference.ts';
 import { get, type Scenario, scenarios } from './scenarios.ts';
 import { type RunningServer, signIn, startBareBun, startBareNode, startService } from './servers.ts';
 import { markdownTable, spread, thousands } from './statistics.ts';
 
 /** A running service and what it runs on. */
 interface Instance {
+  readonly service: 'catalog' | 'reference';
   readonly kind: DatabaseKind;
   readonly size: number;
   readonly server: RunningServer;
+  token(): Promise<string>;
   readonly databaseCpu: () => number | undefined;
 }
 
 interface Line {
   readonly scenario: string;
+  readonly service: Instance['service'];
   readonly kind: DatabaseKind;
   readonly size: number;
   readonly measured: Measured;
@@ -50,7 +60,7 @@ export async function measureRequests(
         { ...options, progress },
       );
       if (lines === undefined) continue;
-      if (!writes) reads.push(...lines.service);
+      if (!writes) reads.push(...lines.service.filter(({ service }) => service === 'catalog'));
       tables.push(costTable(lines.bare, lines.service));
     }
     return [...tables, ...growthTable(reads)].join('\n\n');
@@ -74,9 +84,10 @@ async function bareSubjects(logs: string, cleanup: (() => Promise<void>)[]): Pro
       name,
       port,
       pid,
-      status: 200,
+      statuses: [200],
       connections: bareConnections,
       databaseCpu: () => undefined,
+      tellsHits: false,
       requests,
     };
   });
@@ -98,7 +109,19 @@ async function startAll(
       cleanup.push(database.remove);
       const server = await startService(database.settings, join(logs, `${kind}-${size}`));
       cleanup.push(server.stop);
-      instances.push({ kind, size, server, databaseCpu: () => onServer?.cpuSeconds() });
+      const databaseCpu = () => onServer?.cpuSeconds();
+      const token = () => signIn(server.port);
+      instances.push({ service: 'catalog', kind, size, server, token, databaseCpu });
+      const reference = findReference(kind, progress);
+      if (reference === undefined) continue;
+      const made = await (onServer === undefined
+        ? referenceOnSqlite(size)
+        : referenceOnPostgres(onServer, size));
+      cleanup.push(made.remove);
+      const peer = await startReference(reference, made.settings, join(logs, `reference-${kind}-${size}`));
+      cleanup.push(peer.stop);
+      const peerToken = async () => referenceToken();
+      instances.push({ service: 'reference', kind, size, server: peer, token: peerToken, databaseCpu });
     }
   }
   return instances;
@@ -111,11 +134,18 @@ async function measureAll(
   options: Options & { progress: (text: string) => void },
 ) {
   if (chosen.length === 0) return undefined;
-  const parts: { scenario: string; kind: DatabaseKind; size: number; subject: Subject }[] = [];
+  const parts: (Omit<Line, 'measured'> & { subject: Subject })[] = [];
   for (const scenario of chosen) {
     for (const instance of instances) {
-      const { kind, size } = instance;
-      parts.push({ scenario: scenario.name, kind, size, subject: await subjectOf(scenario, instance) });
+      const { service, kind, size } = instance;
+      if (service === 'reference' && scenario.reference !== true) continue;
+      parts.push({
+        scenario: scenario.name,
+        service,
+        kind,
+        size,
+        subject: await subjectOf(scenario, instance),
+      });
     }
   }
   const measured = await measure([...bare, ...parts.map(({ subject }) => subject)], options);
@@ -128,19 +158,20 @@ async function measureAll(
 
 async function subjectOf(
   scenario: Scenario,
-  { kind, size, server, databaseCpu }: Instance,
+  { service, kind, size, server, databaseCpu, token }: Instance,
 ): Promise<Subject> {
   const { port, pid } = server;
-  const make = await scenario.prepare({ port, size }, await signIn(port));
+  const make = await scenario.prepare({ port, size }, await token());
   return {
-    name: `${scenario.name}, ${kind}, ${thousands(size)} products`,
+    name: `${scenario.name}, ${service}, ${kind}, ${thousands(size)} products`,
     port,
     pid,
-    status: scenario.status,
+    statuses: scenario.statuses,
     connections: scenario.connections,
     databaseCpu,
+    tellsHits: service === 'catalog',
     // A token of its own for each round: a run may last longer than a token.
-    requests: async round => make(round, await signIn(port)),
+    requests: async round => make(round, await token()),
   };
 }
 
@@ -151,7 +182,8 @@ function costTable(bare: readonly Measured[], lines: readonly Line[]): string {
     name: string,
     where: string,
     size: string,
-    { service, database, both, perSecond }: Measured,
+    { service, database, both, perSecond, hits }: Measured,
+    peer?: number,
   ) => [
     name,
     where,
@@ -160,6 +192,8 @@ function costTable(bare: readonly Measured[], lines: readonly Line[]): string {
     database === undefined ? '–' : spread(database),
     ratio(both.median, node),
     ratio(both.median, bun),
+    ratio(both.median, peer),
+    hits,
     thousands(perSecond.median),
   ];
   return markdownTable([
@@ -171,11 +205,26 @@ function costTable(bare: readonly Measured[], lines: readonly Line[]): string {
       'database CPU µs',
       '× node:http',
       '× Bun.serve',
+      '× reference',
+      'cached: one, list',
       'requests/s',
     ],
     ...bare.map(measured => row(measured.subject.name, '–', '–', measured)),
-    ...lines.map(({ scenario, kind, size, measured }) => row(scenario, kind, thousands(size), measured)),
+    ...lines.map(line => {
+      const { scenario, service, kind, size, measured } = line;
+      const name = service === 'catalog' ? scenario : `${scenario}, ${service}`;
+      return row(name, kind, thousands(size), measured, peerOf(lines, line));
+    }),
   ]);
+}
+
+/** What the reference service takes for the same. */
+function peerOf(lines: readonly Line[], { scenario, service, kind, size }: Line): number | undefined {
+  if (service === 'reference') return undefined;
+  return lines.find(
+    line =>
+      line.service === 'reference' && line.scenario === scenario && line.kind === kind && line.size === size,
+  )?.measured.both.median;
 }
 
 /** How the cost grows from the smallest catalog to the largest; nothing when there is one size only. */

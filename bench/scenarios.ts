@@ -10,8 +10,10 @@ interface Target {
 
 export interface Scenario {
   readonly name: string;
-  readonly status: number;
+  readonly statuses: readonly number[];
   readonly connections: number;
+  /** Whether the reference service answers it too. */
+  readonly reference?: true;
   /** Whether it changes the data; such scenarios run after the others. */
   readonly writes?: boolean;
   /** Looks up what the requests will need, and checks that the service answers them right. */
@@ -22,6 +24,8 @@ export interface Scenario {
 type MakeRequests = (round: number, token: string) => (index: number) => Uint8Array;
 
 const connections = 32;
+/** Rounds of `mixed` create other products than those of `create`. */
+const mixedRounds = 1000;
 const distinct = 10_000;
 const perPage = 20;
 /** Part of the links in a list, and so of its entity tag: the same however a request is sent. */
@@ -39,9 +43,9 @@ export function get(path: string, token: string, header = ''): Uint8Array {
   );
 }
 
-function post(path: string, token: string, body: string): Uint8Array {
+function send(method: string, path: string, token: string, body: string): Uint8Array {
   return Buffer.from(
-    `POST ${path} HTTP/1.1\r\nHost: ${host}\r\nAccept: application/json\r\nAuthorization: Bearer ${token}\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+    `${method} ${path} HTTP/1.1\r\nHost: ${host}\r\nAccept: application/json\r\nAuthorization: Bearer ${token}\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
   );
 }
 
@@ -83,7 +87,7 @@ function expect(condition: boolean, what: string): void {
   if (!condition) throw new Error(`The service answered wrong: ${what}`);
 }
 
-/** All 320 lists of one category and status in one of the orders: their first pages. */
+/** All 800 lists of one category and status in one of the orders: their first pages. */
 function filteredList(draw: Random): string {
   const status = draw.integer(1, 20) === 1 ? 'archived' : 'active';
   return `/v1/products?category=${draw.pick(categories)}&status=${status}&sort=${draw.pick(sorts)}&order=${draw.pick(orders)}`;
@@ -185,7 +189,41 @@ async function creates(target: Target): Promise<MakeRequests> {
   return (round, token) => index => {
     const { fields } = productNumber(round * 1_000_003 + index);
     const body = { ...fields, sku: `NEW-${run}-${round}-${index}` };
-    return post('/v1/products', token, JSON.stringify(body));
+    return send('POST', '/v1/products', token, JSON.stringify(body));
+  };
+}
+
+/** Another price for any product. */
+function update(draw: Random, target: Target, token: string): Uint8Array {
+  return send(
+    'PATCH',
+    oneOf(draw, target),
+    token,
+    JSON.stringify({ price: draw.integer(100, 100_000) / 100 }),
+  );
+}
+
+async function updates(target: Target, token: string): Promise<MakeRequests> {
+  await checkOne(target, token);
+  return (round, current) => {
+    const draw = random(round * 104_729 + 5);
+    return () => update(draw, target, current);
+  };
+}
+
+/** 60 % get one, 30 % list a category by price, 5 % update, 5 % create; nothing is made before it is drawn. */
+async function mixed(target: Target, token: string): Promise<MakeRequests> {
+  await checkList(target, token);
+  const create = await creates(target);
+  return (round, current) => {
+    const draw = random(round * 104_729 + 7);
+    const createIn = create(round + mixedRounds, current);
+    return index => {
+      const kind = draw.integer(1, 100);
+      if (kind <= 60) return get(oneOf(draw, target), current);
+      if (kind <= 90) return get(`/v1/products?category=${draw.pick(categories)}&sort=price`, current);
+      return kind <= 95 ? update(draw, target, current) : createIn(index);
+    };
   };
 }
 
@@ -213,7 +251,7 @@ async function orderCreates(target: Target): Promise<MakeRequests> {
   return (round, token) => {
     const draw = random(round * 104_729 + 3);
     const path = `/v1/users/${userOf(token)}/orders`;
-    return cycle(Array.from({ length: distinct }, () => post(path, token, orderBody(draw, target))));
+    return cycle(Array.from({ length: distinct }, () => send('POST', path, token, orderBody(draw, target))));
   };
 }
 
@@ -243,16 +281,24 @@ async function orderReads(target: Target, token: string): Promise<MakeRequests> 
 const oneOf = (draw: Random, { size }: Target) => `/v1/products/${draw.integer(1, size)}`;
 
 export const scenarios: readonly Scenario[] = [
-  { name: 'get-one', status: 200, connections, prepare: reading(oneOf, checkOne) },
-  { name: '304', status: 304, connections, prepare: revalidating(1000, oneOf) },
-  { name: 'list', status: 200, connections, prepare: reading(filteredList, checkList) },
-  { name: 'list-304', status: 304, connections, prepare: revalidating(300, filteredList) },
-  { name: 'list-price-range', status: 200, connections, prepare: reading(priceRange, checkList) },
-  { name: 'deep-cursor', status: 200, connections, prepare: cursorPages },
-  { name: 'deep-offset', status: 200, connections, prepare: reading(deepPage, checkDeepPage) },
-  { name: 'order-read', status: 200, connections, writes: true, prepare: orderReads },
-  { name: 'search-one-word', status: 200, connections, prepare: reading(oneWord, checkSearch) },
-  { name: 'search-rare-word', status: 200, connections, prepare: reading(rareWord, checkSearch) },
-  { name: 'create', status: 201, connections: 64, writes: true, prepare: creates },
-  { name: 'order-create', status: 201, connections: 64, writes: true, prepare: orderCreates },
+  { name: 'get-one', statuses: [200], connections, reference: true, prepare: reading(oneOf, checkOne) },
+  { name: '304', statuses: [304], connections, prepare: revalidating(1000, oneOf) },
+  { name: 'list', statuses: [200], connections, reference: true, prepare: reading(filteredList, checkList) },
+  { name: 'list-304', statuses: [304], connections, prepare: revalidating(300, filteredList) },
+  {
+    name: 'list-price-range',
+    statuses: [200],
+    connections,
+    reference: true,
+    prepare: reading(priceRange, checkList),
+  },
+  { name: 'deep-cursor', statuses: [200], connections, prepare: cursorPages },
+  { name: 'deep-offset', statuses: [200], connections, prepare: reading(deepPage, checkDeepPage) },
+  { name: 'order-read', statuses: [200], connections, writes: true, prepare: orderReads },
+  { name: 'search-one-word', statuses: [200], connections, prepare: reading(oneWord, checkSearch) },
+  { name: 'search-rare-word', statuses: [200], connections, prepare: reading(rareWord, checkSearch) },
+  { name: 'create', statuses: [201], connections: 64, reference: true, writes: true, prepare: creates },
+  { name: 'update', statuses: [200], connections, reference: true, writes: true, prepare: updates },
+  { name: 'mixed', statuses: [200, 201], connections, reference: true, writes: true, prepare: mixed },
+  { name: 'order-create', statuses: [201], connections: 64, writes: true, prepare: orderCreates },
 ];

@@ -43,7 +43,7 @@ export function startBareBun(body: string, errors: string): Promise<RunningServe
   return start([process.execPath, 'bench/baseline-bun.ts'], '/', { BODY: body }, errors);
 }
 
-async function start(
+export async function start(
   cmd: string[],
   health: string,
   settings: Readonly<Record<string, string>>,

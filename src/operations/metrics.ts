@@ -70,6 +70,15 @@ export async function metricsText({
     family('catalog_database_damage_total', 'counter', 'Requests that met damaged data.', [
       ` ${observer.damage()}`,
     ]),
+    family(
+      'catalog_cache_requests_total',
+      'counter',
+      'Requests for what may be cached: served as it was, or made again.',
+      Object.entries(database.changes.uses).flatMap(([cache, { hits, misses }]) => [
+        `{cache="${cache}",result="hit"} ${hits}`,
+        `{cache="${cache}",result="miss"} ${misses}`,
+      ]),
+    ),
     ...queueFamilies(queues, backlog),
     ...(size === undefined
       ? []

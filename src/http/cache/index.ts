@@ -144,7 +144,12 @@ export function cachedLists(
     make: (request: ListRequest) => Promise<MadeList>,
   ): Reply | Promise<Reply> {
     const known = made.get(key) ?? making.get(key);
-    return known === undefined ? makeNow(key, requested(), make) : known.reply;
+    if (known === undefined) {
+      changes.uses.lists.misses += 1;
+      return makeNow(key, requested(), make);
+    }
+    changes.uses.lists.hits += 1;
+    return known.reply;
   }
   return {
     answer(key, requested, make) {
@@ -183,7 +188,12 @@ export function cachedResources<Row extends { readonly id: number }>(
   }
   function answer(id: number): Reply | Promise<Reply> {
     const known = rows.get(id);
-    return known === undefined ? rows.find(id).then(found => shown(found, id)) : shown(known, id);
+    if (known === undefined) {
+      changes.uses.resources.misses += 1;
+      return rows.find(id).then(found => shown(found, id));
+    }
+    changes.uses.resources.hits += 1;
+    return shown(known, id);
   }
   return {
     answer(id) {

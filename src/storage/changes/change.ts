@@ -31,6 +31,11 @@ export interface Collection {
 /** @param changes in their order; undefined when anything may have changed */
 export type Listener = (changes: readonly Change[] | undefined) => void;
 
+export interface CacheUse {
+  hits: number;
+  misses: number;
+}
+
 export interface Changes {
   /**
    * Tells the listeners what has been committed before now. The requests of one turn of the event loop share one look.
@@ -40,4 +45,6 @@ export interface Changes {
   /** The collection's version at the last look: what is cached of it shows that state. */
   version(collection: Collection): number | undefined;
   follow(collection: Collection, listener: Listener): void;
+  /** How often cached responses have been served, for /metrics. */
+  readonly uses: { readonly lists: CacheUse; readonly resources: CacheUse };
 }

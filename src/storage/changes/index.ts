@@ -26,8 +26,8 @@ export interface ChangeRow {
   readonly after: string | null;
 }
 
-/** So many events are read at once at most: after more it costs less to make again what was cached. */
-export const mostEvents = 256;
+/** So many events are read at once at most, those of the largest bulk change: after more all is made again. */
+export const mostEvents = 512;
 
 export interface ChangeSource {
   /** A number that is another when anything has been committed; undefined where that has to be asked. */
@@ -85,6 +85,7 @@ export function changesOf({ state, read, query }: ChangeSource): Changes {
       next ??= lookNext();
       return next;
     },
+    uses: { lists: { hits: 0, misses: 0 }, resources: { hits: 0, misses: 0 } },
     version: ({ name }) => followed.get(name)?.version,
     follow(collection, listener) {
       const known = followed.get(collection.name);

@@ -59,14 +59,16 @@ export function lister<Row>(database: Database, options: ListOptions<Row>): List
     if (lists?.keep(name, list, version) === false) changes.look()?.catch(() => undefined);
   }
 
-  /** What is known of this list in the session's state of the data; counted when it is not known yet. */
-  async function recall(session: Session, request: ListRequest, name: string): Promise<KnownList> {
+  /**
+   * What is known of this list in the session's state of the data; counted when it is not known yet. A copy: what is
+   * found out besides belongs to that state, and is kept with it or not at all.
+   */
+  async function recall(session: Session, request: ListRequest, name: string) {
     const version = collection === undefined ? Number.NaN : await queries.version(session);
     const known = lists?.get(name);
-    if (known !== undefined && isSeen(version)) return { ...known };
-    const list = fresh(request, await totalOf(session, request, version));
-    keep(name, list, version);
-    return list;
+    if (known !== undefined && isSeen(version))
+      return { version, list: { ...known, anchors: new Map(known.anchors) } };
+    return { version, list: fresh(request, await totalOf(session, request, version)) };
   }
 
   /** A page whose place is known, or the first one. Undefined when what is known is not that of the page. */
@@ -98,7 +100,7 @@ export function lister<Row>(database: Database, options: ListOptions<Row>): List
     limit: number,
   ): Promise<Listed<Row> | undefined> {
     const kept = keptTotal?.(request.conditions);
-    if (kept === undefined) return undefined;
+    if (kept === undefined || request.inBackground === true) return undefined;
     const [total, rows] = await Promise.all([
       database.read.first(kept),
       readPage(database.read, request, { limit }, false),
@@ -120,11 +122,13 @@ export function lister<Row>(database: Database, options: ListOptions<Row>): List
     if (found !== undefined) return found;
     const isDeep = offset - nearestTo(offset, lists?.get(name)) > shortlyRead;
     return snapshot(isDeep ? { ...request, inBackground: true } : request, async session => {
-      const state = await recall(session, request, name);
-      const { total } = state;
-      if (offset >= total) return { rows: [], total, hasPrevious: offset > 0, hasNext: false };
-      const start = offset === 0 ? undefined : await anchorAt(session, request, state, offset);
-      return offsetPage(await readPage(session, request, { limit, start }, false), state, offset);
+      const { version, list } = await recall(session, request, name);
+      const isThere = offset < list.total;
+      const start = offset > 0 && isThere ? await anchorAt(session, request, list, offset) : undefined;
+      const rows = isThere ? await readPage(session, request, { limit, start }, false) : [];
+      const page = offsetPage(rows, list, offset);
+      keep(name, list, version);
+      return page;
     });
   }
 
@@ -151,7 +155,10 @@ export function lister<Row>(database: Database, options: ListOptions<Row>): List
     };
     if (!page.count) return { ...(await reading(request, read)), total: undefined };
     return snapshot(request, async session => {
-      const { total } = await recall(session, request, nameOf(request));
+      const name = nameOf(request);
+      const { version, list } = await recall(session, request, name);
+      keep(name, list, version);
+      const { total } = list;
       if (total === 0)
         return { rows: [], total, hasPrevious: !backwards && start !== undefined, hasNext: backwards };
       return { ...(await read(session)), total };

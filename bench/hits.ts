@@ -1,0 +1,19 @@
+/** How often the service's caches could answer, as its own numbers tell. */
+export type CacheNumbers = ReadonlyMap<string, number>;
+
+/** @returns requests per cache and result, by `resources hit` and the like */
+export async function readCaches(port: number): Promise<CacheNumbers> {
+  const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+  const samples = text.matchAll(/^catalog_cache_requests_total\{cache="(\w+)",result="(\w+)"\} (\d+)$/gm);
+  return new Map([...samples].map(([, cache, result, number]) => [`${cache} ${result}`, Number(number)]));
+}
+
+/** The share of hits between two readings, of single products and of lists: `97 %, 82 %`. */
+export function hitRates(before: CacheNumbers, after: CacheNumbers): string {
+  const grown = (name: string) => (after.get(name) ?? 0) - (before.get(name) ?? 0);
+  const shares = ['resources', 'lists'].map(cache => {
+    const all = grown(`${cache} hit`) + grown(`${cache} miss`);
+    return all === 0 ? '–' : `${Math.round((grown(`${cache} hit`) / all) * 100)} %`;
+  });
+  return shares.join(', ');
+}
