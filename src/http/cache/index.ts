@@ -190,13 +190,15 @@ export function cachedResources<Row extends { readonly id: number }>(
     const known = rows.get(id);
     if (known === undefined) {
       changes.uses.resources.misses += 1;
-      return rows.find(id).then(found => shown(found, id));
+      return rows.read(id).then(found => shown(found, id));
     }
     changes.uses.resources.hits += 1;
     return shown(known, id);
   }
   return {
     answer(id) {
+      // What is read now is new without a look.
+      if (rows.get(id) === undefined) return answer(id);
       const looking = changes.look();
       return looking === undefined ? answer(id) : looking.then(() => answer(id));
     },

@@ -17,8 +17,8 @@ export interface CachedRow<Row, Shown> {
 export interface CachedRows<Row extends { readonly id: number }, Shown = unknown> {
   /** The row as it was at the last look, if it is known. */
   get(id: number): CachedRow<Row, Shown> | undefined;
-  /** The same, read when it is not known; undefined when there is no such row. */
-  find(id: number): Promise<CachedRow<Row, Shown> | undefined>;
+  /** Reads a row that is not known, as it is now; undefined when there is none. */
+  read(id: number): Promise<CachedRow<Row, Shown> | undefined>;
   /**
    * Keeps rows that were read in the state of a version.
    * @throws StorageError `damaged` when one of them is no JSON
@@ -83,11 +83,8 @@ export function cachedRows<Row extends { readonly id: number }, Shown>(
 
   return {
     get: id => rows.get(id),
-    async find(id) {
-      const known = rows.get(id);
-      if (known !== undefined) return known;
-      const same = reading.get(id);
-      if (same !== undefined) return same;
+    read(id) {
+      // Not shared with whoever asks later: what was committed between must be seen by that one.
       const promise: Promise<Cached | undefined> = readOnce(id, () => reading.get(id) === promise).finally(
         () => {
           if (reading.get(id) === promise) reading.delete(id);
