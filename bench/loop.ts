@@ -163,7 +163,7 @@ for (const { name, connections, request, status = 200 } of worksOn(large)) {
   await measure(name, async () => {
     const load = {
       port: server.port,
-      status,
+      statuses: [status],
       connections,
       request: () => bytesOf(token, request(++number)),
       milliseconds: secondsEach * 1000,

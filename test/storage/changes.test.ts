@@ -175,6 +175,52 @@ describeOnDatabases('cached responses on %s', kind => {
     }
   });
 
+  test('end where a change shows, and nowhere else', async () => {
+    const [shown, other] = [
+      await addProduct(first, { name: 'Shown', price: 500, category: 'here', tags: ['here'] }),
+      await addProduct(first, { name: 'Other', price: 900, category: 'there' }),
+    ];
+    const reader = replicas[1] ?? first;
+    const { lists } = reader.database.changes.uses;
+    /** Whether the list was made for this request, or the one before. */
+    const isMade = async (filter: string) => {
+      const before = lists.misses;
+      const { status } = await call(reader, { path: `/v1/products?${filter}`, as: 'user' });
+      expect(status).toBe(200);
+      return lists.misses > before;
+    };
+    const change = (changes: object) =>
+      call(first, { method: 'PATCH', path: pathOf(shown), as: 'admin', body: changes });
+    const filters = {
+      category: 'category=here',
+      tag: 'tag=here&sort=price',
+      range: 'minPrice=400&maxPrice=600',
+      cursor: 'category=here&limit=5',
+      elsewhere: 'category=there',
+      dearer: 'minPrice=800',
+      nobody: 'tag=nobody',
+      left: 'sort=id&perPage=2',
+    };
+    for (const [what, made] of [
+      [{}, []],
+      [{ description: 'Another' }, ['category', 'tag', 'range', 'cursor']],
+      [{ price: 550 }, ['category', 'tag', 'range', 'cursor']],
+      [{ price: 850 }, ['category', 'tag', 'range', 'cursor', 'dearer']],
+      [{ category: 'there' }, ['category', 'tag', 'cursor', 'elsewhere', 'dearer']],
+    ] as const) {
+      for (const filter of Object.values(filters)) await isMade(filter);
+      if (Object.keys(what).length > 0) expect((await change(what)).status).toBe(200);
+      const remade: string[] = [];
+      for (const [name, filter] of Object.entries(filters)) if (await isMade(filter)) remade.push(name);
+      expect([what, remade]).toEqual([what, [...made]]);
+    }
+    const { resources } = reader.database.changes.uses;
+    const misses = resources.misses;
+    for (const { id } of [shown, other, shown]) await call(reader, { path: pathOf({ id }), as: 'user' });
+    // Both are known from lists, and what was written from its event.
+    expect(resources.misses).toBe(misses);
+  });
+
   test('are never older than what was acknowledged before, while writes go on', async () => {
     const category = 'counted';
     const made = await Promise.all(
@@ -183,7 +229,7 @@ describeOnDatabases('cached responses on %s', kind => {
     const acknowledged = new Map(made.map(({ id, price }) => [id, price]));
     let isWriting = true;
     const write = async ({ id }: Product, index: number) => {
-      for (let price = 10; price < 50; price++) {
+      for (let price = 10; price < 30; price++) {
         const service = replicas[(index + price) % 2] ?? first;
         const { status } = await call(service, {
           method: 'PATCH',

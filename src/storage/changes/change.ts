@@ -31,7 +31,7 @@ export interface Collection {
 /** @param changes in their order; undefined when anything may have changed */
 export type Listener = (changes: readonly Change[] | undefined) => void;
 
-export interface CacheUse {
+interface CacheUse {
   hits: number;
   misses: number;
 }
