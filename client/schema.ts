@@ -2152,10 +2152,10 @@ export interface components {
          *         "lastPage": 1
          *       },
          *       "links": {
-         *         "first": "https://shop.example/v1/products",
-         *         "last": "https://shop.example/v1/products",
-         *         "prev": "https://shop.example/v1/products",
-         *         "next": "https://shop.example/v1/products"
+         *         "first": "https://shop.example/v1/keys?page=1",
+         *         "last": "https://shop.example/v1/keys?page=1",
+         *         "prev": null,
+         *         "next": null
          *       }
          *     }
          */
@@ -2326,16 +2326,18 @@ export interface components {
          *       "updatedAt": "2026-01-15T09:30:00.000Z",
          *       "_links": {
          *         "self": {
-         *           "href": "https://shop.example/v1/orders/1"
+         *           "href": "https://shop.example/v1/articles/1"
          *         },
          *         "author": {
-         *           "href": "https://shop.example/v1/orders/1"
+         *           "href": "https://shop.example/v1/users/1"
          *         },
          *         "edit": {
-         *           "href": "https://shop.example/v1/orders/1"
+         *           "href": "https://shop.example/v1/articles/1",
+         *           "method": "PATCH"
          *         },
          *         "delete": {
-         *           "href": "https://shop.example/v1/orders/1"
+         *           "href": "https://shop.example/v1/articles/1",
+         *           "method": "DELETE"
          *         }
          *       },
          *       "_embedded": {}
@@ -2428,10 +2430,10 @@ export interface components {
          *         "lastPage": 1
          *       },
          *       "links": {
-         *         "first": "https://shop.example/v1/products",
-         *         "last": "https://shop.example/v1/products",
-         *         "prev": "https://shop.example/v1/products",
-         *         "next": "https://shop.example/v1/products"
+         *         "first": "https://shop.example/v1/articles?page=1",
+         *         "last": "https://shop.example/v1/articles?page=1",
+         *         "prev": null,
+         *         "next": null
          *       }
          *     }
          */
@@ -2451,19 +2453,13 @@ export interface components {
          *       },
          *       "_links": {
          *         "self": {
-         *           "href": "https://shop.example/v1/orders/1"
+         *           "href": "https://shop.example/v1/articles"
          *         },
          *         "first": {
-         *           "href": "https://shop.example/v1/orders/1"
+         *           "href": "https://shop.example/v1/articles?page=1"
          *         },
          *         "last": {
-         *           "href": "https://shop.example/v1/orders/1"
-         *         },
-         *         "prev": {
-         *           "href": "https://shop.example/v1/orders/1"
-         *         },
-         *         "next": {
-         *           "href": "https://shop.example/v1/orders/1"
+         *           "href": "https://shop.example/v1/articles?page=1"
          *         }
          *       },
          *       "_embedded": {
@@ -2484,16 +2480,18 @@ export interface components {
          *             "updatedAt": "2026-01-15T09:30:00.000Z",
          *             "_links": {
          *               "self": {
-         *                 "href": "https://shop.example/v1/orders/1"
+         *                 "href": "https://shop.example/v1/articles/1"
          *               },
          *               "author": {
-         *                 "href": "https://shop.example/v1/orders/1"
+         *                 "href": "https://shop.example/v1/users/1"
          *               },
          *               "edit": {
-         *                 "href": "https://shop.example/v1/orders/1"
+         *                 "href": "https://shop.example/v1/articles/1",
+         *                 "method": "PATCH"
          *               },
          *               "delete": {
-         *                 "href": "https://shop.example/v1/orders/1"
+         *                 "href": "https://shop.example/v1/articles/1",
+         *                 "method": "DELETE"
          *               }
          *             },
          *             "_embedded": {}
@@ -2617,19 +2615,21 @@ export interface components {
          *       "updatedAt": "2026-01-15T09:30:00.000Z",
          *       "_links": {
          *         "self": {
-         *           "href": "https://shop.example/v1/orders/1"
+         *           "href": "https://shop.example/v1/comments/1"
          *         },
          *         "post": {
-         *           "href": "https://shop.example/v1/orders/1"
+         *           "href": "https://shop.example/v1/posts/1"
          *         },
          *         "author": {
-         *           "href": "https://shop.example/v1/orders/1"
+         *           "href": "https://shop.example/v1/users/1"
          *         },
          *         "edit": {
-         *           "href": "https://shop.example/v1/orders/1"
+         *           "href": "https://shop.example/v1/comments/1",
+         *           "method": "PATCH"
          *         },
          *         "delete": {
-         *           "href": "https://shop.example/v1/orders/1"
+         *           "href": "https://shop.example/v1/comments/1",
+         *           "method": "DELETE"
          *         }
          *       },
          *       "_embedded": {}
@@ -2707,10 +2707,10 @@ export interface components {
          *         "lastPage": 1
          *       },
          *       "links": {
-         *         "first": "https://shop.example/v1/products",
-         *         "last": "https://shop.example/v1/products",
-         *         "prev": "https://shop.example/v1/products",
-         *         "next": "https://shop.example/v1/products"
+         *         "first": "https://shop.example/v1/posts/1/comments?page=1",
+         *         "last": "https://shop.example/v1/posts/1/comments?page=1",
+         *         "prev": null,
+         *         "next": null
          *       }
          *     }
          */
@@ -2730,19 +2730,13 @@ export interface components {
          *       },
          *       "_links": {
          *         "self": {
-         *           "href": "https://shop.example/v1/orders/1"
+         *           "href": "https://shop.example/v1/posts/1/comments"
          *         },
          *         "first": {
-         *           "href": "https://shop.example/v1/orders/1"
+         *           "href": "https://shop.example/v1/posts/1/comments?page=1"
          *         },
          *         "last": {
-         *           "href": "https://shop.example/v1/orders/1"
-         *         },
-         *         "prev": {
-         *           "href": "https://shop.example/v1/orders/1"
-         *         },
-         *         "next": {
-         *           "href": "https://shop.example/v1/orders/1"
+         *           "href": "https://shop.example/v1/posts/1/comments?page=1"
          *         }
          *       },
          *       "_embedded": {
@@ -2759,19 +2753,21 @@ export interface components {
          *             "updatedAt": "2026-01-15T09:30:00.000Z",
          *             "_links": {
          *               "self": {
-         *                 "href": "https://shop.example/v1/orders/1"
+         *                 "href": "https://shop.example/v1/comments/1"
          *               },
          *               "post": {
-         *                 "href": "https://shop.example/v1/orders/1"
+         *                 "href": "https://shop.example/v1/posts/1"
          *               },
          *               "author": {
-         *                 "href": "https://shop.example/v1/orders/1"
+         *                 "href": "https://shop.example/v1/users/1"
          *               },
          *               "edit": {
-         *                 "href": "https://shop.example/v1/orders/1"
+         *                 "href": "https://shop.example/v1/comments/1",
+         *                 "method": "PATCH"
          *               },
          *               "delete": {
-         *                 "href": "https://shop.example/v1/orders/1"
+         *                 "href": "https://shop.example/v1/comments/1",
+         *                 "method": "DELETE"
          *               }
          *             },
          *             "_embedded": {}
@@ -3100,12 +3096,10 @@ export interface components {
          *           "href": "https://shop.example/v1"
          *         },
          *         "products": {
-         *           "href": "https://shop.example/v1/products{?sku,page,perPage}",
-         *           "templated": true
+         *           "href": "https://shop.example/v1/products"
          *         },
          *         "product": {
-         *           "href": "https://shop.example/v1/products/{id}",
-         *           "templated": true
+         *           "href": "https://shop.example/v1/products/1"
          *         }
          *       }
          *     }
@@ -3278,10 +3272,10 @@ export interface components {
          *         "lastPage": 1
          *       },
          *       "links": {
-         *         "first": "https://shop.example/v1/products",
-         *         "last": "https://shop.example/v1/products",
-         *         "prev": "https://shop.example/v1/products",
-         *         "next": "https://shop.example/v1/products"
+         *         "first": "https://shop.example/v1/events?page=1",
+         *         "last": "https://shop.example/v1/events?page=1",
+         *         "prev": null,
+         *         "next": null
          *       }
          *     }
          */
@@ -3389,15 +3383,14 @@ export interface components {
          *       "release": "1.0.0",
          *       "_links": {
          *         "self": {
-         *           "href": "https://shop.example/v1"
+         *           "href": "https://shop.example/"
          *         },
          *         "products": {
          *           "href": "https://shop.example/v1/products{?sku,page,perPage}",
          *           "templated": true
          *         },
          *         "product": {
-         *           "href": "https://shop.example/v1/products/{id}",
-         *           "templated": true
+         *           "href": "https://shop.example/v1/products/1"
          *         }
          *       }
          *     }
@@ -3482,16 +3475,17 @@ export interface components {
          *       "updatedAt": "2026-01-15T09:30:00.000Z",
          *       "_links": {
          *         "self": {
-         *           "href": "https://shop.example/v1/orders/1"
+         *           "href": "https://shop.example/v1/invoices/1"
          *         },
          *         "order": {
          *           "href": "https://shop.example/v1/orders/1"
          *         },
          *         "customer": {
-         *           "href": "https://shop.example/v1/orders/1"
+         *           "href": "https://shop.example/v1/users/1"
          *         },
          *         "send": {
-         *           "href": "https://shop.example/v1/orders/1"
+         *           "href": "https://shop.example/v1/invoices/1/send",
+         *           "method": "POST"
          *         }
          *       }
          *     }
@@ -3616,16 +3610,17 @@ export interface components {
          *       "updatedAt": "2026-01-15T09:30:00.000Z",
          *       "_links": {
          *         "self": {
-         *           "href": "https://shop.example/v1/orders/1"
+         *           "href": "https://shop.example/v1/invoices/1"
          *         },
          *         "order": {
          *           "href": "https://shop.example/v1/orders/1"
          *         },
          *         "customer": {
-         *           "href": "https://shop.example/v1/orders/1"
+         *           "href": "https://shop.example/v1/users/1"
          *         },
          *         "send": {
-         *           "href": "https://shop.example/v1/orders/1"
+         *           "href": "https://shop.example/v1/invoices/1/send",
+         *           "method": "POST"
          *         }
          *       },
          *       "_embedded": {
@@ -3750,19 +3745,13 @@ export interface components {
          *       },
          *       "_links": {
          *         "self": {
-         *           "href": "https://shop.example/v1/orders/1"
+         *           "href": "https://shop.example/v1/invoices"
          *         },
          *         "first": {
-         *           "href": "https://shop.example/v1/orders/1"
+         *           "href": "https://shop.example/v1/invoices?page=1"
          *         },
          *         "last": {
-         *           "href": "https://shop.example/v1/orders/1"
-         *         },
-         *         "prev": {
-         *           "href": "https://shop.example/v1/orders/1"
-         *         },
-         *         "next": {
-         *           "href": "https://shop.example/v1/orders/1"
+         *           "href": "https://shop.example/v1/invoices?page=1"
          *         }
          *       },
          *       "_embedded": {
@@ -3792,16 +3781,17 @@ export interface components {
          *             "updatedAt": "2026-01-15T09:30:00.000Z",
          *             "_links": {
          *               "self": {
-         *                 "href": "https://shop.example/v1/orders/1"
+         *                 "href": "https://shop.example/v1/invoices/1"
          *               },
          *               "order": {
          *                 "href": "https://shop.example/v1/orders/1"
          *               },
          *               "customer": {
-         *                 "href": "https://shop.example/v1/orders/1"
+         *                 "href": "https://shop.example/v1/users/1"
          *               },
          *               "send": {
-         *                 "href": "https://shop.example/v1/orders/1"
+         *                 "href": "https://shop.example/v1/invoices/1/send",
+         *                 "method": "POST"
          *               }
          *             },
          *             "_embedded": {
@@ -3877,16 +3867,17 @@ export interface components {
          *           "updatedAt": "2026-01-15T09:30:00.000Z",
          *           "_links": {
          *             "self": {
-         *               "href": "https://shop.example/v1/orders/1"
+         *               "href": "https://shop.example/v1/invoices/1"
          *             },
          *             "order": {
          *               "href": "https://shop.example/v1/orders/1"
          *             },
          *             "customer": {
-         *               "href": "https://shop.example/v1/orders/1"
+         *               "href": "https://shop.example/v1/users/1"
          *             },
          *             "send": {
-         *               "href": "https://shop.example/v1/orders/1"
+         *               "href": "https://shop.example/v1/invoices/1/send",
+         *               "method": "POST"
          *             }
          *           }
          *         }
@@ -3898,10 +3889,10 @@ export interface components {
          *         "lastPage": 1
          *       },
          *       "links": {
-         *         "first": "https://shop.example/v1/products",
-         *         "last": "https://shop.example/v1/products",
-         *         "prev": "https://shop.example/v1/products",
-         *         "next": "https://shop.example/v1/products"
+         *         "first": "https://shop.example/v1/invoices?page=1",
+         *         "last": "https://shop.example/v1/invoices?page=1",
+         *         "prev": null,
+         *         "next": null
          *       }
          *     }
          */
@@ -4168,13 +4159,13 @@ export interface components {
          *       "createdAt": "2026-01-15T09:30:00.000Z",
          *       "_links": {
          *         "self": {
-         *           "href": "https://shop.example/v1/orders/1"
+         *           "href": "https://shop.example/v1/notifications/1"
          *         },
          *         "order": {
          *           "href": "https://shop.example/v1/orders/1"
          *         },
          *         "invoice": {
-         *           "href": "https://shop.example/v1/orders/1"
+         *           "href": "https://shop.example/v1/invoices/1"
          *         }
          *       },
          *       "_embedded": {}
@@ -4251,10 +4242,10 @@ export interface components {
          *         "lastPage": 1
          *       },
          *       "links": {
-         *         "first": "https://shop.example/v1/products",
-         *         "last": "https://shop.example/v1/products",
-         *         "prev": "https://shop.example/v1/products",
-         *         "next": "https://shop.example/v1/products"
+         *         "first": "https://shop.example/v1/notifications?page=1",
+         *         "last": "https://shop.example/v1/notifications?page=1",
+         *         "prev": null,
+         *         "next": null
          *       }
          *     }
          */
@@ -4274,19 +4265,13 @@ export interface components {
          *       },
          *       "_links": {
          *         "self": {
-         *           "href": "https://shop.example/v1/orders/1"
+         *           "href": "https://shop.example/v1/notifications"
          *         },
          *         "first": {
-         *           "href": "https://shop.example/v1/orders/1"
+         *           "href": "https://shop.example/v1/notifications?page=1"
          *         },
          *         "last": {
-         *           "href": "https://shop.example/v1/orders/1"
-         *         },
-         *         "prev": {
-         *           "href": "https://shop.example/v1/orders/1"
-         *         },
-         *         "next": {
-         *           "href": "https://shop.example/v1/orders/1"
+         *           "href": "https://shop.example/v1/notifications?page=1"
          *         }
          *       },
          *       "_embedded": {
@@ -4302,13 +4287,13 @@ export interface components {
          *             "createdAt": "2026-01-15T09:30:00.000Z",
          *             "_links": {
          *               "self": {
-         *                 "href": "https://shop.example/v1/orders/1"
+         *                 "href": "https://shop.example/v1/notifications/1"
          *               },
          *               "order": {
          *                 "href": "https://shop.example/v1/orders/1"
          *               },
          *               "invoice": {
-         *                 "href": "https://shop.example/v1/orders/1"
+         *                 "href": "https://shop.example/v1/invoices/1"
          *               }
          *             },
          *             "_embedded": {}
@@ -4356,23 +4341,25 @@ export interface components {
          *       "version": 1,
          *       "createdAt": "2026-01-15T09:30:00.000Z",
          *       "updatedAt": "2026-01-15T09:30:00.000Z",
-         *       "paidAt": "2026-01-15T09:30:00.000Z",
-         *       "cancelledAt": "2026-01-15T09:30:00.000Z",
+         *       "paidAt": null,
+         *       "cancelledAt": null,
          *       "_links": {
          *         "self": {
          *           "href": "https://shop.example/v1/orders/1"
          *         },
          *         "items": {
-         *           "href": "https://shop.example/v1/orders/1"
+         *           "href": "https://shop.example/v1/orders/1/items"
          *         },
          *         "customer": {
-         *           "href": "https://shop.example/v1/orders/1"
+         *           "href": "https://shop.example/v1/users/1"
          *         },
          *         "cancel": {
-         *           "href": "https://shop.example/v1/orders/1"
+         *           "href": "https://shop.example/v1/orders/1/cancel",
+         *           "method": "POST"
          *         },
          *         "pay": {
-         *           "href": "https://shop.example/v1/orders/1"
+         *           "href": "https://shop.example/v1/orders/1/payment",
+         *           "method": "POST"
          *         }
          *       }
          *     }
@@ -4423,11 +4410,13 @@ export interface components {
             /**
              * Format: date-time
              * @description When it was paid; null while it is not.
+             * @example null
              */
             paidAt: string | null;
             /**
              * Format: date-time
              * @description When it was cancelled; null while it is not.
+             * @example null
              */
             cancelledAt: string | null;
             /** @description cancel and pay stand here only while they are possible and permitted to whoever asks. */
@@ -4449,23 +4438,25 @@ export interface components {
          *       "version": 1,
          *       "createdAt": "2026-01-15T09:30:00.000Z",
          *       "updatedAt": "2026-01-15T09:30:00.000Z",
-         *       "paidAt": "2026-01-15T09:30:00.000Z",
-         *       "cancelledAt": "2026-01-15T09:30:00.000Z",
+         *       "paidAt": null,
+         *       "cancelledAt": null,
          *       "_links": {
          *         "self": {
          *           "href": "https://shop.example/v1/orders/1"
          *         },
          *         "items": {
-         *           "href": "https://shop.example/v1/orders/1"
+         *           "href": "https://shop.example/v1/orders/1/items"
          *         },
          *         "customer": {
-         *           "href": "https://shop.example/v1/orders/1"
+         *           "href": "https://shop.example/v1/users/1"
          *         },
          *         "cancel": {
-         *           "href": "https://shop.example/v1/orders/1"
+         *           "href": "https://shop.example/v1/orders/1/cancel",
+         *           "method": "POST"
          *         },
          *         "pay": {
-         *           "href": "https://shop.example/v1/orders/1"
+         *           "href": "https://shop.example/v1/orders/1/payment",
+         *           "method": "POST"
          *         }
          *       },
          *       "_embedded": {
@@ -4474,7 +4465,7 @@ export interface components {
          *           "name": "Ada Winter",
          *           "_links": {
          *             "self": {
-         *               "href": "https://shop.example/v1/orders/1"
+         *               "href": "https://shop.example/v1/users/1"
          *             }
          *           }
          *         },
@@ -4489,7 +4480,7 @@ export interface components {
          *             "total": 159,
          *             "_links": {
          *               "self": {
-         *                 "href": "https://shop.example/v1/orders/1"
+         *                 "href": "https://shop.example/v1/orders/1/items/1"
          *               }
          *             }
          *           }
@@ -4541,11 +4532,13 @@ export interface components {
             /**
              * Format: date-time
              * @description When it was paid; null while it is not.
+             * @example null
              */
             paidAt: string | null;
             /**
              * Format: date-time
              * @description When it was cancelled; null while it is not.
+             * @example null
              */
             cancelledAt: string | null;
             /** @description cancel and pay stand here only while they are possible and permitted to whoever asks. */
@@ -4589,19 +4582,13 @@ export interface components {
          *       },
          *       "_links": {
          *         "self": {
-         *           "href": "https://shop.example/v1/orders/1"
+         *           "href": "https://shop.example/v1/orders"
          *         },
          *         "first": {
-         *           "href": "https://shop.example/v1/orders/1"
+         *           "href": "https://shop.example/v1/orders?page=1"
          *         },
          *         "last": {
-         *           "href": "https://shop.example/v1/orders/1"
-         *         },
-         *         "prev": {
-         *           "href": "https://shop.example/v1/orders/1"
-         *         },
-         *         "next": {
-         *           "href": "https://shop.example/v1/orders/1"
+         *           "href": "https://shop.example/v1/orders?page=1"
          *         }
          *       },
          *       "_embedded": {
@@ -4615,23 +4602,25 @@ export interface components {
          *             "version": 1,
          *             "createdAt": "2026-01-15T09:30:00.000Z",
          *             "updatedAt": "2026-01-15T09:30:00.000Z",
-         *             "paidAt": "2026-01-15T09:30:00.000Z",
-         *             "cancelledAt": "2026-01-15T09:30:00.000Z",
+         *             "paidAt": null,
+         *             "cancelledAt": null,
          *             "_links": {
          *               "self": {
          *                 "href": "https://shop.example/v1/orders/1"
          *               },
          *               "items": {
-         *                 "href": "https://shop.example/v1/orders/1"
+         *                 "href": "https://shop.example/v1/orders/1/items"
          *               },
          *               "customer": {
-         *                 "href": "https://shop.example/v1/orders/1"
+         *                 "href": "https://shop.example/v1/users/1"
          *               },
          *               "cancel": {
-         *                 "href": "https://shop.example/v1/orders/1"
+         *                 "href": "https://shop.example/v1/orders/1/cancel",
+         *                 "method": "POST"
          *               },
          *               "pay": {
-         *                 "href": "https://shop.example/v1/orders/1"
+         *                 "href": "https://shop.example/v1/orders/1/payment",
+         *                 "method": "POST"
          *               }
          *             },
          *             "_embedded": {
@@ -4640,7 +4629,7 @@ export interface components {
          *                 "name": "Ada Winter",
          *                 "_links": {
          *                   "self": {
-         *                     "href": "https://shop.example/v1/orders/1"
+         *                     "href": "https://shop.example/v1/users/1"
          *                   }
          *                 }
          *               },
@@ -4655,7 +4644,7 @@ export interface components {
          *                   "total": 159,
          *                   "_links": {
          *                     "self": {
-         *                       "href": "https://shop.example/v1/orders/1"
+         *                       "href": "https://shop.example/v1/orders/1/items/1"
          *                     }
          *                   }
          *                 }
@@ -4742,7 +4731,7 @@ export interface components {
          *       "total": 159,
          *       "_links": {
          *         "self": {
-         *           "href": "https://shop.example/v1/orders/1"
+         *           "href": "https://shop.example/v1/orders/1/items/1"
          *         }
          *       }
          *     }
@@ -4799,19 +4788,13 @@ export interface components {
          *       },
          *       "_links": {
          *         "self": {
-         *           "href": "https://shop.example/v1/orders/1"
+         *           "href": "https://shop.example/v1/orders/1/items"
          *         },
          *         "first": {
-         *           "href": "https://shop.example/v1/orders/1"
+         *           "href": "https://shop.example/v1/orders/1/items?page=1"
          *         },
          *         "last": {
-         *           "href": "https://shop.example/v1/orders/1"
-         *         },
-         *         "prev": {
-         *           "href": "https://shop.example/v1/orders/1"
-         *         },
-         *         "next": {
-         *           "href": "https://shop.example/v1/orders/1"
+         *           "href": "https://shop.example/v1/orders/1/items?page=1"
          *         }
          *       },
          *       "_embedded": {
@@ -4826,7 +4809,7 @@ export interface components {
          *             "total": 159,
          *             "_links": {
          *               "self": {
-         *                 "href": "https://shop.example/v1/orders/1"
+         *                 "href": "https://shop.example/v1/orders/1/items/1"
          *               }
          *             }
          *           }
@@ -4870,10 +4853,10 @@ export interface components {
          *         "lastPage": 1
          *       },
          *       "links": {
-         *         "first": "https://shop.example/v1/products",
-         *         "last": "https://shop.example/v1/products",
-         *         "prev": "https://shop.example/v1/products",
-         *         "next": "https://shop.example/v1/products"
+         *         "first": "https://shop.example/v1/orders/1/items?page=1",
+         *         "last": "https://shop.example/v1/orders/1/items?page=1",
+         *         "prev": null,
+         *         "next": null
          *       }
          *     }
          */
@@ -4906,23 +4889,25 @@ export interface components {
          *           "version": 1,
          *           "createdAt": "2026-01-15T09:30:00.000Z",
          *           "updatedAt": "2026-01-15T09:30:00.000Z",
-         *           "paidAt": "2026-01-15T09:30:00.000Z",
-         *           "cancelledAt": "2026-01-15T09:30:00.000Z",
+         *           "paidAt": null,
+         *           "cancelledAt": null,
          *           "_links": {
          *             "self": {
          *               "href": "https://shop.example/v1/orders/1"
          *             },
          *             "items": {
-         *               "href": "https://shop.example/v1/orders/1"
+         *               "href": "https://shop.example/v1/orders/1/items"
          *             },
          *             "customer": {
-         *               "href": "https://shop.example/v1/orders/1"
+         *               "href": "https://shop.example/v1/users/1"
          *             },
          *             "cancel": {
-         *               "href": "https://shop.example/v1/orders/1"
+         *               "href": "https://shop.example/v1/orders/1/cancel",
+         *               "method": "POST"
          *             },
          *             "pay": {
-         *               "href": "https://shop.example/v1/orders/1"
+         *               "href": "https://shop.example/v1/orders/1/payment",
+         *               "method": "POST"
          *             }
          *           }
          *         }
@@ -4934,10 +4919,10 @@ export interface components {
          *         "lastPage": 1
          *       },
          *       "links": {
-         *         "first": "https://shop.example/v1/products",
-         *         "last": "https://shop.example/v1/products",
-         *         "prev": "https://shop.example/v1/products",
-         *         "next": "https://shop.example/v1/products"
+         *         "first": "https://shop.example/v1/orders?page=1",
+         *         "last": "https://shop.example/v1/orders?page=1",
+         *         "prev": null,
+         *         "next": null
          *       }
          *     }
          */
@@ -4968,23 +4953,25 @@ export interface components {
          *       "version": 1,
          *       "createdAt": "2026-01-15T09:30:00.000Z",
          *       "updatedAt": "2026-01-15T09:30:00.000Z",
-         *       "paidAt": "2026-01-15T09:30:00.000Z",
-         *       "cancelledAt": "2026-01-15T09:30:00.000Z",
+         *       "paidAt": null,
+         *       "cancelledAt": null,
          *       "_links": {
          *         "self": {
          *           "href": "https://shop.example/v1/orders/1"
          *         },
          *         "items": {
-         *           "href": "https://shop.example/v1/orders/1"
+         *           "href": "https://shop.example/v1/orders/1/items"
          *         },
          *         "customer": {
-         *           "href": "https://shop.example/v1/orders/1"
+         *           "href": "https://shop.example/v1/users/1"
          *         },
          *         "cancel": {
-         *           "href": "https://shop.example/v1/orders/1"
+         *           "href": "https://shop.example/v1/orders/1/cancel",
+         *           "method": "POST"
          *         },
          *         "pay": {
-         *           "href": "https://shop.example/v1/orders/1"
+         *           "href": "https://shop.example/v1/orders/1/payment",
+         *           "method": "POST"
          *         }
          *       },
          *       "payment": {
@@ -5041,11 +5028,13 @@ export interface components {
             /**
              * Format: date-time
              * @description When it was paid; null while it is not.
+             * @example null
              */
             paidAt: string | null;
             /**
              * Format: date-time
              * @description When it was cancelled; null while it is not.
+             * @example null
              */
             cancelledAt: string | null;
             /** @description cancel and pay stand here only while they are possible and permitted to whoever asks. */
@@ -5068,23 +5057,25 @@ export interface components {
          *       "version": 1,
          *       "createdAt": "2026-01-15T09:30:00.000Z",
          *       "updatedAt": "2026-01-15T09:30:00.000Z",
-         *       "paidAt": "2026-01-15T09:30:00.000Z",
-         *       "cancelledAt": "2026-01-15T09:30:00.000Z",
+         *       "paidAt": null,
+         *       "cancelledAt": null,
          *       "_links": {
          *         "self": {
          *           "href": "https://shop.example/v1/orders/1"
          *         },
          *         "items": {
-         *           "href": "https://shop.example/v1/orders/1"
+         *           "href": "https://shop.example/v1/orders/1/items"
          *         },
          *         "customer": {
-         *           "href": "https://shop.example/v1/orders/1"
+         *           "href": "https://shop.example/v1/users/1"
          *         },
          *         "cancel": {
-         *           "href": "https://shop.example/v1/orders/1"
+         *           "href": "https://shop.example/v1/orders/1/cancel",
+         *           "method": "POST"
          *         },
          *         "pay": {
-         *           "href": "https://shop.example/v1/orders/1"
+         *           "href": "https://shop.example/v1/orders/1/payment",
+         *           "method": "POST"
          *         }
          *       },
          *       "_embedded": {
@@ -5093,7 +5084,7 @@ export interface components {
          *           "name": "Ada Winter",
          *           "_links": {
          *             "self": {
-         *               "href": "https://shop.example/v1/orders/1"
+         *               "href": "https://shop.example/v1/users/1"
          *             }
          *           }
          *         },
@@ -5108,7 +5099,7 @@ export interface components {
          *             "total": 159,
          *             "_links": {
          *               "self": {
-         *                 "href": "https://shop.example/v1/orders/1"
+         *                 "href": "https://shop.example/v1/orders/1/items/1"
          *               }
          *             }
          *           }
@@ -5166,11 +5157,13 @@ export interface components {
             /**
              * Format: date-time
              * @description When it was paid; null while it is not.
+             * @example null
              */
             paidAt: string | null;
             /**
              * Format: date-time
              * @description When it was cancelled; null while it is not.
+             * @example null
              */
             cancelledAt: string | null;
             /** @description cancel and pay stand here only while they are possible and permitted to whoever asks. */
@@ -5541,19 +5534,21 @@ export interface components {
          *       "updatedAt": "2026-01-15T09:30:00.000Z",
          *       "_links": {
          *         "self": {
-         *           "href": "https://shop.example/v1/orders/1"
+         *           "href": "https://shop.example/v1/posts/1"
          *         },
          *         "comments": {
-         *           "href": "https://shop.example/v1/orders/1"
+         *           "href": "https://shop.example/v1/posts/1/comments"
          *         },
          *         "author": {
-         *           "href": "https://shop.example/v1/orders/1"
+         *           "href": "https://shop.example/v1/users/1"
          *         },
          *         "edit": {
-         *           "href": "https://shop.example/v1/orders/1"
+         *           "href": "https://shop.example/v1/posts/1",
+         *           "method": "PATCH"
          *         },
          *         "delete": {
-         *           "href": "https://shop.example/v1/orders/1"
+         *           "href": "https://shop.example/v1/posts/1",
+         *           "method": "DELETE"
          *         }
          *       },
          *       "_embedded": {}
@@ -5636,10 +5631,10 @@ export interface components {
          *         "lastPage": 1
          *       },
          *       "links": {
-         *         "first": "https://shop.example/v1/products",
-         *         "last": "https://shop.example/v1/products",
-         *         "prev": "https://shop.example/v1/products",
-         *         "next": "https://shop.example/v1/products"
+         *         "first": "https://shop.example/v1/posts?page=1",
+         *         "last": "https://shop.example/v1/posts?page=1",
+         *         "prev": null,
+         *         "next": null
          *       }
          *     }
          */
@@ -5659,19 +5654,13 @@ export interface components {
          *       },
          *       "_links": {
          *         "self": {
-         *           "href": "https://shop.example/v1/orders/1"
+         *           "href": "https://shop.example/v1/posts"
          *         },
          *         "first": {
-         *           "href": "https://shop.example/v1/orders/1"
+         *           "href": "https://shop.example/v1/posts?page=1"
          *         },
          *         "last": {
-         *           "href": "https://shop.example/v1/orders/1"
-         *         },
-         *         "prev": {
-         *           "href": "https://shop.example/v1/orders/1"
-         *         },
-         *         "next": {
-         *           "href": "https://shop.example/v1/orders/1"
+         *           "href": "https://shop.example/v1/posts?page=1"
          *         }
          *       },
          *       "_embedded": {
@@ -5688,19 +5677,21 @@ export interface components {
          *             "updatedAt": "2026-01-15T09:30:00.000Z",
          *             "_links": {
          *               "self": {
-         *                 "href": "https://shop.example/v1/orders/1"
+         *                 "href": "https://shop.example/v1/posts/1"
          *               },
          *               "comments": {
-         *                 "href": "https://shop.example/v1/orders/1"
+         *                 "href": "https://shop.example/v1/posts/1/comments"
          *               },
          *               "author": {
-         *                 "href": "https://shop.example/v1/orders/1"
+         *                 "href": "https://shop.example/v1/users/1"
          *               },
          *               "edit": {
-         *                 "href": "https://shop.example/v1/orders/1"
+         *                 "href": "https://shop.example/v1/posts/1",
+         *                 "method": "PATCH"
          *               },
          *               "delete": {
-         *                 "href": "https://shop.example/v1/orders/1"
+         *                 "href": "https://shop.example/v1/posts/1",
+         *                 "method": "DELETE"
          *               }
          *             },
          *             "_embedded": {}
@@ -5865,16 +5856,18 @@ export interface components {
          *       },
          *       "_links": {
          *         "self": {
-         *           "href": "https://shop.example/v1/orders/1"
+         *           "href": "https://shop.example/v1/products/1"
          *         },
          *         "reviews": {
-         *           "href": "https://shop.example/v1/orders/1"
+         *           "href": "https://shop.example/v1/products/1/reviews"
          *         },
          *         "edit": {
-         *           "href": "https://shop.example/v1/orders/1"
+         *           "href": "https://shop.example/v1/products/1",
+         *           "method": "PATCH"
          *         },
          *         "delete": {
-         *           "href": "https://shop.example/v1/orders/1"
+         *           "href": "https://shop.example/v1/products/1",
+         *           "method": "DELETE"
          *         }
          *       },
          *       "_embedded": {}
@@ -5969,10 +5962,10 @@ export interface components {
          *         "lastPage": 1
          *       },
          *       "links": {
-         *         "first": "https://shop.example/v1/products",
-         *         "last": "https://shop.example/v1/products",
-         *         "prev": "https://shop.example/v1/products",
-         *         "next": "https://shop.example/v1/products"
+         *         "first": "https://shop.example/v1/products?page=1",
+         *         "last": "https://shop.example/v1/products?page=1",
+         *         "prev": null,
+         *         "next": null
          *       }
          *     }
          */
@@ -5992,19 +5985,13 @@ export interface components {
          *       },
          *       "_links": {
          *         "self": {
-         *           "href": "https://shop.example/v1/orders/1"
+         *           "href": "https://shop.example/v1/products"
          *         },
          *         "first": {
-         *           "href": "https://shop.example/v1/orders/1"
+         *           "href": "https://shop.example/v1/products?page=1"
          *         },
          *         "last": {
-         *           "href": "https://shop.example/v1/orders/1"
-         *         },
-         *         "prev": {
-         *           "href": "https://shop.example/v1/orders/1"
-         *         },
-         *         "next": {
-         *           "href": "https://shop.example/v1/orders/1"
+         *           "href": "https://shop.example/v1/products?page=1"
          *         }
          *       },
          *       "_embedded": {
@@ -6029,16 +6016,18 @@ export interface components {
          *             },
          *             "_links": {
          *               "self": {
-         *                 "href": "https://shop.example/v1/orders/1"
+         *                 "href": "https://shop.example/v1/products/1"
          *               },
          *               "reviews": {
-         *                 "href": "https://shop.example/v1/orders/1"
+         *                 "href": "https://shop.example/v1/products/1/reviews"
          *               },
          *               "edit": {
-         *                 "href": "https://shop.example/v1/orders/1"
+         *                 "href": "https://shop.example/v1/products/1",
+         *                 "method": "PATCH"
          *               },
          *               "delete": {
-         *                 "href": "https://shop.example/v1/orders/1"
+         *                 "href": "https://shop.example/v1/products/1",
+         *                 "method": "DELETE"
          *               }
          *             },
          *             "_embedded": {}
@@ -6245,19 +6234,21 @@ export interface components {
          *       "updatedAt": "2026-01-15T09:30:00.000Z",
          *       "_links": {
          *         "self": {
-         *           "href": "https://shop.example/v1/orders/1"
+         *           "href": "https://shop.example/v1/reviews/1"
          *         },
          *         "product": {
-         *           "href": "https://shop.example/v1/orders/1"
+         *           "href": "https://shop.example/v1/products/1"
          *         },
          *         "author": {
-         *           "href": "https://shop.example/v1/orders/1"
+         *           "href": "https://shop.example/v1/users/1"
          *         },
          *         "edit": {
-         *           "href": "https://shop.example/v1/orders/1"
+         *           "href": "https://shop.example/v1/reviews/1",
+         *           "method": "PATCH"
          *         },
          *         "delete": {
-         *           "href": "https://shop.example/v1/orders/1"
+         *           "href": "https://shop.example/v1/reviews/1",
+         *           "method": "DELETE"
          *         }
          *       },
          *       "_embedded": {}
@@ -6342,10 +6333,10 @@ export interface components {
          *         "lastPage": 1
          *       },
          *       "links": {
-         *         "first": "https://shop.example/v1/products",
-         *         "last": "https://shop.example/v1/products",
-         *         "prev": "https://shop.example/v1/products",
-         *         "next": "https://shop.example/v1/products"
+         *         "first": "https://shop.example/v1/reviews?page=1",
+         *         "last": "https://shop.example/v1/reviews?page=1",
+         *         "prev": null,
+         *         "next": null
          *       }
          *     }
          */
@@ -6365,19 +6356,13 @@ export interface components {
          *       },
          *       "_links": {
          *         "self": {
-         *           "href": "https://shop.example/v1/orders/1"
+         *           "href": "https://shop.example/v1/reviews"
          *         },
          *         "first": {
-         *           "href": "https://shop.example/v1/orders/1"
+         *           "href": "https://shop.example/v1/reviews?page=1"
          *         },
          *         "last": {
-         *           "href": "https://shop.example/v1/orders/1"
-         *         },
-         *         "prev": {
-         *           "href": "https://shop.example/v1/orders/1"
-         *         },
-         *         "next": {
-         *           "href": "https://shop.example/v1/orders/1"
+         *           "href": "https://shop.example/v1/reviews?page=1"
          *         }
          *       },
          *       "_embedded": {
@@ -6395,19 +6380,21 @@ export interface components {
          *             "updatedAt": "2026-01-15T09:30:00.000Z",
          *             "_links": {
          *               "self": {
-         *                 "href": "https://shop.example/v1/orders/1"
+         *                 "href": "https://shop.example/v1/reviews/1"
          *               },
          *               "product": {
-         *                 "href": "https://shop.example/v1/orders/1"
+         *                 "href": "https://shop.example/v1/products/1"
          *               },
          *               "author": {
-         *                 "href": "https://shop.example/v1/orders/1"
+         *                 "href": "https://shop.example/v1/users/1"
          *               },
          *               "edit": {
-         *                 "href": "https://shop.example/v1/orders/1"
+         *                 "href": "https://shop.example/v1/reviews/1",
+         *                 "method": "PATCH"
          *               },
          *               "delete": {
-         *                 "href": "https://shop.example/v1/orders/1"
+         *                 "href": "https://shop.example/v1/reviews/1",
+         *                 "method": "DELETE"
          *               }
          *             },
          *             "_embedded": {}
@@ -6499,10 +6486,10 @@ export interface components {
          *         }
          *       },
          *       "links": {
-         *         "first": "https://shop.example/v1/products",
-         *         "last": "https://shop.example/v1/products",
-         *         "prev": "https://shop.example/v1/products",
-         *         "next": "https://shop.example/v1/products"
+         *         "first": "https://shop.example/v1/search?q=walnut%20lamp&page=1",
+         *         "last": "https://shop.example/v1/search?q=walnut%20lamp&page=1",
+         *         "prev": null,
+         *         "next": null
          *       }
          *     }
          */
@@ -6869,22 +6856,26 @@ export interface components {
          *       "updatedAt": "2026-01-15T09:30:00.000Z",
          *       "_links": {
          *         "self": {
-         *           "href": "https://shop.example/v1/orders/1"
+         *           "href": "https://shop.example/v1/users/1"
          *         },
          *         "orders": {
-         *           "href": "https://shop.example/v1/orders/1"
+         *           "href": "https://shop.example/v1/users/1/orders"
          *         },
          *         "edit": {
-         *           "href": "https://shop.example/v1/orders/1"
+         *           "href": "https://shop.example/v1/users/1",
+         *           "method": "PATCH"
          *         },
          *         "delete": {
-         *           "href": "https://shop.example/v1/orders/1"
+         *           "href": "https://shop.example/v1/users/1",
+         *           "method": "DELETE"
          *         },
          *         "passwordReset": {
-         *           "href": "https://shop.example/v1/orders/1"
+         *           "href": "https://shop.example/v1/users/1/password-reset",
+         *           "method": "POST"
          *         },
          *         "verify": {
-         *           "href": "https://shop.example/v1/orders/1"
+         *           "href": "https://shop.example/v1/users/1/verify",
+         *           "method": "POST"
          *         }
          *       },
          *       "_embedded": {}
@@ -6971,10 +6962,10 @@ export interface components {
          *         "lastPage": 1
          *       },
          *       "links": {
-         *         "first": "https://shop.example/v1/products",
-         *         "last": "https://shop.example/v1/products",
-         *         "prev": "https://shop.example/v1/products",
-         *         "next": "https://shop.example/v1/products"
+         *         "first": "https://shop.example/v1/users?page=1",
+         *         "last": "https://shop.example/v1/users?page=1",
+         *         "prev": null,
+         *         "next": null
          *       }
          *     }
          */
@@ -6994,19 +6985,13 @@ export interface components {
          *       },
          *       "_links": {
          *         "self": {
-         *           "href": "https://shop.example/v1/orders/1"
+         *           "href": "https://shop.example/v1/users"
          *         },
          *         "first": {
-         *           "href": "https://shop.example/v1/orders/1"
+         *           "href": "https://shop.example/v1/users?page=1"
          *         },
          *         "last": {
-         *           "href": "https://shop.example/v1/orders/1"
-         *         },
-         *         "prev": {
-         *           "href": "https://shop.example/v1/orders/1"
-         *         },
-         *         "next": {
-         *           "href": "https://shop.example/v1/orders/1"
+         *           "href": "https://shop.example/v1/users?page=1"
          *         }
          *       },
          *       "_embedded": {
@@ -7026,22 +7011,26 @@ export interface components {
          *             "updatedAt": "2026-01-15T09:30:00.000Z",
          *             "_links": {
          *               "self": {
-         *                 "href": "https://shop.example/v1/orders/1"
+         *                 "href": "https://shop.example/v1/users/1"
          *               },
          *               "orders": {
-         *                 "href": "https://shop.example/v1/orders/1"
+         *                 "href": "https://shop.example/v1/users/1/orders"
          *               },
          *               "edit": {
-         *                 "href": "https://shop.example/v1/orders/1"
+         *                 "href": "https://shop.example/v1/users/1",
+         *                 "method": "PATCH"
          *               },
          *               "delete": {
-         *                 "href": "https://shop.example/v1/orders/1"
+         *                 "href": "https://shop.example/v1/users/1",
+         *                 "method": "DELETE"
          *               },
          *               "passwordReset": {
-         *                 "href": "https://shop.example/v1/orders/1"
+         *                 "href": "https://shop.example/v1/users/1/password-reset",
+         *                 "method": "POST"
          *               },
          *               "verify": {
-         *                 "href": "https://shop.example/v1/orders/1"
+         *                 "href": "https://shop.example/v1/users/1/verify",
+         *                 "method": "POST"
          *               }
          *             },
          *             "_embedded": {}

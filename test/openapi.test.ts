@@ -181,6 +181,33 @@ test('HEAD and OPTIONS are described once, with their statuses, and for no path 
     if (status !== '431') checkResponse(resolved(response));
 });
 
+test('the addresses in examples are those of operations, with what these require', () => {
+  const found: [string, address: string, method: string][] = [];
+  const look = (node: unknown, name: string): void => {
+    if (typeof node !== 'object' || node === null) return;
+    const { href, first, method = 'GET' } = node as Node;
+    for (const address of [href, first])
+      if (typeof address === 'string') found.push([name, address, String(method)]);
+    for (const part of Object.values(node)) look(part, name);
+  };
+  const { schemas = {} } = committed.components as Record<string, Record<string, Node>>;
+  for (const [name, { examples }] of Object.entries(schemas)) look(examples, name);
+  expect(found.length).toBeGreaterThan(100);
+  const missing = found.filter(([, address, method]) => {
+    const { pathname } = new URL(address.replace(/\{\?.*\}$/, ''));
+    const wanted = decodeURI(pathname);
+    const path = Object.keys(paths).find(
+      path => path.replaceAll(/\{\w+\}/g, '1') === wanted || path === wanted,
+    );
+    return paths[path ?? '']?.[method.toLowerCase()] === undefined;
+  });
+  expect(missing).toEqual([]);
+  const { examples } = resolved({ $ref: '#/components/schemas/SearchResults' });
+  expect(examples).toMatchObject([
+    { links: { first: expect.stringMatching(/\/v1\/search\?q=[\w%]+&page=1$/) } },
+  ]);
+});
+
 test('credentials are a bearer token unless an operation says otherwise', () => {
   expect(committed.security).toEqual([{ bearerAuth: [] }]);
   expect(paths['/v1/auth/login']?.post?.security).toEqual([]);

@@ -1,10 +1,10 @@
 /** Endpoints → OpenAPI 3.1: the document says what the code does because it is made from the same schemas. */
-
 import { slices } from '../../slices.ts';
 import type { Endpoint } from '../endpoint.ts';
 import type { ErrorCode } from '../errors.ts';
 import { routesOf } from '../router.ts';
 import type { Version } from '../versions/lifecycle.ts';
+import { withAddresses } from './addresses.ts';
 import {
   errorResponse,
   errorsOf,
@@ -56,6 +56,8 @@ export async function openApiDocument({
   await turn();
   const components = schemas.components();
   await turn();
+  const located = withAddresses(components, paths);
+  await turn();
   return {
     openapi: '3.1.0',
     info: {
@@ -81,7 +83,7 @@ export async function openApiDocument({
       parameters: usedParameters,
       headers: usedHeaders,
       responses,
-      schemas: components,
+      schemas: located,
       pathItems: { EveryPath: everyPath() },
     },
   };

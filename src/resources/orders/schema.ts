@@ -60,8 +60,12 @@ const bare = z.object({
   version: z.int().min(1).describe('One more with each change.'),
   createdAt: timestamp(),
   updatedAt: timestamp(),
-  paidAt: timestamp().nullable(),
-  cancelledAt: timestamp().nullable(),
+  paidAt: timestamp()
+    .nullable()
+    .meta({ examples: [null] }),
+  cancelledAt: timestamp()
+    .nullable()
+    .meta({ examples: [null] }),
 });
 
 export const order = bare.extend({ _links: links }).meta({ id: 'Order' });
