@@ -35,6 +35,7 @@ describeOnDatabases('the example on %s', kind => {
   });
 
   test('raises every price of the category once, waiting when the quota is used up', async () => {
+    const started = performance.now();
     const child = Bun.spawn([process.execPath, example, url, email, password, 'lighting', '10'], {
       stdout: 'pipe',
       stderr: 'pipe',
@@ -46,8 +47,11 @@ describeOnDatabases('the example on %s', kind => {
     });
     // 81 requests and more, of which 30 are allowed in a second: said before it begins.
     expect(err).toMatch(
-      /^40 products take 81 requests, and this key may send 30 in 1 s: it will wait .*\n(waiting 1 s \(429\)\n)+$/,
+      /^40 products take 81 requests, and this key may send 30 in 1 s: it will wait .*\n(waiting 1 s \(429\)\n)*$/,
     );
+    // A machine that takes longer than the quota gives has nothing to wait for.
+    const isSlower = performance.now() - started > (81 / 30) * 1000;
+    expect(err.includes('waiting 1 s') || isSlower).toBe(true);
     expect((await place.runHere(['keys', 'list'])).out).not.toContain('raise-prices');
     const prices = (await productsOf(place)).map(({ name, price }) => [name, price]);
     expect(prices).toEqual([
