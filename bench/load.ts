@@ -9,7 +9,7 @@ export interface Load {
   readonly port: number;
   /** The bytes of the request with this number; called once for each request that is sent. */
   readonly request: (index: number) => Uint8Array;
-  /** Of which every answer must have one; any other ends the run. */
+  /** Of which every response must have one; any other ends the run. */
   readonly statuses: readonly number[];
   readonly connections: number;
   readonly milliseconds: number;
@@ -25,7 +25,7 @@ const graceMs = 20_000;
 const noBytes: Buffer = Buffer.alloc(0);
 const headEnd = '\r\n\r\n';
 
-/** What has arrived of the answer a connection waits for. */
+/** What has arrived of the response a connection waits for. */
 interface Waiting {
   head: Buffer;
   /** Bytes of the body still to come; undefined while the head is incomplete. */
@@ -34,7 +34,7 @@ interface Waiting {
   done: boolean;
 }
 
-/** Sends requests until the time is up, then waits for the answers under way. */
+/** Sends requests until the time is up, then waits for the responses under way. */
 export async function runLoad(load: Load): Promise<LoadResult> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   let sent = 0;
@@ -86,7 +86,7 @@ export async function runLoad(load: Load): Promise<LoadResult> {
   return { requests: answered, seconds: (performance.now() - start) / 1000 };
 }
 
-/** @returns whether the answer is complete; @throws Error when it is not the expected one */
+/** @returns whether the response is complete; @throws Error when it is not the expected one */
 function receive(waiting: Waiting, chunk: Buffer, statuses: readonly number[]): boolean {
   if (waiting.missing !== undefined) {
     waiting.missing -= chunk.length;
@@ -104,7 +104,7 @@ function receive(waiting: Waiting, chunk: Buffer, statuses: readonly number[]): 
     waiting.head = noBytes;
     waiting.missing = end + headEnd.length + bodyLength(head, got) - bytes.length;
   }
-  if (waiting.missing < 0) throw new Error('The server sent more than the answer.');
+  if (waiting.missing < 0) throw new Error('The server sent more than the response.');
   if (waiting.missing > 0) return false;
   waiting.missing = undefined;
   return true;
@@ -113,6 +113,6 @@ function receive(waiting: Waiting, chunk: Buffer, statuses: readonly number[]): 
 function bodyLength(head: string, status: number): number {
   if (status === 204 || status === 304) return 0;
   const length = /\r\ncontent-length: (\d+)/i.exec(head)?.[1];
-  if (length === undefined) throw new Error(`An answer without Content-Length: ${head}`);
+  if (length === undefined) throw new Error(`A response without Content-Length: ${head}`);
   return Number(length);
 }

@@ -1,4 +1,4 @@
-/** The kinds of requests that are measured. Each varies what it asks for: no answer is asked for all the time. */
+/** The kinds of requests that are measured. Each varies what it asks for: no response is asked for all the time. */
 import { categories, productNumber } from './catalog-data.ts';
 import { type Random, random } from './random.ts';
 
@@ -64,7 +64,7 @@ interface Meta {
   readonly nextCursor?: string | null;
 }
 
-/** Requests for addresses that are drawn anew in each round. */
+/** Requests for addresses that are drawn again in each round. */
 function reading(
   pathOf: (draw: Random, target: Target) => string,
   check: (target: Target, token: string) => Promise<void>,

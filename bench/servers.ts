@@ -85,7 +85,7 @@ async function ready(url: string, exitCode: () => number | null, errors: string)
     }
     await Bun.sleep(pollMs);
   }
-  throw new Error(`No answer from ${url} (exit code ${exitCode()}): ${await Bun.file(errors).text()}`);
+  throw new Error(`No response from ${url} (exit code ${exitCode()}): ${await Bun.file(errors).text()}`);
 }
 
 /** An access token of the administrator; it holds for 15 minutes. */

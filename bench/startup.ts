@@ -1,4 +1,4 @@
-/** From the start of the process to its first answer on an existing database, and its memory when idle. */
+/** From the start of the process to its first response on an existing database, and its memory when idle. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -38,5 +38,5 @@ export async function measureStartup(subjects: readonly StartSubject[], starts: 
     spread(summary(times.get(subject) ?? []), 0),
     spread(summary(memory.get(subject) ?? []), 0),
   ]);
-  return markdownTable([['database', 'ms to the first answer', 'idle MiB'], ...rows]);
+  return markdownTable([['database', 'ms to the first response', 'idle MiB'], ...rows]);
 }

@@ -93,8 +93,8 @@ function session(
     return { accessToken, refreshToken };
   }
 
-  /** Makes tokens current; a failed attempt is not remembered, so that the next request tries anew. */
-  function remember(next: Promise<Tokens>): Promise<Tokens> {
+  /** Makes tokens current; a failed attempt is not cached, so that the next request tries again. */
+  function keep(next: Promise<Tokens>): Promise<Tokens> {
     tokens = next;
     next.catch(() => {
       if (tokens === next) tokens = undefined;
@@ -102,11 +102,11 @@ function session(
     return next;
   }
   return async (request, refused) => {
-    const known = tokens ?? remember(signIn());
+    const known = tokens ?? keep(signIn());
     let current = await known;
     // Of many requests whose token has expired, the first renews it for all.
     if (`Bearer ${current.accessToken}` === refused) {
-      current = await (tokens === known ? remember(refresh(current)) : (tokens ?? remember(signIn())));
+      current = await (tokens === known ? keep(refresh(current)) : (tokens ?? keep(signIn())));
     }
     request.headers.set('Authorization', `Bearer ${current.accessToken}`);
     return request;

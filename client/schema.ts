@@ -9,7 +9,7 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -39,7 +39,7 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -67,7 +67,7 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -95,7 +95,7 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -125,7 +125,7 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -155,7 +155,7 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -175,7 +175,7 @@ export interface paths {
         put?: never;
         /**
          * Send a user a mail to set a new password
-         * @description The answer is always the same; a mail goes out when the caller is the user, an administrator or an API key.
+         * @description The response is always the same; a mail goes out when the caller is the user, an administrator or an API key.
          *
          *     Access: the roles admin, editor, user; API keys with the scope `users:write`.
          */
@@ -191,7 +191,7 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -205,7 +205,7 @@ export interface paths {
         put?: never;
         /**
          * Ask for a mail to set a new password
-         * @description The answer does not tell whether there is a user of this address.
+         * @description The response does not tell whether there is a user of this address.
          *
          *     Access: public.
          */
@@ -221,7 +221,7 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -251,7 +251,7 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -285,7 +285,7 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -339,7 +339,7 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -367,7 +367,7 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -403,7 +403,7 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -417,7 +417,7 @@ export interface paths {
         put?: never;
         /**
          * Confirm an e-mail address with the token of a mail
-         * @description For whoever opens the mail without being signed in. A token works once. That of a mail to `pendingEmail` makes it the address of the user, and ends all sessions.
+         * @description For anyone who opens the mail without being signed in. A token works once. That of a mail to `pendingEmail` makes it the address of the user, and ends all sessions.
          *
          *     Access: public.
          */
@@ -433,7 +433,7 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -463,7 +463,7 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -495,7 +495,7 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -533,7 +533,7 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -571,7 +571,7 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -619,7 +619,7 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -659,7 +659,7 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -698,7 +698,7 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -726,7 +726,7 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -760,7 +760,7 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -794,7 +794,7 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -833,7 +833,7 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -869,7 +869,7 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -905,7 +905,7 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -935,7 +935,7 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -965,7 +965,7 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -1001,7 +1001,7 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -1037,7 +1037,7 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -1077,7 +1077,7 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -1105,7 +1105,7 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -1157,7 +1157,7 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -1191,7 +1191,7 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -1214,7 +1214,7 @@ export interface paths {
         get: operations["getArticle"];
         /**
          * Replace an article
-         * @description Whoever changes it, its author stays.
+         * @description Anyone who changes it, its author stays.
          *
          *     Access: the roles admin, editor; API keys with the scope `content:write`.
          */
@@ -1222,7 +1222,7 @@ export interface paths {
         post?: never;
         /**
          * Delete an article
-         * @description Whoever changes it, its author stays.
+         * @description Anyone who changes it, its author stays.
          *
          *     Access: the roles admin, editor; API keys with the scope `content:write`.
          */
@@ -1231,7 +1231,7 @@ export interface paths {
         head?: never;
         /**
          * Change fields of an article
-         * @description Whoever changes it, its author stays.
+         * @description Anyone who changes it, its author stays.
          *
          *     Access: the roles admin, editor; API keys with the scope `content:write`.
          */
@@ -1243,7 +1243,7 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -1277,7 +1277,7 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -1300,7 +1300,7 @@ export interface paths {
         get: operations["getPost"];
         /**
          * Replace a post
-         * @description Whoever changes it, its author stays.
+         * @description Anyone who changes it, its author stays.
          *
          *     Access: the roles admin, editor; API keys with the scope `content:write`.
          */
@@ -1308,7 +1308,7 @@ export interface paths {
         post?: never;
         /**
          * Delete a post
-         * @description Whoever changes it, its author stays.
+         * @description Anyone who changes it, its author stays.
          *
          *     Access: the roles admin, editor; API keys with the scope `content:write`.
          */
@@ -1317,7 +1317,7 @@ export interface paths {
         head?: never;
         /**
          * Change fields of a post
-         * @description Whoever changes it, its author stays.
+         * @description Anyone who changes it, its author stays.
          *
          *     Access: the roles admin, editor; API keys with the scope `content:write`.
          */
@@ -1329,7 +1329,7 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -1369,7 +1369,7 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -1421,7 +1421,7 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -1451,7 +1451,7 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -1483,7 +1483,7 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -1529,7 +1529,7 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -1559,7 +1559,7 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -1589,7 +1589,7 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -1623,7 +1623,7 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -1651,7 +1651,7 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -1679,7 +1679,7 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -1723,7 +1723,7 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -1751,7 +1751,7 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -1779,7 +1779,7 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -1807,7 +1807,7 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -1837,7 +1837,7 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -1865,7 +1865,7 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -1893,7 +1893,7 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -1923,7 +1923,7 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -1953,7 +1953,7 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -1983,7 +1983,7 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -2011,7 +2011,7 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -3576,7 +3576,7 @@ export interface components {
              * @description When it was last changed, in UTC.
              */
             updatedAt: string;
-            /** @description order, customer and send stand here only where they are permitted to whoever asks. */
+            /** @description order, customer and send stand here only where they are permitted to anyone who asks. */
             _links: {
                 self: components["schemas"]["Link"];
                 order?: components["schemas"]["Link"];
@@ -3722,7 +3722,7 @@ export interface components {
              * @description When it was last changed, in UTC.
              */
             updatedAt: string;
-            /** @description order, customer and send stand here only where they are permitted to whoever asks. */
+            /** @description order, customer and send stand here only where they are permitted to anyone who asks. */
             _links: {
                 self: components["schemas"]["Link"];
                 order?: components["schemas"]["Link"];
@@ -4419,7 +4419,7 @@ export interface components {
              * @example null
              */
             cancelledAt: string | null;
-            /** @description cancel and pay stand here only while they are possible and permitted to whoever asks. */
+            /** @description cancel and pay stand here only while they are possible and permitted to anyone who asks. */
             _links: {
                 self: components["schemas"]["Link"];
                 items: components["schemas"]["Link"];
@@ -4541,7 +4541,7 @@ export interface components {
              * @example null
              */
             cancelledAt: string | null;
-            /** @description cancel and pay stand here only while they are possible and permitted to whoever asks. */
+            /** @description cancel and pay stand here only while they are possible and permitted to anyone who asks. */
             _links: {
                 self: components["schemas"]["Link"];
                 items: components["schemas"]["Link"];
@@ -5037,7 +5037,7 @@ export interface components {
              * @example null
              */
             cancelledAt: string | null;
-            /** @description cancel and pay stand here only while they are possible and permitted to whoever asks. */
+            /** @description cancel and pay stand here only while they are possible and permitted to anyone who asks. */
             _links: {
                 self: components["schemas"]["Link"];
                 items: components["schemas"]["Link"];
@@ -5166,7 +5166,7 @@ export interface components {
              * @example null
              */
             cancelledAt: string | null;
-            /** @description cancel and pay stand here only while they are possible and permitted to whoever asks. */
+            /** @description cancel and pay stand here only while they are possible and permitted to anyone who asks. */
             _links: {
                 self: components["schemas"]["Link"];
                 items: components["schemas"]["Link"];
@@ -7867,21 +7867,21 @@ export interface components {
     };
     parameters: {
         /**
-         * @description An id for this request, echoed in the answer and kept in the logs.
+         * @description An id for this request, echoed in the response and kept in the logs.
          * @example checkout-4711
          */
         XRequestId: string;
         /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
         Prefer: string;
-        /** @description Entity tags the client has: when one is current the answer is 304 and costs no quota. */
+        /** @description Entity tags the client has: when one is current the response is 304 and costs no quota. */
         IfNoneMatch: string;
-        /** @description When nothing has changed since, the answer is 304. If-None-Match takes precedence. */
+        /** @description When nothing has changed since, the response is 304. If-None-Match takes precedence. */
         IfModifiedSince: string;
         /** @description The ETag of the representation the change is meant for; when it is not current, 412. */
         IfMatch: string;
         /** @description When the resource has changed since, 412. If-Match takes precedence. */
         IfUnmodifiedSince: string;
-        /** @description Makes it safe to send the request again: for 24 hours the same key and body get the stored answer. */
+        /** @description Makes it safe to send the request again: for 24 hours the same key and body get the stored response. */
         IdempotencyKey: string;
         /**
          * @description The id of the resource.
@@ -7943,12 +7943,12 @@ export interface components {
          */
         "RateLimit-Policy": string;
         /**
-         * @description Who may keep the answer, and for how long.
+         * @description Who may keep the response, and for how long.
          * @example private, max-age=0, must-revalidate
          */
         "Cache-Control": string;
         /**
-         * @description The request headers that the answer depends on.
+         * @description The request headers that the response depends on.
          * @example Accept, Accept-Encoding, Origin
          */
         Vary: string;
@@ -8018,7 +8018,7 @@ export interface components {
          */
         Location: string;
         /**
-         * @description The answer is that of an earlier request with this Idempotency-Key.
+         * @description The response is that of an earlier request with this Idempotency-Key.
          * @example true
          */
         "Idempotency-Replayed": "true";
@@ -8063,7 +8063,7 @@ export interface components {
          */
         "Access-Control-Allow-Headers": string;
         /**
-         * @description Seconds for which a browser may remember this answer.
+         * @description Seconds for which a browser may cache this response.
          * @example 86400
          */
         "Access-Control-Max-Age": number;
@@ -8075,7 +8075,7 @@ export interface components {
                 query?: never;
                 header?: {
                     /**
-                     * @description An id for this request, echoed in the answer and kept in the logs.
+                     * @description An id for this request, echoed in the response and kept in the logs.
                      * @example checkout-4711
                      */
                     "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -8111,15 +8111,15 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
                 /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description Entity tags the client has: when one is current the answer is 304 and costs no quota. */
+                /** @description Entity tags the client has: when one is current the response is 304 and costs no quota. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description When nothing has changed since, the answer is 304. If-None-Match takes precedence. */
+                /** @description When nothing has changed since, the response is 304. If-None-Match takes precedence. */
                 "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
             };
             path?: never;
@@ -8166,7 +8166,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -8231,7 +8231,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -8295,7 +8295,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -8355,7 +8355,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -8418,13 +8418,13 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
                 /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description Makes it safe to send the request again: for 24 hours the same key and body get the stored answer. */
+                /** @description Makes it safe to send the request again: for 24 hours the same key and body get the stored response. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -8484,7 +8484,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -8547,7 +8547,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -8627,15 +8627,15 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
                 /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description Entity tags the client has: when one is current the answer is 304 and costs no quota. */
+                /** @description Entity tags the client has: when one is current the response is 304 and costs no quota. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description When nothing has changed since, the answer is 304. If-None-Match takes precedence. */
+                /** @description When nothing has changed since, the response is 304. If-None-Match takes precedence. */
                 "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
             };
             path?: never;
@@ -8686,13 +8686,13 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
                 /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description Makes it safe to send the request again: for 24 hours the same key and body get the stored answer. */
+                /** @description Makes it safe to send the request again: for 24 hours the same key and body get the stored response. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -8764,15 +8764,15 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
                 /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description Entity tags the client has: when one is current the answer is 304 and costs no quota. */
+                /** @description Entity tags the client has: when one is current the response is 304 and costs no quota. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description When nothing has changed since, the answer is 304. If-None-Match takes precedence. */
+                /** @description When nothing has changed since, the response is 304. If-None-Match takes precedence. */
                 "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
             };
             path: {
@@ -8830,7 +8830,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -8912,7 +8912,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -8974,7 +8974,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -9070,15 +9070,15 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
                 /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description Entity tags the client has: when one is current the answer is 304 and costs no quota. */
+                /** @description Entity tags the client has: when one is current the response is 304 and costs no quota. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description When nothing has changed since, the answer is 304. If-None-Match takes precedence. */
+                /** @description When nothing has changed since, the response is 304. If-None-Match takes precedence. */
                 "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
             };
             path?: never;
@@ -9129,13 +9129,13 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
                 /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description Makes it safe to send the request again: for 24 hours the same key and body get the stored answer. */
+                /** @description Makes it safe to send the request again: for 24 hours the same key and body get the stored response. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -9208,7 +9208,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -9272,7 +9272,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -9349,15 +9349,15 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
                 /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description Entity tags the client has: when one is current the answer is 304 and costs no quota. */
+                /** @description Entity tags the client has: when one is current the response is 304 and costs no quota. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description When nothing has changed since, the answer is 304. If-None-Match takes precedence. */
+                /** @description When nothing has changed since, the response is 304. If-None-Match takes precedence. */
                 "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
             };
             path?: never;
@@ -9408,13 +9408,13 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
                 /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description Makes it safe to send the request again: for 24 hours the same key and body get the stored answer. */
+                /** @description Makes it safe to send the request again: for 24 hours the same key and body get the stored response. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -9486,15 +9486,15 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
                 /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description Entity tags the client has: when one is current the answer is 304 and costs no quota. */
+                /** @description Entity tags the client has: when one is current the response is 304 and costs no quota. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description When nothing has changed since, the answer is 304. If-None-Match takes precedence. */
+                /** @description When nothing has changed since, the response is 304. If-None-Match takes precedence. */
                 "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
             };
             path: {
@@ -9552,7 +9552,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -9640,15 +9640,15 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
                 /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description Entity tags the client has: when one is current the answer is 304 and costs no quota. */
+                /** @description Entity tags the client has: when one is current the response is 304 and costs no quota. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description When nothing has changed since, the answer is 304. If-None-Match takes precedence. */
+                /** @description When nothing has changed since, the response is 304. If-None-Match takes precedence. */
                 "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
             };
             path?: never;
@@ -9699,13 +9699,13 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
                 /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description Makes it safe to send the request again: for 24 hours the same key and body get the stored answer. */
+                /** @description Makes it safe to send the request again: for 24 hours the same key and body get the stored response. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -9782,7 +9782,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -9862,15 +9862,15 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
                 /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description Entity tags the client has: when one is current the answer is 304 and costs no quota. */
+                /** @description Entity tags the client has: when one is current the response is 304 and costs no quota. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description When nothing has changed since, the answer is 304. If-None-Match takes precedence. */
+                /** @description When nothing has changed since, the response is 304. If-None-Match takes precedence. */
                 "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
             };
             path: {
@@ -9928,7 +9928,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -10017,7 +10017,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -10078,7 +10078,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -10191,15 +10191,15 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
                 /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description Entity tags the client has: when one is current the answer is 304 and costs no quota. */
+                /** @description Entity tags the client has: when one is current the response is 304 and costs no quota. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description When nothing has changed since, the answer is 304. If-None-Match takes precedence. */
+                /** @description When nothing has changed since, the response is 304. If-None-Match takes precedence. */
                 "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
             };
             path: {
@@ -10257,13 +10257,13 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
                 /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description Makes it safe to send the request again: for 24 hours the same key and body get the stored answer. */
+                /** @description Makes it safe to send the request again: for 24 hours the same key and body get the stored response. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -10342,15 +10342,15 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
                 /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description Entity tags the client has: when one is current the answer is 304 and costs no quota. */
+                /** @description Entity tags the client has: when one is current the response is 304 and costs no quota. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description When nothing has changed since, the answer is 304. If-None-Match takes precedence. */
+                /** @description When nothing has changed since, the response is 304. If-None-Match takes precedence. */
                 "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
             };
             path: {
@@ -10432,15 +10432,15 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
                 /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description Entity tags the client has: when one is current the answer is 304 and costs no quota. */
+                /** @description Entity tags the client has: when one is current the response is 304 and costs no quota. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description When nothing has changed since, the answer is 304. If-None-Match takes precedence. */
+                /** @description When nothing has changed since, the response is 304. If-None-Match takes precedence. */
                 "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
             };
             path?: never;
@@ -10491,15 +10491,15 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
                 /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description Entity tags the client has: when one is current the answer is 304 and costs no quota. */
+                /** @description Entity tags the client has: when one is current the response is 304 and costs no quota. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description When nothing has changed since, the answer is 304. If-None-Match takes precedence. */
+                /** @description When nothing has changed since, the response is 304. If-None-Match takes precedence. */
                 "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
             };
             path: {
@@ -10572,15 +10572,15 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
                 /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description Entity tags the client has: when one is current the answer is 304 and costs no quota. */
+                /** @description Entity tags the client has: when one is current the response is 304 and costs no quota. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description When nothing has changed since, the answer is 304. If-None-Match takes precedence. */
+                /** @description When nothing has changed since, the response is 304. If-None-Match takes precedence. */
                 "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
             };
             path: {
@@ -10638,15 +10638,15 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
                 /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description Entity tags the client has: when one is current the answer is 304 and costs no quota. */
+                /** @description Entity tags the client has: when one is current the response is 304 and costs no quota. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description When nothing has changed since, the answer is 304. If-None-Match takes precedence. */
+                /** @description When nothing has changed since, the response is 304. If-None-Match takes precedence. */
                 "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
             };
             path: {
@@ -10709,13 +10709,13 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
                 /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description Makes it safe to send the request again: for 24 hours the same key and body get the stored answer. */
+                /** @description Makes it safe to send the request again: for 24 hours the same key and body get the stored response. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
                 /** @description The ETag of the representation the change is meant for; when it is not current, 412. */
                 "If-Match"?: components["parameters"]["IfMatch"];
@@ -10780,13 +10780,13 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
                 /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description Makes it safe to send the request again: for 24 hours the same key and body get the stored answer. */
+                /** @description Makes it safe to send the request again: for 24 hours the same key and body get the stored response. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
                 /** @description The ETag of the representation the change is meant for; when it is not current, 412. */
                 "If-Match"?: components["parameters"]["IfMatch"];
@@ -10852,7 +10852,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -10937,15 +10937,15 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
                 /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description Entity tags the client has: when one is current the answer is 304 and costs no quota. */
+                /** @description Entity tags the client has: when one is current the response is 304 and costs no quota. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description When nothing has changed since, the answer is 304. If-None-Match takes precedence. */
+                /** @description When nothing has changed since, the response is 304. If-None-Match takes precedence. */
                 "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
             };
             path?: never;
@@ -10996,15 +10996,15 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
                 /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description Entity tags the client has: when one is current the answer is 304 and costs no quota. */
+                /** @description Entity tags the client has: when one is current the response is 304 and costs no quota. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description When nothing has changed since, the answer is 304. If-None-Match takes precedence. */
+                /** @description When nothing has changed since, the response is 304. If-None-Match takes precedence. */
                 "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
             };
             path: {
@@ -11067,13 +11067,13 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
                 /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description Makes it safe to send the request again: for 24 hours the same key and body get the stored answer. */
+                /** @description Makes it safe to send the request again: for 24 hours the same key and body get the stored response. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -11154,15 +11154,15 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
                 /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description Entity tags the client has: when one is current the answer is 304 and costs no quota. */
+                /** @description Entity tags the client has: when one is current the response is 304 and costs no quota. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description When nothing has changed since, the answer is 304. If-None-Match takes precedence. */
+                /** @description When nothing has changed since, the response is 304. If-None-Match takes precedence. */
                 "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
             };
             path: {
@@ -11220,13 +11220,13 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
                 /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description Makes it safe to send the request again: for 24 hours the same key and body get the stored answer. */
+                /** @description Makes it safe to send the request again: for 24 hours the same key and body get the stored response. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -11322,15 +11322,15 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
                 /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description Entity tags the client has: when one is current the answer is 304 and costs no quota. */
+                /** @description Entity tags the client has: when one is current the response is 304 and costs no quota. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description When nothing has changed since, the answer is 304. If-None-Match takes precedence. */
+                /** @description When nothing has changed since, the response is 304. If-None-Match takes precedence. */
                 "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
             };
             path?: never;
@@ -11381,15 +11381,15 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
                 /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description Entity tags the client has: when one is current the answer is 304 and costs no quota. */
+                /** @description Entity tags the client has: when one is current the response is 304 and costs no quota. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description When nothing has changed since, the answer is 304. If-None-Match takes precedence. */
+                /** @description When nothing has changed since, the response is 304. If-None-Match takes precedence. */
                 "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
             };
             path: {
@@ -11447,7 +11447,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -11526,7 +11526,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -11587,7 +11587,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -11702,15 +11702,15 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
                 /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description Entity tags the client has: when one is current the answer is 304 and costs no quota. */
+                /** @description Entity tags the client has: when one is current the response is 304 and costs no quota. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description When nothing has changed since, the answer is 304. If-None-Match takes precedence. */
+                /** @description When nothing has changed since, the response is 304. If-None-Match takes precedence. */
                 "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
             };
             path?: never;
@@ -11761,13 +11761,13 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
                 /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description Makes it safe to send the request again: for 24 hours the same key and body get the stored answer. */
+                /** @description Makes it safe to send the request again: for 24 hours the same key and body get the stored response. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -11839,15 +11839,15 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
                 /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description Entity tags the client has: when one is current the answer is 304 and costs no quota. */
+                /** @description Entity tags the client has: when one is current the response is 304 and costs no quota. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description When nothing has changed since, the answer is 304. If-None-Match takes precedence. */
+                /** @description When nothing has changed since, the response is 304. If-None-Match takes precedence. */
                 "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
             };
             path: {
@@ -11905,7 +11905,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -11988,7 +11988,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -12049,7 +12049,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -12162,15 +12162,15 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
                 /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description Entity tags the client has: when one is current the answer is 304 and costs no quota. */
+                /** @description Entity tags the client has: when one is current the response is 304 and costs no quota. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description When nothing has changed since, the answer is 304. If-None-Match takes precedence. */
+                /** @description When nothing has changed since, the response is 304. If-None-Match takes precedence. */
                 "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
             };
             path?: never;
@@ -12221,13 +12221,13 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
                 /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description Makes it safe to send the request again: for 24 hours the same key and body get the stored answer. */
+                /** @description Makes it safe to send the request again: for 24 hours the same key and body get the stored response. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -12295,15 +12295,15 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
                 /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description Entity tags the client has: when one is current the answer is 304 and costs no quota. */
+                /** @description Entity tags the client has: when one is current the response is 304 and costs no quota. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description When nothing has changed since, the answer is 304. If-None-Match takes precedence. */
+                /** @description When nothing has changed since, the response is 304. If-None-Match takes precedence. */
                 "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
             };
             path: {
@@ -12361,7 +12361,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -12440,7 +12440,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -12501,7 +12501,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -12612,15 +12612,15 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
                 /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description Entity tags the client has: when one is current the answer is 304 and costs no quota. */
+                /** @description Entity tags the client has: when one is current the response is 304 and costs no quota. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description When nothing has changed since, the answer is 304. If-None-Match takes precedence. */
+                /** @description When nothing has changed since, the response is 304. If-None-Match takes precedence. */
                 "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
             };
             path: {
@@ -12678,13 +12678,13 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
                 /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description Makes it safe to send the request again: for 24 hours the same key and body get the stored answer. */
+                /** @description Makes it safe to send the request again: for 24 hours the same key and body get the stored response. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -12758,15 +12758,15 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
                 /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description Entity tags the client has: when one is current the answer is 304 and costs no quota. */
+                /** @description Entity tags the client has: when one is current the response is 304 and costs no quota. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description When nothing has changed since, the answer is 304. If-None-Match takes precedence. */
+                /** @description When nothing has changed since, the response is 304. If-None-Match takes precedence. */
                 "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
             };
             path: {
@@ -12824,7 +12824,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -12902,7 +12902,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -12963,7 +12963,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -13077,15 +13077,15 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
                 /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description Entity tags the client has: when one is current the answer is 304 and costs no quota. */
+                /** @description Entity tags the client has: when one is current the response is 304 and costs no quota. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description When nothing has changed since, the answer is 304. If-None-Match takes precedence. */
+                /** @description When nothing has changed since, the response is 304. If-None-Match takes precedence. */
                 "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
             };
             path?: never;
@@ -13139,15 +13139,15 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
                 /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description Entity tags the client has: when one is current the answer is 304 and costs no quota. */
+                /** @description Entity tags the client has: when one is current the response is 304 and costs no quota. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description When nothing has changed since, the answer is 304. If-None-Match takes precedence. */
+                /** @description When nothing has changed since, the response is 304. If-None-Match takes precedence. */
                 "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
             };
             path?: never;
@@ -13198,13 +13198,13 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
                 /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description Makes it safe to send the request again: for 24 hours the same key and body get the stored answer. */
+                /** @description Makes it safe to send the request again: for 24 hours the same key and body get the stored response. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -13271,15 +13271,15 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
                 /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description Entity tags the client has: when one is current the answer is 304 and costs no quota. */
+                /** @description Entity tags the client has: when one is current the response is 304 and costs no quota. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description When nothing has changed since, the answer is 304. If-None-Match takes precedence. */
+                /** @description When nothing has changed since, the response is 304. If-None-Match takes precedence. */
                 "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
             };
             path: {
@@ -13337,7 +13337,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -13416,7 +13416,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -13477,7 +13477,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -13579,15 +13579,15 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
                 /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description Entity tags the client has: when one is current the answer is 304 and costs no quota. */
+                /** @description Entity tags the client has: when one is current the response is 304 and costs no quota. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description When nothing has changed since, the answer is 304. If-None-Match takes precedence. */
+                /** @description When nothing has changed since, the response is 304. If-None-Match takes precedence. */
                 "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
             };
             path?: never;
@@ -13666,15 +13666,15 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
                 /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description Entity tags the client has: when one is current the answer is 304 and costs no quota. */
+                /** @description Entity tags the client has: when one is current the response is 304 and costs no quota. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description When nothing has changed since, the answer is 304. If-None-Match takes precedence. */
+                /** @description When nothing has changed since, the response is 304. If-None-Match takes precedence. */
                 "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
             };
             path?: never;
@@ -13725,15 +13725,15 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
                 /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description Entity tags the client has: when one is current the answer is 304 and costs no quota. */
+                /** @description Entity tags the client has: when one is current the response is 304 and costs no quota. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description When nothing has changed since, the answer is 304. If-None-Match takes precedence. */
+                /** @description When nothing has changed since, the response is 304. If-None-Match takes precedence. */
                 "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
             };
             path: {
@@ -13808,15 +13808,15 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
                 /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description Entity tags the client has: when one is current the answer is 304 and costs no quota. */
+                /** @description Entity tags the client has: when one is current the response is 304 and costs no quota. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description When nothing has changed since, the answer is 304. If-None-Match takes precedence. */
+                /** @description When nothing has changed since, the response is 304. If-None-Match takes precedence. */
                 "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
             };
             path?: never;
@@ -13867,13 +13867,13 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
                 /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description Makes it safe to send the request again: for 24 hours the same key and body get the stored answer. */
+                /** @description Makes it safe to send the request again: for 24 hours the same key and body get the stored response. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -13932,15 +13932,15 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
                 /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description Entity tags the client has: when one is current the answer is 304 and costs no quota. */
+                /** @description Entity tags the client has: when one is current the response is 304 and costs no quota. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description When nothing has changed since, the answer is 304. If-None-Match takes precedence. */
+                /** @description When nothing has changed since, the response is 304. If-None-Match takes precedence. */
                 "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
             };
             path: {
@@ -13998,7 +13998,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -14059,7 +14059,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -14155,15 +14155,15 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
                 /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description Entity tags the client has: when one is current the answer is 304 and costs no quota. */
+                /** @description Entity tags the client has: when one is current the response is 304 and costs no quota. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description When nothing has changed since, the answer is 304. If-None-Match takes precedence. */
+                /** @description When nothing has changed since, the response is 304. If-None-Match takes precedence. */
                 "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
             };
             path?: never;
@@ -14210,15 +14210,15 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
                 /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description Entity tags the client has: when one is current the answer is 304 and costs no quota. */
+                /** @description Entity tags the client has: when one is current the response is 304 and costs no quota. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description When nothing has changed since, the answer is 304. If-None-Match takes precedence. */
+                /** @description When nothing has changed since, the response is 304. If-None-Match takes precedence. */
                 "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
             };
             path?: never;
@@ -14265,15 +14265,15 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
                 /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description Entity tags the client has: when one is current the answer is 304 and costs no quota. */
+                /** @description Entity tags the client has: when one is current the response is 304 and costs no quota. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description When nothing has changed since, the answer is 304. If-None-Match takes precedence. */
+                /** @description When nothing has changed since, the response is 304. If-None-Match takes precedence. */
                 "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
             };
             path?: never;
@@ -14321,7 +14321,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -14370,15 +14370,15 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
                 /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description Entity tags the client has: when one is current the answer is 304 and costs no quota. */
+                /** @description Entity tags the client has: when one is current the response is 304 and costs no quota. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description When nothing has changed since, the answer is 304. If-None-Match takes precedence. */
+                /** @description When nothing has changed since, the response is 304. If-None-Match takes precedence. */
                 "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
             };
             path?: never;
@@ -14425,15 +14425,15 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
                 /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description Entity tags the client has: when one is current the answer is 304 and costs no quota. */
+                /** @description Entity tags the client has: when one is current the response is 304 and costs no quota. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description When nothing has changed since, the answer is 304. If-None-Match takes precedence. */
+                /** @description When nothing has changed since, the response is 304. If-None-Match takes precedence. */
                 "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
             };
             path?: never;
@@ -14481,7 +14481,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -14529,7 +14529,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -14577,7 +14577,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -14625,15 +14625,15 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
                 /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description Entity tags the client has: when one is current the answer is 304 and costs no quota. */
+                /** @description Entity tags the client has: when one is current the response is 304 and costs no quota. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description When nothing has changed since, the answer is 304. If-None-Match takes precedence. */
+                /** @description When nothing has changed since, the response is 304. If-None-Match takes precedence. */
                 "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
             };
             path?: never;
@@ -14681,15 +14681,15 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
                 /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description Entity tags the client has: when one is current the answer is 304 and costs no quota. */
+                /** @description Entity tags the client has: when one is current the response is 304 and costs no quota. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description When nothing has changed since, the answer is 304. If-None-Match takes precedence. */
+                /** @description When nothing has changed since, the response is 304. If-None-Match takes precedence. */
                 "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
             };
             path?: never;
@@ -14737,7 +14737,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -14760,7 +14760,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the answer and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];

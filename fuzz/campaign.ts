@@ -22,7 +22,7 @@ export interface Campaign {
   readonly tell: (line: string) => void;
 }
 
-/** What everything is sent to; made anew when its own accounts have been damaged. */
+/** What everything is sent to; made again when its own accounts have been damaged. */
 interface Stage {
   readonly service: TestService;
   readonly walk: Walk;
@@ -51,7 +51,7 @@ export async function runCampaign({ kind, requests, seed, tell }: Campaign): Pro
   const errorsLogged = () => service.log().filter(({ level }) => level === 'error').length;
   let logged = 0;
 
-  /** @returns whether the answer was in order */
+  /** @returns whether the response was in order */
   async function send(name: string, request: WireRequest, extra?: PublishedCase['expect']): Promise<Outcome> {
     const answer = await exchange(service.url, request);
     tally.count(name, answer);

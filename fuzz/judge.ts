@@ -1,4 +1,4 @@
-/** What no answer may be, whatever was asked. */
+/** What no response may be, whatever was asked. */
 import type { Contract } from '../test/support/contract.ts';
 import { curlOf, isHttp, type WireAnswer, type WireRequest } from './wire.ts';
 
@@ -9,17 +9,17 @@ const outside = ['WEATHER_UNAVAILABLE'];
 const internals =
   /\bat \S+ \(|\bat \S+:\d+:\d+|node_modules|\/src\/|\.ts\b|\/tmp\/|\/root\/|\/home\/|\bSQLITE_|\bsqlite|postgres|\bselect\b.+\bfrom\b|\binsert into\b|\bupdate\b.+\bset\b|syntax error at|relation "|UNIQUE constraint|\[object |\bundefined\b|ZodError|TypeError|ECONN/i;
 
-/** @returns what is wrong with the answer; undefined when nothing is */
+/** @returns what is wrong with the response; undefined when nothing is */
 export function judge(
   contract: Contract,
   request: WireRequest,
   answer: WireAnswer | undefined,
 ): string | undefined {
-  if (answer === undefined) return 'no answer within 10 seconds';
+  if (answer === undefined) return 'no response within 10 seconds';
   const { status, headers, text } = answer;
   if (!isHttp(request))
     return status === 0 || (status >= 200 && status < 500) ? undefined : `status ${status}`;
-  if (status === 0) return 'the connection was closed without an answer';
+  if (status === 0) return 'the connection was closed without a response';
   const sentId = request.headers.find(([name]) => name === 'X-Request-ID')?.[1];
   const echoed = sentId !== undefined && /^[\x20-\x7e]{1,255}$/.test(sentId) ? sentId : null;
   if (status >= 500 && !outside.some(code => text.includes(`"${code}"`))) return `status ${status}: ${text}`;

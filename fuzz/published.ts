@@ -9,7 +9,7 @@ import type { WireAnswer } from './wire.ts';
 export interface PublishedCase {
   readonly operation: Operation;
   readonly request: Partial<Draft>;
-  /** @returns what is wrong with the answer, beyond what no answer may be */
+  /** @returns what is wrong with the response, beyond what no response may be */
   readonly expect: (answer: WireAnswer) => string | undefined;
 }
 

@@ -1,4 +1,4 @@
-/** Requests as bytes on a socket, so that nothing mends them on the way, and answers read back. */
+/** Requests as bytes on a socket, so that nothing fixes them on the way, and answers read back. */
 import { brotliDecompressSync, gunzipSync, inflateSync } from 'node:zlib';
 import { send } from '../test/support/raw.ts';
 
@@ -23,7 +23,7 @@ const patience = 10_000;
 /** What Bun reads of a request's head. */
 const longestHead = 16_000;
 
-/** @returns undefined when there was no answer within 10 seconds */
+/** @returns undefined when there was no response within 10 seconds */
 export async function exchange(url: string, request: WireRequest): Promise<WireAnswer | undefined> {
   const started = performance.now();
   const late = Promise.withResolvers<undefined>();
@@ -67,7 +67,7 @@ export function isHttp(request: WireRequest): boolean {
 }
 
 function parsed(received: string): Omit<WireAnswer, 'milliseconds'> {
-  // 100 (Continue) may precede the answer.
+  // 100 (Continue) may precede the response.
   const whole = received.replace(/^HTTP\/1\.1 100[^\r]*\r\n\r\n/, '');
   const end = whole.indexOf('\r\n\r\n');
   const head = end === -1 ? whole : whole.slice(0, end);

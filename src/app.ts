@@ -49,7 +49,7 @@ export interface AppOptions {
   readonly committed: (session: Transaction) => void;
   /** Each with its resources, below its prefix. */
   readonly versions: readonly PublishedVersion[];
-  /** Beside them: /health and its kin. */
+  /** Beside them: /health and the other operational endpoints. */
   readonly operations: readonly Endpoint[];
 }
 
@@ -87,7 +87,7 @@ export function createApp(options: AppOptions): App {
     );
   }
 
-  /** Quota: 429. It is charged to whoever calls, whether or not they may do what they ask. */
+  /** Quota: 429. It is charged to anyone who calls, whether or not they may do what they ask. */
   function identified(exchange: Exchange, params: Params, caller: Caller): Reply | Promise<Reply> {
     exchange.caller = caller;
     return whenReady(quota.charge(caller.subject, limitOf(caller)), state => {
@@ -158,7 +158,7 @@ export function createApp(options: AppOptions): App {
   }
 
   /**
-   * The one transaction of a request; a repeated POST gets the answer that the first one has stored. Whoever calls
+   * The one transaction of a request; a repeated POST gets the response that the first one has stored. Anyone who calls
    * a protected operation is confirmed in it, before anything is written or given again: 401.
    */
   async function write(exchange: Exchange, work: Work, touches?: readonly string[]): Promise<Reply> {

@@ -48,7 +48,7 @@ export interface ServiceOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly database: Database;
-  /** Whether whoever starts the service has made everything that has to be there; until then it is not ready. */
+  /** Whether anyone who starts the service has made everything that has to be there; until then it is not ready. */
   readonly isStarted?: () => boolean;
   /** Those of versions.ts unless given. */
   readonly versions?: Versions | undefined;
@@ -154,7 +154,7 @@ export function startService(options: ServiceOptions): Service {
     sweepEveryMs,
   );
 
-  /** Forgets what has expired: sessions, known addresses, failed attempts, tokens of mails, idempotent answers, quota windows and, if so set, events. */
+  /** Forgets what has expired: sessions, known addresses, failed attempts, tokens of mails, idempotent responses, quota windows and, if so set, events. */
   async function sweep(): Promise<void> {
     const forgotten = await resources.sweep();
     const attempts = await delays.sweep();
@@ -275,7 +275,7 @@ function bind(app: App, config: Config) {
     maxRequestBodySize: Number.MAX_SAFE_INTEGER,
     routes: app.routes,
     fetch: app.fallback,
-    // Nothing inside throws past `serve`; should Bun itself fail, the answer still has the service's shape.
+    // Nothing inside throws past `serve`; should Bun itself fail, the response still has the service's shape.
     error: () =>
       Response.json(
         { error: 'INTERNAL_ERROR', message: 'The service failed.', requestId: crypto.randomUUID() },

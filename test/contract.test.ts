@@ -28,7 +28,7 @@ const changing = guarded.filter(({ method, roles }) => method !== 'GET' && roles
 const withBody = operations.filter(({ body }) => body !== undefined);
 const conditional = operations.filter(({ method, responses }) => method === 'GET' && '304' in responses);
 
-/** Operations that answer alike whether or not what their path names exists. */
+/** Operations that response alike whether or not what their path names exists. */
 const concealing = ['requestPasswordReset'];
 
 test('the document declares what the generic scenarios need', () => {

@@ -42,7 +42,7 @@ async function possessionsOf(service: TestService, owner: Account): Promise<Poss
   };
 }
 
-/** What everyone may read, whoever wrote it. */
+/** What everyone may read, no matter who wrote it. */
 const readable = ['GET /v1/reviews/{id}', 'GET /v1/comments/{id}'];
 /** Answers alike for everyone, and does nothing for strangers. */
 const concealing = 'POST /v1/users/{id}/password-reset';
@@ -111,7 +111,7 @@ describeOnDatabases('the ten risks on %s', kind => {
     'POST /v1/webhooks/stripe',
   ];
 
-  test('3 properties: no answer has a member for a secret, and nobody writes what is the service’s own', async () => {
+  test('3 properties: no response has a member for a secret, and nobody writes what is the service’s own', async () => {
     const document = await (await fetch(`${service.url}/openapi.json`)).text();
     const { schemas } = JSON.parse(document).components as {
       schemas: Record<string, { properties?: object }>;
@@ -211,7 +211,7 @@ describeOnDatabases('the ten risks on %s', kind => {
     }
   });
 
-  test('8 configuration: every answer forbids sniffing, none names what it is made with', async () => {
+  test('8 configuration: every response forbids sniffing, none names what it is made with', async () => {
     for (const [path, status] of [
       ['/v1/products', 200],
       ['/v1/products/0', 404],

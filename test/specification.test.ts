@@ -74,7 +74,7 @@ test('members of all bodies are named in camelCase', () => {
   ).toEqual([]);
 });
 
-test('no answer is a bare array, and none promises that nothing will be added to it', () => {
+test('no response is a bare array, and none promises that nothing will be added to it', () => {
   expect(lists.length).toBeGreaterThan(10);
   for (const { path, schema } of answers)
     expect([

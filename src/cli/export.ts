@@ -77,7 +77,7 @@ export const exportCommand: Command = {
         return 0;
       } catch (error) {
         await output.abandon();
-        // Whoever reads the pipe has read enough, as head does.
+        // Anyone who reads the pipe has read enough, as head does.
         if (file === undefined && isClosedPipe(error)) return 0;
         throw error;
       }

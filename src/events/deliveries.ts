@@ -1,5 +1,5 @@
 /**
- * The queries of deliveries. `due_at` is when a delivery may be taken up next; whoever takes one up to speak to
+ * The queries of deliveries. `due_at` is when a delivery may be taken up next; anyone who takes one up to speak to
  * the outside moves it on, so that it falls due again should he never come back: it is also the name of his claim.
  */
 import { sql } from 'kysely';

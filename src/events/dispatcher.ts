@@ -134,7 +134,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     }
     count(consumer.queue, 'delivered');
     await database.write(async session => {
-      // Whoever has taken it over meanwhile delivers it once more, and does the rest then.
+      // Anyone who has taken it over meanwhile delivers it once more, and does the rest then.
       if (await stored.remove(session, claimed)) await consumer.delivered?.(session, claimed.payload);
     });
     return true;
@@ -175,7 +175,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   }
 
   /**
-   * The lanes of one queue. Each takes one delivery after another as long as anything is due; whoever finds
+   * The lanes of one queue. Each takes one delivery after another as long as anything is due; anyone who finds
    * something opens another lane, so that what takes long holds up no more than its own.
    */
   function lanesOf(consumer: Consumer): Lanes {

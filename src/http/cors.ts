@@ -44,7 +44,7 @@ const exposed = [
 ].join(', ');
 
 export interface Cors {
-  /** Adds the headers with which a browser hands an answer to a page of this origin. */
+  /** Adds the headers with which a browser hands a response to a page of this origin. */
   allowOrigin(headers: Headers, origin: string): void;
   /** The headers of a preflight's answer. */
   preflight(request: Request): Record<string, string>;

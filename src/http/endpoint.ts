@@ -55,7 +55,7 @@ export interface ResponseSpec {
   readonly description: string;
   readonly schema?: z.ZodType;
   readonly example?: unknown;
-  /** Headers beyond those that every answer has: name → description. */
+  /** Headers beyond those that every response has: name → description. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly mediaType?: string;
   /** The same as application/hal+json, which the endpoint then offers: see hal/index.ts. */
@@ -81,26 +81,26 @@ export interface Input<Params, Query, Body> {
   readonly authorization: string | null;
   /** Any other header as it was sent. */
   header(name: string): string | null;
-  /** The media type that was negotiated for the answer. */
+  /** The media type that was negotiated for the response. */
   readonly mediaType: string;
   /**
-   * Checks If-Match and its kin against the resource as it is now (RFC 9110 §13).
+   * Checks If-Match and the other preconditions against the resource as it is now (RFC 9110 §13).
    * @param body what a GET of this address answers; @param lastModified epoch milliseconds
    * @throws HttpError 412
    */
   precondition(body: string, lastModified?: number): void;
   /**
-   * Charges a quota of the operation's own, whose numbers the answer then shows in place of the caller's.
+   * Charges a quota of the operation's own, whose numbers the response then shows in place of the caller's.
    * @param message what is used up, for people
    * @throws HttpError 429
    */
   charge(quota: Quota, subject: string, message: string): Promise<void>;
-  /** Has the answer show a limit of the operation's own in place of the caller's. */
+  /** Has the response show a limit of the operation's own in place of the caller's. */
   showQuota(quota: Pick<Quota, 'limit' | 'window'>, state: QuotaState): void;
   /** This request as the cause of what it changes, at this moment. */
   cause(): Cause;
   /**
-   * Runs the one transaction of this request; with Idempotency-Key, its answer is stored in it.
+   * Runs the one transaction of this request; with Idempotency-Key, its response is stored in it.
    * @param touches lets it share one with others: see WriteOptions in storage/database.ts
    */
   write(work: (session: Transaction) => Promise<Reply>, touches?: readonly string[]): Promise<Reply>;
@@ -132,7 +132,7 @@ export interface EndpointSpec<
   readonly responses: Readonly<Record<number, ResponseSpec>>;
   /** Errors particular to this endpoint; those of the layers are added to the document for all. */
   readonly errors?: readonly ErrorCode[];
-  /** Whether a POST honours Idempotency-Key; true unless the answer holds credentials. */
+  /** Whether a POST honours Idempotency-Key; true unless the response holds credentials. */
   readonly idempotent?: boolean;
   /** Answers 400 and 404 with `{error: message}` and nothing else, as the specification has it for todos. */
   readonly plainErrors?: boolean;
@@ -164,7 +164,7 @@ export function endpoint<
 }
 
 /**
- * The media types that an answer of this kind can be had in, the preferred one first.
+ * The media types that a response of this kind can be had in, the preferred one first.
  * @param usual what JSON goes by here: its own name and the version's
  */
 export function mediaTypesOf(

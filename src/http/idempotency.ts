@@ -1,5 +1,5 @@
 /**
- * Idempotency-Key on POST: the answer of the first request is stored in the transaction that did its work,
+ * Idempotency-Key on POST: the response of the first request is stored in the transaction that did its work,
  * and given again to every repetition. A crash leaves both or neither.
  */
 import { hkdfSync } from 'node:crypto';
@@ -27,7 +27,7 @@ interface IdempotentRequest {
 /** A reply, and the media type it is in. */
 interface Answered {
   readonly reply: Reply;
-  /** That of the request, or of the first with this key: its answer is given again as it was. */
+  /** That of the request, or of the first with this key: its response is given again as it was. */
   readonly mediaType: string;
 }
 
@@ -39,7 +39,7 @@ interface StoredReply extends Reply {
 
 export interface Idempotency {
   /**
-   * @param confirm whether the caller may still have the answer, new or stored; throws when not
+   * @param confirm whether the caller may still have the response, new or stored; throws when not
    * @throws HttpError 409 while the first request runs, 422 when this is another request
    */
   run(
@@ -59,7 +59,7 @@ export function idempotencyKeyOf(headers: Headers): string | undefined {
   return key;
 }
 
-/** @param secrets keys derived from the first encrypt stored answers and hash requests; all are tried to read them */
+/** @param secrets keys derived from the first encrypt stored responses and hash requests; all are tried to read them */
 export function idempotency(database: Database, clock: Clock, secrets: Secrets): Idempotency {
   const { build } = database;
   const seal = createSeal(secrets, 'idempotency answers');
@@ -81,7 +81,7 @@ export function idempotency(database: Database, clock: Clock, secrets: Secrets):
     const text = seal.open(answer);
     if (text !== undefined) return text;
     throw new HttpError('IDEMPOTENCY_KEY_REUSED', {
-      message: 'The answer stored for this Idempotency-Key cannot be read any more; use a new key.',
+      message: 'The response stored for this Idempotency-Key cannot be read any more; use a new key.',
     });
   }
 
@@ -152,7 +152,7 @@ export function idempotency(database: Database, clock: Clock, secrets: Secrets):
   };
 }
 
-/** Keyed: a body may hold a password, which a plain hash would give away to whoever reads the table and guesses. */
+/** Keyed: a body may hold a password, which a plain hash would give away to anyone who reads the table and guesses. */
 function requestHash({ method, path, body }: IdempotentRequest, key: Buffer): string {
   return new Bun.CryptoHasher('sha256', key).update(`${method} ${path}\n`).update(body).digest('hex');
 }

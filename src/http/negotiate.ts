@@ -1,4 +1,4 @@
-/** Proactive content negotiation (RFC 9110 §12): media types of answers and bodies, and content codings. */
+/** Proactive content negotiation (RFC 9110 §12): media types of responses and bodies, and content codings. */
 import { LRUCache } from 'lru-cache';
 import Negotiator from 'negotiator';
 import { HttpError } from './errors.ts';
@@ -29,12 +29,12 @@ export interface Negotiate {
   coding(acceptEncoding: string | null): Coding | undefined | null;
 }
 
-const rememberedHeaders = 1000;
+const cachedHeaders = 1000;
 
-/** The answers are remembered per header value: clients repeat theirs word for word. */
+/** The responses are cached per header value: clients repeat theirs word for word. */
 export function negotiation(): Negotiate {
-  const mediaTypes = new LRUCache<string, { mediaType: string | undefined }>({ max: rememberedHeaders });
-  const encodings = new LRUCache<string, { coding: Coding | undefined | null }>({ max: rememberedHeaders });
+  const mediaTypes = new LRUCache<string, { mediaType: string | undefined }>({ max: cachedHeaders });
+  const encodings = new LRUCache<string, { coding: Coding | undefined | null }>({ max: cachedHeaders });
   return {
     mediaType(accept, offered) {
       const first = offered[0];

@@ -1,5 +1,5 @@
 /** What the mails about an account say. */
-import { letter, type MailText } from './template.ts';
+import { composeMail, type MailText } from './template.ts';
 
 export interface MailTemplate {
   /** Who sends it, as the reader knows it: the shop's host. */
@@ -14,21 +14,21 @@ export interface LetterWithLink extends MailTemplate {
 
 /** For an account that somebody else has made: it has no password yet. */
 export const invitationMail = ({ shop, name, link }: LetterWithLink): MailText =>
-  letter(`Set your password for ${shop}`, name, [
+  composeMail(`Set your password for ${shop}`, name, [
     `An account has been made for you at ${shop}. Set a password to sign in:`,
     { link },
     'The link works once, for 7 days. After that, ask for another one with "forgot password".',
   ]);
 
 export const passwordResetMail = ({ shop, name, link }: LetterWithLink): MailText =>
-  letter(`Set a new password for ${shop}`, name, [
+  composeMail(`Set a new password for ${shop}`, name, [
     `Somebody, most likely you, has asked for a new password at ${shop}. Set it here:`,
     { link },
     'The link works once, for one hour. If you did not ask for it, do nothing: your password stays as it is.',
   ]);
 
 export const verificationMail = ({ shop, name, link }: LetterWithLink): MailText =>
-  letter(`Confirm your e-mail address for ${shop}`, name, [
+  composeMail(`Confirm your e-mail address for ${shop}`, name, [
     `Confirm that this address is yours, so that ${shop} can reach you:`,
     { link },
     'The link works once, for 7 days. If you have no account there, do nothing.',
@@ -36,7 +36,7 @@ export const verificationMail = ({ shop, name, link }: LetterWithLink): MailText
 
 /** To an address that a user has asked for. Whose it is, nobody knows yet: it quotes nothing of the user's. */
 export const addressConfirmationMail = ({ shop, link }: Omit<LetterWithLink, 'name'>): MailText =>
-  letter(`Confirm your new e-mail address for ${shop}`, undefined, [
+  composeMail(`Confirm your new e-mail address for ${shop}`, undefined, [
     `Somebody, most likely you, wants to use this address for an account at ${shop}. Confirm that it is yours:`,
     { link },
     'The link works once, for 7 days. From then on you sign in with this address. If you did not ask for it, do nothing.',
@@ -44,14 +44,14 @@ export const addressConfirmationMail = ({ shop, link }: Omit<LetterWithLink, 'na
 
 /** To the same address, where it is another user's already: only its owner learns of that. */
 export const addressTakenMail = ({ shop }: Omit<MailTemplate, 'name'>): MailText =>
-  letter(`Your e-mail address for ${shop}`, undefined, [
+  composeMail(`Your e-mail address for ${shop}`, undefined, [
     `Somebody, most likely you, wants to use this address for another account at ${shop}. It belongs to an account already, so nothing was changed.`,
     'If that was you, sign in with this address, and ask for a new password if you have forgotten it. If not, do nothing.',
   ]);
 
 /** To the old address, while it has a way back. */
 export const addressChangedWithWayBackMail = ({ shop, name, link }: LetterWithLink): MailText =>
-  letter(`Your e-mail address for ${shop} was changed`, name, [
+  composeMail(`Your e-mail address for ${shop} was changed`, name, [
     `Your account at ${shop} has another e-mail address now, and this one is not used any more. If that was you, there is nothing to do.`,
     'If that was not you, take the account back: this link restores this address, signs everybody out and sets a new password.',
     { link },
@@ -60,7 +60,7 @@ export const addressChangedWithWayBackMail = ({ shop, name, link }: LetterWithLi
 
 /** To the old address, so that nobody loses an account without hearing of it. */
 export const addressChangedMail = ({ shop, name }: MailTemplate): MailText =>
-  letter(`Your e-mail address for ${shop} was changed`, name, [
+  composeMail(`Your e-mail address for ${shop} was changed`, name, [
     `Your account at ${shop} has another e-mail address now, and this one is not used any more.`,
     'If that was not you, tell the people who run it at once.',
   ]);

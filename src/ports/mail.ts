@@ -79,7 +79,7 @@ function fileMailer(folder: string, from: string): Mailer {
       if (!Buffer.isBuffer(message)) throw new Error('the mail was not buffered');
       mkdirSync(folder, { recursive: true });
       const file = join(folder, `${mail.messageId.replaceAll(/[^\w.@-]/g, '')}.eml`);
-      // Written aside first: whoever watches the folder never sees half a mail.
+      // Written under another name first: a program that watches the folder never sees half a mail.
       writeFileSync(`${file}.part`, message);
       renameSync(`${file}.part`, file);
     },
@@ -128,7 +128,7 @@ const signInReplies = [530, 534, 535, 538];
 
 /**
  * Whether no repetition helps: an address that is none, or a 5xx (RFC 5321 §4.2.1) to the recipient or the
- * message. One to the sign-in or the sender's address is the operator's to mend: the mail waits for that.
+ * message. One to the sign-in or the sender's address is the operator's to fix: the mail waits for that.
  */
 function isFinal(error: unknown): boolean {
   if (!(error instanceof Error) || !('code' in error) || !('command' in error)) return false;

@@ -18,7 +18,7 @@ export interface Due {
 export interface OpenPayment {
   /** The provider's own name for it. */
   readonly reference: string;
-  /** Lets whoever holds it confirm the payment: for the customer only, never to be kept. */
+  /** Lets anyone who holds it confirm the payment: for the customer only, never to be kept. */
   readonly clientSecret: string | null;
   readonly succeeded: boolean;
 }

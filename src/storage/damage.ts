@@ -8,7 +8,7 @@ import { StorageError } from './database.ts';
  */
 export function parseStored<T>(text: string): T {
   try {
-    // Boundary: only this program writes such texts, and whoever reads one names what was written.
+    // Boundary: only this program writes such texts, and anyone who reads one names what was written.
     return JSON.parse(text) as T;
   } catch (cause) {
     const message = 'A stored document is no JSON: run catalog check, or restore a backup.';

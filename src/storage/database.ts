@@ -49,8 +49,8 @@ export interface Transaction extends Session {
   /** Writes rows now, by COPY where they are very many and the database has it. */
   writeMany(statement: Bulk, rows: readonly (readonly unknown[])[]): Promise<void>;
   /**
-   * Adds to a counter as the last thing before the commit, in the order of the counters' keys, so that none
-   * waits for another crosswise. On SQLite, transactions that are committed together add once together.
+   * Adds to a counter as the last thing before the commit, in the order of the counters' keys, so that no
+   * deadlock arises. On SQLite, transactions that are committed together add once together.
    */
   add(counter: Counter, amount: number): void;
   /**
@@ -59,7 +59,7 @@ export interface Transaction extends Session {
    */
   writeDeferred(statement: Bulk, rows: readonly (readonly unknown[])[]): void;
   /**
-   * Has `ending` run before the commit, after the rows of `runLate` and before the counters of `add`: once for all
+   * Has `ending` run before the commit, after the rows of `insertDeferred` and before the counters of `add`: once for all
    * items that the transaction leaves for it; on SQLite once for all transactions that are committed together. If it
    * fails, they fail.
    */
@@ -84,7 +84,7 @@ export interface WriteOptions {
 
 interface SnapshotOptions {
   /** The reads may take long: on SQLite they run in a thread beside the one that serves, one snapshot at a time. */
-  readonly aside?: boolean;
+  readonly background?: boolean;
 }
 
 export interface Database {
@@ -103,10 +103,10 @@ export interface Database {
   write<T>(work: (session: Transaction) => Promise<T>, options?: WriteOptions): Promise<T>;
   /** Runs statements one by one under a lock that only one process can hold: for migrations. */
   exclusively<T>(work: (session: Transaction) => Promise<T>): Promise<T>;
-  /** What has been committed since it was last asked, by whomever: for caches. */
+  /** What has been committed since it was last asked, by anyone: for caches. */
   readonly changes: Changes;
   /**
-   * A number that is another whenever anything at all has been committed, by whomever; undefined where that
+   * A number that is another whenever anything at all has been committed, by anyone; undefined where that
    * cannot be told without asking the database.
    */
   state(): number | undefined;

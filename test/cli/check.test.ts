@@ -1,4 +1,4 @@
-/** `catalog check` finds whatever is wrong with a database, and makes anew what is derived, beside a running service. */
+/** `catalog check` finds whatever is wrong with a database, and makes again what is derived, beside a running service. */
 import { Database as Connection } from 'bun:sqlite';
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { join } from 'node:path';
@@ -12,7 +12,7 @@ import { createPlace, type Place } from './program.ts';
 // Each test starts several processes.
 setDefaultTimeout(60_000);
 
-/** What can be made anew, one statement for each way to be wrong, and what is said of it. */
+/** What can be made again, one statement for each way to be wrong, and what is said of it. */
 const derived: readonly (readonly [statement: string, line: RegExp])[] = [
   [
     'update product_totals set total = total + 3',
@@ -140,7 +140,7 @@ describeOnDatabases('catalog check on %s', kind => {
     const found = await place.runHere(['check']);
     expect([found.status, found.err]).toEqual([1, '']);
     for (const [, line] of derived) expect(found.out).toMatch(line);
-    expect(found.out).toMatch(/catalog check --repair mends what is derived\n$/);
+    expect(found.out).toMatch(/catalog check --repair fixes what is derived\n$/);
 
     const repaired = await place.runHere(['check', '--repair']);
     expect([repaired.status, repaired.err]).toEqual([0, '']);
@@ -162,17 +162,17 @@ describeOnDatabases('catalog check on %s', kind => {
     for (const [, line] of originals) expect(found.out).toMatch(line);
     const repaired = await place.runHere(['check', '--repair']);
     expect(repaired.status).toBe(1);
-    expect(repaired.out).toMatch(/\d+ still wrong: restore a backup, or mend the rows by hand\n$/);
+    expect(repaired.out).toMatch(/\d+ still wrong: restore a backup, or fix the rows by hand\n$/);
   }
 
   // One after the other: what is damaged by hand stays damaged.
-  test('finds nothing wrong at first; makes anew what is derived; names, and does not mend, what is not', async () => {
+  test('finds nothing wrong at first; makes again what is derived; names, and does not fix, what is not', async () => {
     await findNothing();
     await repairDerived();
     await nameOriginals();
   });
 
   test('takes no argument that it does not know', async () => {
-    expect(await place.runHere(['check', '--mend'])).toMatchObject({ status: 2 });
+    expect(await place.runHere(['check', '--fix'])).toMatchObject({ status: 2 });
   });
 });

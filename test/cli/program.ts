@@ -136,13 +136,14 @@ export async function withDatabaseOf<T>(place: Place, work: (database: Database)
   }
 }
 
-/** Waits until another process has written so many products into the embedded database, its indexes put aside. */
+/** Waits until another process has written so many products into the embedded database, its indexes left out. */
 export async function untilThereAre(count: number, place: Place): Promise<void> {
   using connection = new Connection(join(place.folder, 'data', 'catalog.db'), { readonly: true });
   connection.run('PRAGMA busy_timeout = 10000');
   const enough = connection.query(`select 1 from products limit 1 offset ${count - 1}`);
-  const aside = connection.query("select 1 from sqlite_master where name = 'deferred_indexes'");
-  while (enough.get() === null || aside.get() === null) await new Promise(resolve => setImmediate(resolve));
+  const background = connection.query("select 1 from sqlite_master where name = 'deferred_indexes'");
+  while (enough.get() === null || background.get() === null)
+    await new Promise(resolve => setImmediate(resolve));
 }
 
 /** All products by id. */

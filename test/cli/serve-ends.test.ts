@@ -16,7 +16,7 @@ async function serve(place: Place) {
   return { child, url: url ?? '' };
 }
 
-/** A connection that has had one answer and stays open. */
+/** A connection that has had one response and stays open. */
 function idleConnection(url: string): Promise<Socket> {
   const { hostname, port } = new URL(url);
   return new Promise((resolve, reject) => {

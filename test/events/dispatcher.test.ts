@@ -217,7 +217,7 @@ describeOnDatabases('deliveries on %s', kind => {
 
   test('one that fails after its claim was taken over does not disturb the new owner', async () => {
     const queue = newQueue();
-    // By attempt, whoever makes it: a process may take over what it has itself been too slow with.
+    // By attempt, no matter who makes it: a process may take over what it has itself been too slow with.
     const outcomes = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const started = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     let attempts = 0;

@@ -75,7 +75,7 @@ describeOnDatabases('numbers of deliveries on %s', kind => {
     });
   });
 
-  test('without a token only the machine itself is answered, with one whoever shows it', async () => {
+  test('without a token only the machine itself is answered, with one anyone who shows it', async () => {
     const read = (at: TestService, headers: Record<string, string> = {}) =>
       call(at, { path: '/metrics', headers: { Accept: 'text/plain', ...headers } });
     expect((await read(service)).status).toBe(200);

@@ -57,7 +57,7 @@ describeOnDatabases('a clock that jumps, on %s', kind => {
     let before: string = made.body.updatedAt;
     for (const [index, { name, to }] of jumps.entries()) {
       service.clock.advance(to(service.clock.now()) - service.clock.now());
-      // What was signed before the jump may have ended by now; whoever signs in again is let in.
+      // What was signed before the jump may have ended by now; anyone who signs in again is let in.
       tokens = {
         admin: await signIn(service.url, emailOf('admin')),
         editor: await signIn(service.url, emailOf('editor')),

@@ -68,7 +68,7 @@ describe('a damaged database', () => {
     }
   }
 
-  /** An index that has another row is found and built anew. */
+  /** An index that has another row is found and built again. */
   async function rebuildIndex(): Promise<void> {
     // An entry of an index: the name, the id and the status.
     const entry = Buffer.from('Lamp 700\x02\xbcactive', 'latin1');
@@ -121,7 +121,7 @@ describe('a damaged database', () => {
     ).toBeGreaterThan(0);
   }
 
-  /** Is found by the start after a kill, by catalog check, and mended by neither. */
+  /** Is found by the start after a kill, by catalog check, and fixed by neither. */
   async function findAfterKill(): Promise<void> {
     await served(async (_, child) => {
       await waitFor(
@@ -140,7 +140,7 @@ describe('a damaged database', () => {
   }
 
   // One after the other: each finds what the one before has left.
-  test('has its index built anew; is a 500 for what is damaged alone; is found by the next start and by check', async () => {
+  test('has its index built again; is a 500 for what is damaged alone; is found by the next start and by check', async () => {
     await rebuildIndex();
     await serveWhatIsWhole();
     await findAfterKill();

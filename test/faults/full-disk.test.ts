@@ -96,7 +96,7 @@ async function fullDisk(disk: Disk): Promise<void> {
     const ask = (request: Call): Promise<Answer> => call(service, { as: 'admin', ...request });
     const acknowledged: string[] = [];
     let sent = 0;
-    /** @returns the status; the name is remembered when it was created */
+    /** @returns the status; the name is cached when it was created */
     const create = async (fields: object = {}): Promise<number> => {
       const name = `Lamp ${++sent}`;
       const body = { name, price: 1, ...fields };

@@ -145,7 +145,7 @@ describeOnDatabases('slow clients on %s', kind => {
     await meanwhile.conclude('Slow headers and bodies', '50 clients send a few bytes at a time');
   });
 
-  test('an answer that is not read holds up nobody, and is whole when it is read', async () => {
+  test('a response that is not read holds up nobody, and is whole when it is read', async () => {
     const meanwhile = others('long');
     // Six bytes each in JSON: 6 MB a list, while the system buffers 4 MB for a connection that nobody reads.
     const description = '\u0001'.repeat(10_000);
@@ -177,7 +177,7 @@ describeOnDatabases('slow clients on %s', kind => {
       idle.push(...(await openMany(url, Math.min(250, idleConnections - idle.length))));
     await Promise.all(
       idle.map(async ({ socket, received }, index) => {
-        // Half have had an answer and half have said nothing yet.
+        // Half have had a response and half have said nothing yet.
         if (index % 2 === 1) return;
         socket.write(get('/health'));
         await received('"ok"');

@@ -155,7 +155,7 @@ describe.skipIf(haproxy === null || !hasPostgres)('replicas behind HAProxy', () 
         replicas[index]?.kill('SIGTERM');
         expect(await replicas[index]?.exited).toBe(0);
         replicas[index] = await serve(place, ports[index] ?? 0);
-        // As whoever replaces replicas in turn has to: the next one is stopped when this one is used.
+        // As anyone who replaces replicas in turn has to: the next one is stopped when this one is used.
         while ((await usableReplicas(front)) < ports.length);
       }
       await through.stop();

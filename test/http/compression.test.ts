@@ -62,7 +62,7 @@ describeOnDatabases('compression on %s', kind => {
   test.each(chosen)('Accept-Encoding: %s chooses %s', async (acceptEncoding, coding) => {
     const plain = await raw(pathOf(large), { 'Accept-Encoding': 'identity' });
     const etag = plain.headers.get('ETag') ?? '';
-    for (const _ of ['compressed now', 'remembered']) {
+    for (const _ of ['compressed now', 'cached']) {
       const answer = await raw(pathOf(large), { 'Accept-Encoding': acceptEncoding });
       expect([answer.status, answer.headers.get('Content-Encoding')]).toEqual([200, coding]);
       expect(answer.headers.get('Vary')).toContain('Accept-Encoding');

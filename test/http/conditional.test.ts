@@ -10,7 +10,7 @@ import { startTestService, type TestService } from '../support/service.ts';
 /** `E` stands for the current entity tag, with its quotes; `@0`, `@-1`, `@+1` for its last change and a second off. */
 type Conditions = Readonly<Record<string, string>>;
 
-/** For each the answer to GET and to a write. */
+/** For each the response to GET and to a write. */
 const table: [name: string, conditions: Conditions, reading: number, writing: number][] = [
   ['no condition', {}, 200, 200],
   ['If-Match: the tag', { 'If-Match': 'E' }, 200, 200],

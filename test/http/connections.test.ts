@@ -80,7 +80,7 @@ describeOnDatabases('connections on %s', kind => {
       isTooLarge(await send(service.url, [head(`Content-Length: ${20 * mebibyte}`)])),
     ));
 
-  test('a body of 20 MB is refused with an answer that has a body', () =>
+  test('a body of 20 MB is refused with a response that has a body', () =>
     writesNothing(service, async () => {
       const body = JSON.stringify({ name: 'Lamp', price: 1, description: 'x'.repeat(20 * mebibyte) });
       const parts = [head(`Content-Length: ${Buffer.byteLength(body)}`), body];

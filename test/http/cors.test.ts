@@ -30,7 +30,7 @@ describeOnDatabases('CORS on %s', kind => {
   });
   afterAll(() => open.stop());
 
-  /** The Access-Control headers of an answer, in small letters. */
+  /** The Access-Control headers of a response, in small letters. */
   const controls = (headers: Headers) =>
     Object.fromEntries([...headers].filter(([name]) => name.startsWith('access-control-')));
   const granted = (origin: string) => ({

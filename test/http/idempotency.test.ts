@@ -27,7 +27,7 @@ describeOnDatabases('Idempotency-Key on %s', kind => {
     (await call(service, { path: '/v1/products', as: 'admin' })).body.meta.total as number;
   const replayed = ({ headers }: Answer) => headers.get('Idempotency-Replayed');
 
-  test('a repetition gets the first answer again, and nothing is written', async () => {
+  test('a repetition gets the first response again, and nothing is written', async () => {
     const key = newKey();
     const first = await call(service, post(key));
     expect([first.status, replayed(first)]).toEqual([201, null]);
@@ -42,7 +42,7 @@ describeOnDatabases('Idempotency-Key on %s', kind => {
     expect(await contentsOf(service)).toEqual(before);
   });
 
-  test('the first answer is given again even when the resource has changed or gone', async () => {
+  test('the first response is given again even when the resource has changed or gone', async () => {
     const key = newKey();
     const first = await call(service, post(key));
     await call(service, { method: 'DELETE', path: `/v1/products/${first.body.id}`, as: 'editor' });
@@ -50,7 +50,7 @@ describeOnDatabases('Idempotency-Key on %s', kind => {
     expect([again.status, again.text, replayed(again)]).toEqual([201, first.text, 'true']);
   });
 
-  test('the first answer is given again in its own media type, whatever the repetition accepts', async () => {
+  test('the first response is given again in its own media type, whatever the repetition accepts', async () => {
     for (const type of ['application/json', 'application/hal+json', 'application/vnd.catalog.v1+json']) {
       const request = post(newKey());
       const accepting = (accept: string) =>
@@ -176,7 +176,7 @@ describeOnDatabases('Idempotency-Key on %s', kind => {
 });
 
 describeOnDatabases('Idempotency-Key over time on %s', kind => {
-  test('an answer is kept for 24 hours', async () => {
+  test('a response is kept for 24 hours', async () => {
     const service = await startTestService(kind);
     const key = newKey();
     const send = async () => {

@@ -1,4 +1,4 @@
-/** What a deprecated version says of itself on every answer. */
+/** What a deprecated version says of itself on every response. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { describeOnDatabases } from '../support/databases.ts';
 import { type Call, call } from '../support/http.ts';

@@ -1,4 +1,4 @@
-/** The request quota: in plain sight on every answer, per caller, and shared by all replicas. */
+/** The request quota: in plain sight on every response, per caller, and shared by all replicas. */
 import { expect, test } from 'bun:test';
 import { contentsOf } from '../support/contents.ts';
 import { describeOnDatabases } from '../support/databases.ts';
@@ -165,7 +165,7 @@ describeOnDatabases('the quota on %s', kind => {
       expect(remaining(await from('203.0.113.10', service))).toBe(direct - 1);
     }));
 
-  test('304, preflights and health are free; every other answer is charged, with its headers', () =>
+  test('304, preflights and health are free; every other response is charged, with its headers', () =>
     withService({ RATE_LIMIT: '50' }, async service => {
       const first = await call(service, me);
       const left = remaining(first);

@@ -1,4 +1,4 @@
-/** Whoever guesses passwords waits longer and longer, and the owner of the account does not; the headers show the limit. */
+/** Anyone who guesses passwords waits longer and longer, and the owner of the account does not; the headers show the limit. */
 import { afterEach, beforeEach, expect, test } from 'bun:test';
 import { describeOnDatabases } from '../support/databases.ts';
 import { type Answer, call } from '../support/http.ts';
@@ -106,7 +106,7 @@ describeOnDatabases('the limits of signing in on %s', kind => {
     expect(answers.filter(({ status }) => status === 429)).toHaveLength(35);
   });
 
-  test('an owner goes on where they have signed in before, whoever guesses elsewhere, on every replica', async () => {
+  test('an owner goes on where they have signed in before, no matter who guesses elsewhere, on every replica', async () => {
     const email = emailOf('admin');
     expect(await statusOf(signIn(email, password, home))).toBe(200);
     // Many addresses, until none but known ones may try.
@@ -129,7 +129,7 @@ describeOnDatabases('the limits of signing in on %s', kind => {
     const reset = await call(service, { method: 'POST', path: '/v1/auth/password-reset', headers, body });
     expect(reset.status).toBe(204);
     expect(await statusOf(signIn(email, body.password, elsewhere))).toBe(200);
-    // What was known before may have been whoever knew the old password.
+    // What was known before may have been anyone who knew the old password.
     expect(await statusOf(signIn(email, body.password, home))).toBe(429);
   });
 
@@ -168,7 +168,7 @@ describeOnDatabases('the limits of signing in on %s', kind => {
     expect((await refresh(refreshToken)).status).toBe(200);
   });
 
-  test('other answers show the quota of all requests', async () => {
+  test('other responses show the quota of all requests', async () => {
     const { headers } = await call(service, { path: '/v1/me', as: 'user' });
     expect(headers.get('X-RateLimit-Limit')).toBe('1000000');
   });

@@ -161,7 +161,7 @@ describeOnDatabases('two versions on %s', kind => {
     { method: 'DELETE' },
   ];
 
-  test('remembered answers do not mix, and a write of one version shows in the other', async () => {
+  test('cached responses do not mix, and a write of one version shows in the other', async () => {
     const { id } = (await make('v1', 'Before')).body;
     const shown = async () => {
       const single = await Promise.all(names.map(version => ask(version, `/products/${id}`)));

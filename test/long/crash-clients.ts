@@ -74,7 +74,7 @@ const mailsPerLife = 3;
 /** Within the limit of 10 in 15 minutes. */
 const forgetLimit = 8;
 
-/** Makes one request. @returns undefined when the service died before its answer was complete */
+/** Makes one request. @returns undefined when the service died before its response was complete */
 async function ask({ lives, ledger }: ClientOptions, attempt: Omit<Attempt, 'answer'>) {
   const { operation, method, path, body, key, client } = attempt;
   const life = await lives.current();
@@ -103,7 +103,7 @@ async function ask({ lives, ledger }: ClientOptions, attempt: Omit<Attempt, 'ans
   }
 }
 
-/** Asks until there is an answer where that is safe: reading, and writing with an Idempotency-Key. */
+/** Asks until there is a response where that is safe: reading, and writing with an Idempotency-Key. */
 async function askSurely(options: ClientOptions, request: Request, client: Client): Promise<Attempt> {
   const { ledger } = options;
   const attempt: Attempt = { ...request, client, answer: undefined };
@@ -209,7 +209,7 @@ export async function runCustomer(options: ClientOptions, client: Client): Promi
   }
 }
 
-/** A request that has been answered gets the same answer again, whichever life of the service gave it. */
+/** A request that has been answered gets the same response again, whichever life of the service gave it. */
 async function repeat(options: ClientOptions, chance: Random, answered: readonly Attempt[]): Promise<void> {
   const { ledger } = options;
   const known = answered[chance.integer(0, answered.length - 1)];

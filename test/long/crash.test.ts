@@ -81,7 +81,7 @@ describeOnDatabases('the service on %s', kind => {
         smtp.onArrival = async ({ to: [address] }) => {
           await lives.reach('mail arrived');
           if (address?.startsWith('invited')) await lives.reach('invitation arrived');
-          // The answer is written when this has returned.
+          // The response is written when this has returned.
           setImmediate(() => void lives.reach('mail answered'));
         };
         const options = { lives, ledger, seed, prices: new Map(made), isDone: () => isDone };

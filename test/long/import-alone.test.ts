@@ -35,7 +35,7 @@ async function importing(place: Place) {
     child.stdin.write(records(from, count));
     await child.stdin.flush();
   };
-  // More than makes it put indexes aside.
+  // More than makes it leave indexes out.
   await give(0, 8000);
   await untilThereAre(7000, place);
   return { child, give };
@@ -116,7 +116,7 @@ test('who reads the file with other means is waited for, and sees no half of a t
   const before = count();
   expect(before % 100).toBe(0);
   await give(8000, 1000);
-  // Whoever waits to write to the file lets nobody begin to read it.
+  // Anyone who waits to write to the file lets nobody begin to read it.
   while (!(await isKeptOut(place)));
   expect(count()).toBe(before);
   reader.run('COMMIT');
@@ -127,7 +127,7 @@ test('who reads the file with other means is waited for, and sees no half of a t
   place.remove();
 });
 
-test('at its end the database keeps a log again, whether indexes were put aside or not', async () => {
+test('at its end the database keeps a log again, whether indexes were left out or not', async () => {
   const place = await createPlace('sqlite');
   for (const count of [10, 12_000]) {
     const ended = await place.runHere(['import', place.file('p.ndjson', records(0, count))]);

@@ -150,7 +150,7 @@ describeOnDatabases('on %s', kind => {
   });
 });
 
-describe('indexes that a large import puts aside', () => {
+describe('indexes that a large import leaves out', () => {
   const indexesOf = (file: string) => {
     using connection = new Database(file, { readonly: true });
     const query =
@@ -163,7 +163,7 @@ describe('indexes that a large import puts aside', () => {
     const place = await createPlace('sqlite', settings);
     const child = place.start(['import', place.file('p.ndjson', records(100_000)), '--batch', '500']);
     await waitFor(child.stderr, /records done/);
-    // Until more is in than a search may read in passing; the indexes are aside by then.
+    // Until more is in than a search may read in passing; the indexes are left out by then.
     await untilThereAre(21_000, place);
     child.kill('SIGKILL');
     await child.exited;

@@ -48,7 +48,7 @@ test('under load the log stays below its bound, and a clean stop leaves none', a
   async function read(reader: number): Promise<number> {
     let lists = 0;
     for (; writing; lists++) {
-      // Another page each time: no answer is given again without asking the database.
+      // Another page each time: no response is given again without asking the database.
       const path = `/v1/products?perPage=100&page=${1 + ((lists * readers + reader) % 50)}`;
       const response = await fetch(`${service.url}${path}`, { headers });
       expect(response.status).toBe(200);

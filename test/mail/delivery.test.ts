@@ -190,14 +190,14 @@ describeOnDatabases('mail on %s', kind => {
     ['RCPT', 550, final],
     ['DATA', 554, final],
     ['MAIL', 552, final],
-    // The sender's address and rights are the operator's to mend: mails wait for that.
+    // The sender's address and rights are the operator's to fix: mails wait for that.
     ['MAIL', 550, temporary],
     ['MAIL', 530, temporary],
     ['RCPT', 530, temporary],
     ['MAIL', 451, temporary],
     ['RCPT', 450, temporary],
     ['DATA', 452, temporary],
-  ] as const)('the answer to %s is %i: %s', async (at, code, outcome) => {
+  ] as const)('the response to %s is %i: %s', async (at, code, outcome) => {
     const server = await smtp({ mood: { kind: 'answers', at, code } });
     const service = await serviceWith(kind, urlOf(server));
     await queue(service);
@@ -296,7 +296,7 @@ describeOnDatabases('mail on %s', kind => {
     const wrong = await serviceWith(kind, `smtp://shop:wrong-${password}@127.0.0.1:${server.port}`);
     await queue(wrong);
     await wrong.settle();
-    // The sign-in is the operator's to mend: the mail waits.
+    // The sign-in is the operator's to fix: the mail waits.
     expect(logged(wrong, temporary)).toHaveLength(1);
     await server.die();
     wrong.clock.advance(1000);

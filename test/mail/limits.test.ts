@@ -35,7 +35,7 @@ describeOnDatabases('the limits of mail on %s', kind => {
     values: { name?: string; verified_at?: null },
   ) => write(session => session.run(build.updateTable('users').set(values).where('id', '=', id).compile()));
 
-  test('are one for each recipient, whoever asks for the mail, where and on which replica', async () => {
+  test('are one for each recipient, no matter who asks for the mail, where and on which replica', async () => {
     const key = await addKey(service, 'users:write');
     const statuses: number[] = [];
     for (let times = 0; times < 4; times++) {

@@ -86,7 +86,7 @@ describe('conditional requests', () => {
     fc.assert(property, { numRuns: 3000 });
   });
 
-  test('a tag’s coding suffix is set aside where any coding will do, and nothing else is', () => {
+  test('a tag’s coding suffix is ignored where any coding will do, and nothing else is', () => {
     const suffix = fc.constantFrom('', '-br', '-zstd', '-gzip', '-deflate', '-x', '-', '-gzip-x', '-GZIP');
     const property = fc.property(suffix, fc.boolean(), (end, weak) => {
       const header = `${weak ? 'W/' : ''}"${current}${end}"`;

@@ -66,7 +66,7 @@ describe('negotiation', () => {
     fc.assert(property, { numRuns: 2000 });
   });
 
-  test('the same header gets the same answer, remembered or not, whatever its text', () => {
+  test('the same header gets the same response, cached or not, whatever its text', () => {
     const property = fc.property(fc.stringMatching(/^[ -~]{0,60}$/), text => {
       const negotiate = negotiation();
       expect(negotiate.mediaType(text, offered)).toEqual(negotiate.mediaType(text, offered));

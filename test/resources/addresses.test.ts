@@ -49,7 +49,7 @@ async function move(service: TestService, me: Account, email: string): Promise<E
   });
 }
 
-/** The same account, signed in anew. */
+/** The same account, signed in again. */
 async function signedIn(
   service: TestService,
   me: Account,
@@ -154,7 +154,7 @@ describeOnDatabases('addresses on %s', kind => {
     expect([own.status, own.body.email, own.body.pendingEmail]).toEqual([200, email, null]);
   });
 
-  test('whoever changes their own address does not learn who is registered', async () => {
+  test('anyone who changes their own address does not learn who is registered', async () => {
     const [me, known] = [await confirmed(service), await confirmed(service)];
     const shapes: unknown[] = [];
     const inCapitals = known.email.replace(/^[^@]+/, text => text.toUpperCase());

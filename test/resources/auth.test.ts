@@ -76,7 +76,7 @@ describeOnDatabases('signing in on %s', kind => {
       expect((await login({ email, password })).status).toBe(200);
   });
 
-  test('unknown user and wrong password get one and the same answer', async () => {
+  test('unknown user and wrong password get one and the same response', async () => {
     const answers = await Promise.all([
       login({ email: emailOf('user'), password: 'not the password' }),
       login({ email: 'nobody@test.example', password }),
@@ -170,7 +170,7 @@ describeOnDatabases('signing in on %s', kind => {
 });
 
 describeOnDatabases('access tokens over time on %s', kind => {
-  test('a token is good for 900 seconds, on every replica, remembered or not', async () => {
+  test('a token is good for 900 seconds, on every replica, cached or not', async () => {
     const service = await startTestService(kind);
     const replica = await service.replica();
     const me = { path: '/v1/me', as: 'user' } as const;

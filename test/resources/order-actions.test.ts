@@ -160,7 +160,7 @@ describeOnDatabases('what is done to orders on %s', kind => {
     }
   });
 
-  test('a repeated payment with its Idempotency-Key gets the first answer', async () => {
+  test('a repeated payment with its Idempotency-Key gets the first response', async () => {
     const placed = await placeOrder(service);
     const headers = { 'Idempotency-Key': `pay-${placed.order.id}` };
     const first = await act(service, placed, 'payment', 'user', headers);

@@ -101,7 +101,7 @@ describeOnDatabases('payments through Stripe on %s', kind => {
     expect(await statusOf(placed)).toBe('PENDING');
   });
 
-  test('a repetition with Idempotency-Key gets the first answer, even when the order is paid by now', async () => {
+  test('a repetition with Idempotency-Key gets the first response, even when the order is paid by now', async () => {
     const placed = await placeOrder(service);
     const headers = { 'Idempotency-Key': `stripe-${placed.order.id}` };
     const first = await act(service, placed, 'payment', 'user', headers);
@@ -327,7 +327,7 @@ test('Stripe is slow, and then dead: the caller is told to come back', async () 
   };
   stripe.mood = 'slow';
   const slow = refused();
-  // Whoever else works with the service meanwhile is not kept waiting.
+  // Anyone else who works with the service meanwhile is not kept waiting.
   expect((await act(service, await placeOrder(service), 'cancel')).status).toBe(200);
   await slow;
   await stripe.stop();

@@ -51,7 +51,7 @@ describeOnDatabases('passwords on %s', kind => {
     expect(JSON.stringify(events)).not.toMatch(/argon2|password_hash/);
   });
 
-  test('whoever has another password is told so, once for each change, and nobody else is', async () => {
+  test('anyone who has another password is told so, once for each change, and nobody else is', async () => {
     const { id, headers, email } = await addAccount(service);
     const other = await addAccount(service);
     const told = async (who: Readonly<Record<string, string>>) => {
@@ -126,7 +126,7 @@ describeOnDatabases('passwords on %s', kind => {
     });
   });
 
-  test('an unknown address gets the same answer, and nobody a mail', async () => {
+  test('an unknown address gets the same response, and nobody a mail', async () => {
     const { email } = await addAccount(service);
     const mails = await mailsOf(service, async () => {
       const known = await forgot(service, email);
@@ -163,7 +163,7 @@ describeOnDatabases('passwords on %s', kind => {
     expect((await reset(service, tokenIn(mailTo(mails, email)))).body.error).toBe('INVALID_TOKEN');
   });
 
-  test('a reset for a user goes out for the user, administrators and keys; all get one answer', async () => {
+  test('a reset for a user goes out for the user, administrators and keys; all get one response', async () => {
     const [me, other] = [await addAccount(service), await addAccount(service)];
     const key = await keyWith(service, 'users:write');
     const admin = { Authorization: `Bearer ${service.tokens.admin}` };

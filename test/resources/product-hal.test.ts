@@ -23,7 +23,7 @@ describeOnDatabases('products as HAL on %s', kind => {
     const links = { self: { href }, reviews: { href: `${href}/reviews` } };
     const actions = { edit: { href, method: 'PATCH' }, delete: { href, method: 'DELETE' } };
     const list = `/v1/products?category=${encodeURIComponent(`hal ${kind}`)}`;
-    // Three times: an answer is remembered from the first, and its headers from the second time on.
+    // Three times: a response is cached from the first, and its headers from the second time on.
     for (let round = 0; round < 3; round++) {
       const plain = await as('application/json', pathOf(product));
       expect([plain.headers.get('Content-Type'), plain.body]).toEqual(['application/json', product]);

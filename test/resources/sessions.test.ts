@@ -132,7 +132,7 @@ describeOnDatabases('sessions on %s', kind => {
     for (const { status, body } of answers) {
       if (status !== 200) continue;
       const { status: refreshed } = await refreshWith(service, body.refreshToken);
-      // Whoever may still sign in has the rights of now.
+      // Anyone who may still sign in has the rights of now.
       if (refreshed === 200) expect(decode(body.accessToken).payload).toMatchObject({ role: 'user' });
       if (role === 'user') expect(refreshed).toBe(401);
     }

@@ -183,7 +183,7 @@ describeOnDatabases('the last administrator on %s', kind => {
         way(apart, other.path, mine),
         way(apart, `/v1/users/${body.id}`, other.headers),
       ]);
-      // Whoever came second is no administrator by the time the request is looked at.
+      // Anyone who came second is no administrator by the time the request is looked at.
       const codes = answers.map(({ status, body }) => (status < 300 ? 'done' : body.error));
       expect(codes.toSorted()).toEqual(['UNAUTHORIZED', 'done']);
       const headers = codes[0] === 'done' ? mine : other.headers;

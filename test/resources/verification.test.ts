@@ -60,7 +60,7 @@ describeOnDatabases('verification on %s', kind => {
     await play(service, used);
   });
 
-  test('whoever opens the mail confirms without signing in, once', async () => {
+  test('anyone who opens the mail confirms without signing in, once', async () => {
     const { me, token } = await unverified(service);
     const answers = await Promise.all(
       [1, 2, 3].map(() => call(service, request('/v1/auth/verify', { token }))),

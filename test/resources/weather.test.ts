@@ -69,7 +69,7 @@ describeOnDatabases('weather on %s', kind => {
     ]);
   });
 
-  test('an observation is remembered for ten minutes, however its city is written', async () => {
+  test('an observation is cached for ten minutes, however its city is written', async () => {
     await ask('Berlin');
     for (const city of ['berlin', '  BERLIN ', 'Bérlin']) expect((await ask(city)).body).toEqual(observed);
     expect(provider.requests).toEqual(['/v1/forecast']);
@@ -127,7 +127,7 @@ describeOnDatabases('weather on %s', kind => {
     provider.mood = 'held';
     const first = ask('Smalltown');
     await provider.held();
-    // The place is found; from here on every answer is an error.
+    // The place is found; from here on every response is an error.
     provider.release();
     provider.mood = 'failing';
     const answer = await first;

@@ -14,7 +14,7 @@ const rows = 20_001;
 let folder: string;
 let database: Database;
 /** Of the snapshots that were read, which were in the background. */
-const aside: boolean[] = [];
+const background: boolean[] = [];
 let watched: Database;
 
 beforeAll(async () => {
@@ -24,7 +24,7 @@ beforeAll(async () => {
   watched = {
     ...database,
     snapshot(work, options) {
-      aside.push(options?.aside === true);
+      background.push(options?.background === true);
       return database.snapshot(work, options);
     },
   };
@@ -48,7 +48,7 @@ const ofOne: Condition = { column: 'resource_id', operator: '=', value: 7 };
 const offset = { kind: 'offset', page: 1, perPage: 2 } as const;
 const key = { kind: 'key', limit: 2, count: false } as const;
 
-const cases: [name: string, request: ListRequest, aside: boolean[], total: number | undefined][] = [
+const cases: [name: string, request: ListRequest, background: boolean[], total: number | undefined][] = [
   ['a total', { conditions: [], order: byId, page: offset }, [true], rows],
   ['a filter with a total', { conditions: [isPaid], order: byId, page: offset }, [true], rows],
   ['a filter that may match nothing', { conditions: [isPaid], order: byId, page: key }, [true], undefined],
@@ -58,9 +58,9 @@ const cases: [name: string, request: ListRequest, aside: boolean[], total: numbe
   ['a page from a key', { conditions: [], order: byId, page: key }, [], undefined],
 ];
 test.each(cases)('%s', async (_, request, expected, total) => {
-  aside.length = 0;
+  background.length = 0;
   const found = await lister(watched, { table: 'events', columns: ['type'] })(request);
-  expect([aside, found.total] as const).toEqual([expected, total]);
+  expect([background, found.total] as const).toEqual([expected, total]);
 });
 
 test.each([
@@ -70,7 +70,7 @@ test.each([
 ])('page %i of a list whose total is kept', async (page, isDeep) => {
   const kept = () => sql<Total>`select 30000 as total, 1 as version`.compile(database.build);
   const options = { table: 'events', columns: ['type'], rangeColumn: 'created_at', keptTotal: kept } as const;
-  aside.length = 0;
+  background.length = 0;
   await lister(watched, options)({ conditions: [], order: byId, page: { ...offset, page } });
-  expect(aside).toEqual([isDeep]);
+  expect(background).toEqual([isDeep]);
 });

@@ -83,7 +83,7 @@ test('by SQLite’s own means, where the file cannot be looked at: another numbe
 });
 
 test.skipIf(!existsSync('/proc/locks'))('looking at the file takes no lock away from SQLite', async () => {
-  // Whoever opens the database as its first user empties the wal-index: it must not come to think it is the first.
+  // Anyone who opens the database as its first user empties the wal-index: it must not come to think it is the first.
   const script = `new (require('bun:sqlite').Database)(process.argv[1]).query('select count(*) from numbers').get()`;
   database.state();
   expect(Bun.spawnSync([process.execPath, '-e', script, file]).exitCode).toBe(0);
@@ -115,7 +115,7 @@ test('is another number exactly when something has been committed, and what is r
   );
 });
 
-test('is another number after the log has begun anew and another process has committed', async () => {
+test('is another number after the log has begun again and another process has committed', async () => {
   const numbers = new Set([database.state()]);
   for (let round = 0; round < 5; round++) {
     other.run('pragma wal_checkpoint(truncate)');

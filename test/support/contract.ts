@@ -42,7 +42,7 @@ export interface Operation {
   readonly scope: string | undefined;
 }
 
-/** What a check needs to know of a request and its answer. */
+/** What a check needs to know of a request and its response. */
 interface Observed {
   readonly method: string;
   readonly path: string;
@@ -54,7 +54,7 @@ interface Observed {
 
 export interface Contract {
   readonly operations: readonly Operation[];
-  /** @throws Error that says how the answer breaks the contract */
+  /** @throws Error that says how the response breaks the contract */
   check(observed: Observed): void;
 }
 
@@ -221,7 +221,7 @@ function validatorOf(document: Json): (schema: Json, value: unknown) => string |
 
 const integers = ['X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset', 'X-RateLimit-Window'];
 
-/** The headers that every answer carries. */
+/** The headers that every response carries. */
 function checkHeaders({ headers, requestId, status }: Observed, what: string): void {
   for (const name of integers) {
     const value = headers.get(name);

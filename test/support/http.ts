@@ -25,7 +25,7 @@ export interface Answer {
 
 /**
  * @param contract when not that of the document at /openapi.json
- * @throws Error when the answer is not one that the OpenAPI document declares for this operation
+ * @throws Error when the response is not one that the OpenAPI document declares for this operation
  */
 export async function call(
   service: Pick<TestService, 'url' | 'tokens'>,

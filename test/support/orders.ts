@@ -12,7 +12,7 @@ export interface Placed {
   readonly customerId: number;
   /** `/v1/orders/{id}` */
   readonly path: string;
-  /** The whole body of the answer. */
+  /** The whole body of the response. */
   // biome-ignore lint/suspicious/noExplicitAny: tests look into bodies of every shape, and assert what they find
   readonly order: any;
 }

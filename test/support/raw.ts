@@ -8,7 +8,7 @@ export interface RawAnswer {
 }
 
 /**
- * Sends the parts as they are and reads until the service closes the connection or a whole answer has come.
+ * Sends the parts as they are and reads until the service closes the connection or a whole response has come.
  * @param end whether to half-close after the last part
  */
 export function send(url: string, parts: readonly (string | Uint8Array)[], end = false): Promise<RawAnswer> {

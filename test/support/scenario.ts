@@ -1,4 +1,4 @@
-/** A scenario: a request, all of its answer that matters, and that it has left no trace where it must not. */
+/** A scenario: a request, all of its response that matters, and that it has left no trace where it must not. */
 import { expect } from 'bun:test';
 import { unchanged } from './contents.ts';
 import { type Answer, type Call, call } from './http.ts';
@@ -13,7 +13,7 @@ export interface Scenario extends Call {
   readonly error?: string;
   /** Of a VALIDATION_FAILED: field and rule of every problem. */
   readonly problems?: readonly (readonly [field: string, rule: string])[];
-  /** Headers the answer must have; null for one it must not have. */
+  /** Headers the response must have; null for one it must not have. */
   readonly answerHeaders?: Readonly<Record<string, string | null>>;
 }
 

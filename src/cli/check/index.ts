@@ -59,11 +59,11 @@ function report(name: string, lines: readonly string[]): void {
 
 function advice(wrong: Findings): string {
   return [...wrong.keys()].some(({ repair }) => repair !== undefined)
-    ? 'catalog check --repair mends what is derived'
-    : 'none of it can be rebuilt: restore a backup, or mend the rows by hand';
+    ? 'catalog check --repair fixes what is derived'
+    : 'none of it can be rebuilt: restore a backup, or fix the rows by hand';
 }
 
-/** Each check sees the database of one moment, whoever writes meanwhile. */
+/** Each check sees the database of one moment, no matter who writes meanwhile. */
 async function findAll(database: Database, checks: readonly Check[]): Promise<Findings> {
   const wrong = new Map<Check, readonly string[]>();
   for (const check of checks) {
@@ -106,8 +106,8 @@ async function repairAll(database: Database, wrong: Findings): Promise<number> {
     const reason = error instanceof Error ? error.message : error;
     throw new Error(`nothing was repaired: ${reason}. Restore a backup (catalog restore)`, { cause: error });
   }
-  const mended = [...wrong.keys()].filter(({ name }) => !left.some(line => line.startsWith(`${name}: `)));
-  for (const { name } of mended) console.log(`${name}: repaired`);
-  if (left.length > 0) console.log(`${left.length} still wrong: restore a backup, or mend the rows by hand`);
+  const fixed = [...wrong.keys()].filter(({ name }) => !left.some(line => line.startsWith(`${name}: `)));
+  for (const { name } of fixed) console.log(`${name}: repaired`);
+  if (left.length > 0) console.log(`${left.length} still wrong: restore a backup, or fix the rows by hand`);
   return left.length === 0 ? 0 : 1;
 }

@@ -1,4 +1,4 @@
-/** The checks, in their order; each is one question with its answer and, for what is derived, how to put it right. */
+/** The checks, in their order; each is one question to the database and, for what is derived, how to put it right. */
 import { sql } from 'kysely';
 import type { Session } from '../../storage/database.ts';
 import type { Check, Storage } from './check.ts';

@@ -5,7 +5,7 @@ import { describeError, type Log } from '../../operations/log.ts';
 import { sqliteBuilder } from '../../storage/builder.ts';
 import { embeddedFile } from '../../storage/open.ts';
 import { sqliteChecks } from '../../storage/sqlite/files/checks.ts';
-import { asideReader } from '../../storage/sqlite/threads/reader.ts';
+import { backgroundReader } from '../../storage/sqlite/threads/reader.ts';
 
 /**
  * Whether the embedded database was left open: who closes it last removes its log. To be asked before it is opened.
@@ -27,7 +27,7 @@ export async function checkAfterUncleanEnd(config: Config, log: Log): Promise<vo
   log.warn('the database was not closed in order when it was last used (or is in use): checking it', {
     file,
   });
-  const reader = asideReader(file);
+  const reader = backgroundReader(file);
   const start = performance.now();
   try {
     const found = await reader.snapshot(session => sqliteChecks.damage(session, sqliteBuilder(), true));

@@ -73,13 +73,13 @@ const common = {
     example: '"default";q=1000;w=3600',
   },
   'Cache-Control': {
-    description: 'Who may keep the answer, and for how long.',
+    description: 'Who may keep the response, and for how long.',
     required: true,
     schema: line(),
     example: 'private, max-age=0, must-revalidate',
   },
   Vary: {
-    description: 'The request headers that the answer depends on.',
+    description: 'The request headers that the response depends on.',
     required: true,
     schema: line(),
     example: 'Accept, Accept-Encoding, Origin',
@@ -161,7 +161,7 @@ const particular = {
     example: 'https://shop.example/v1/products/1',
   },
   'Idempotency-Replayed': {
-    description: 'The answer is that of an earlier request with this Idempotency-Key.',
+    description: 'The response is that of an earlier request with this Idempotency-Key.',
     schema: withValueTexts({ type: 'string', enum: ['true'] }),
     example: 'true',
   },
@@ -207,7 +207,7 @@ const particular = {
     example: 'Authorization, Content-Type, X-Request-ID',
   },
   'Access-Control-Max-Age': {
-    description: 'Seconds for which a browser may remember this answer.',
+    description: 'Seconds for which a browser may cache this response.',
     required: true,
     schema: whole(86_400),
     example: 86_400,

@@ -9,7 +9,7 @@ export const parameters = {
   XRequestId: {
     name: 'X-Request-ID',
     in: 'header',
-    description: 'An id for this request, echoed in the answer and kept in the logs.',
+    description: 'An id for this request, echoed in the response and kept in the logs.',
     schema: line(255),
     example: 'checkout-4711',
   },
@@ -23,13 +23,13 @@ export const parameters = {
   IfNoneMatch: {
     name: 'If-None-Match',
     in: 'header',
-    description: 'Entity tags the client has: when one is current the answer is 304 and costs no quota.',
+    description: 'Entity tags the client has: when one is current the response is 304 and costs no quota.',
     schema: line(16_384),
   },
   IfModifiedSince: {
     name: 'If-Modified-Since',
     in: 'header',
-    description: 'When nothing has changed since, the answer is 304. If-None-Match takes precedence.',
+    description: 'When nothing has changed since, the response is 304. If-None-Match takes precedence.',
     schema: line(64),
   },
   IfMatch: {
@@ -48,7 +48,7 @@ export const parameters = {
     name: 'Idempotency-Key',
     in: 'header',
     description:
-      'Makes it safe to send the request again: for 24 hours the same key and body get the stored answer.',
+      'Makes it safe to send the request again: for 24 hours the same key and body get the stored response.',
     schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[\\x21-\\x7e]+$' },
   },
 } as const satisfies Record<string, SchemaObject>;

@@ -52,11 +52,11 @@ overwritten (412); send it as \`If-None-Match\` with GET and an unchanged resour
 
 ## HEAD and OPTIONS
 HEAD works wherever GET does: the same parameters, credentials, status and headers, without the body. OPTIONS works
-everywhere, without credentials: 204 with \`Allow\`, \`Accept-Patch\` and the answer to a CORS preflight. Both are
+everywhere, without credentials: 204 with \`Allow\`, \`Accept-Patch\` and the response to a CORS preflight. Both are
 described once, under \`components.pathItems.EveryPath\`, and hold for every path.
 
 ## Quota
-Every answer carries \`X-RateLimit-Limit\`, \`-Remaining\`, \`-Reset\` and \`-Window\`. Beyond the limit the answer is
+Every response carries \`X-RateLimit-Limit\`, \`-Remaining\`, \`-Reset\` and \`-Window\`. Beyond the limit the response is
 429 with \`Retry-After\`.
 
 ## Errors

@@ -1,6 +1,6 @@
 /**
  * The two patch formats: JSON Patch (RFC 6902) and JSON Merge Patch (RFC 7396), as pure functions from one
- * JSON value to another. They know no schema: whoever calls them validates the result.
+ * JSON value to another. They know no schema: anyone who calls them validates the result.
  */
 
 import { type ErrorCode, type ErrorDetail, HttpError } from '../errors.ts';

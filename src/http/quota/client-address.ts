@@ -63,7 +63,7 @@ function partOf(part: string): number[] {
   return [(a << 8) | b, (c << 8) | d];
 }
 
-/** What proxies add: a request with one of these was made elsewhere, whoever has passed it on. */
+/** What proxies add: a request with one of these was made elsewhere, no matter who has passed it on. */
 const addedByProxies = ['x-forwarded-for', 'forwarded', 'x-real-ip', 'x-forwarded-host', 'via'];
 
 /** Whether a request was made on this machine itself, as far as can be told; whatever TRUST_PROXY says. */

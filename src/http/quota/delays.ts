@@ -153,7 +153,7 @@ export function growingDelays(counters: Counters, clock: Clock): Delays {
     async charge(charges) {
       const now = clock.now();
       const standing = tightest(count(charges, await counters.read(charges.map(hashOf)), now), now);
-      // Whoever does not wait is not worth a write.
+      // Anyone who does not wait is not worth a write.
       return mustWait(standing) ? standing : update(charges, withFailure, mustWait);
     },
     refund: charges => update(charges, withoutLast),

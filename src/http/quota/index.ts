@@ -1,4 +1,4 @@
-/** The request quota: a fixed window per caller, in plain sight on every answer. */
+/** The request quota: a fixed window per caller, in plain sight on every response. */
 
 import { boundedMap } from '../../bounded-map.ts';
 import type { Clock } from '../../ports/clock.ts';

@@ -99,11 +99,11 @@ export function parseParams(raw: Readonly<Record<string, string>>): Record<strin
 /** Turns a query string into an endpoint's parameters. */
 export type QueryParser = (endpoint: Endpoint, search: string) => unknown;
 
-const rememberedQueries = 2000;
+const cachedQueries = 2000;
 const longestRemembered = 300;
 
 /**
- * Parses query strings by their endpoint's schema; remembers the result, since callers repeat theirs.
+ * Parses query strings by their endpoint's schema; caches the result, since callers repeat theirs.
  * The parser throws HttpError 400 when a query is malformed, repeats a parameter, or breaks the schema.
  */
 export function queryParser(): QueryParser {
@@ -112,7 +112,7 @@ export function queryParser(): QueryParser {
     if (endpoint.query === undefined) return undefined;
     let queries = byEndpoint.get(endpoint);
     if (queries === undefined) {
-      queries = boundedMap(rememberedQueries);
+      queries = boundedMap(cachedQueries);
       byEndpoint.set(endpoint, queries);
     }
     const known = queries.get(search);

@@ -9,10 +9,10 @@ import { jsonPatch, mergePatchJson } from '../negotiate.ts';
 import { maxOperations } from '../patch/documents.ts';
 import { nearest } from './nearest.ts';
 
-/** The value of Preference-Applied on the answers to such requests. */
+/** The value of Preference-Applied on the responses to such requests. */
 export const strictApplied = 'handling=strict';
 
-/** Problems named in one answer at most. */
+/** Problems named in one response at most. */
 const mostProblems = 100;
 /** Problems named in its message, for those who read no details. */
 const mostInMessage = 5;

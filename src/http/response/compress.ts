@@ -1,4 +1,4 @@
-/** Content codings of answers (RFC 9110 §8.4): Brotli, Zstandard, gzip and deflate. */
+/** Content codings of responses (RFC 9110 §8.4): Brotli, Zstandard, gzip and deflate. */
 import { promisify } from 'node:util';
 import zlib from 'node:zlib';
 import { LRUCache } from 'lru-cache';
@@ -6,7 +6,7 @@ import type { Coding } from '../negotiate.ts';
 
 /** Below this size in bytes compression saves no packet. */
 export const smallestCompressed = 1024;
-const rememberedBytes = 16 * 1024 * 1024;
+const cachedBytes = 16 * 1024 * 1024;
 
 const brotli = promisify(zlib.brotliCompress);
 const zstd = promisify(zlib.zstdCompress);
@@ -18,7 +18,7 @@ const brotliOptions = { params: { [zlib.constants.BROTLI_PARAM_QUALITY]: 4 } };
 export interface Compressor {
   /**
    * A promise only when it has to be done.
-   * @param etag names the body: the same tag gives the same bytes, remembered for clients that poll
+   * @param etag names the body: the same tag gives the same bytes, cached for clients that poll
    */
   compress(
     body: string | Uint8Array,
@@ -28,18 +28,18 @@ export interface Compressor {
 }
 
 export function compressor(): Compressor {
-  const remembered = new LRUCache<string, Uint8Array<ArrayBuffer>>({
-    maxSize: rememberedBytes,
+  const cached = new LRUCache<string, Uint8Array<ArrayBuffer>>({
+    maxSize: cachedBytes,
     sizeCalculation: bytes => bytes.byteLength + 64,
   });
-  /** Being compressed, by key: whoever asks for the same meanwhile waits for it. */
+  /** Being compressed, by key: anyone who asks for the same meanwhile waits for it. */
   const compressing = new Map<string, Promise<Uint8Array<ArrayBuffer>>>();
   const compressAnew = async (body: string | Uint8Array, coding: Coding) =>
     new Uint8Array(await encode(body, coding));
   async function compressOnce(body: string | Uint8Array, coding: Coding, key: string) {
     try {
       const compressed = await compressAnew(body, coding);
-      remembered.set(key, compressed);
+      cached.set(key, compressed);
       return compressed;
     } finally {
       compressing.delete(key);
@@ -49,7 +49,7 @@ export function compressor(): Compressor {
     compress(body, coding, etag) {
       if (etag === undefined) return compressAnew(body, coding);
       const key = `${coding} ${etag}`;
-      const known = remembered.get(key) ?? compressing.get(key);
+      const known = cached.get(key) ?? compressing.get(key);
       if (known !== undefined) return known;
       const compressed = compressOnce(body, coding, key);
       compressing.set(key, compressed);

@@ -42,8 +42,8 @@ export function responder(options: ResponderOptions): Responder {
   let left = { seconds: -1, text: '' };
 
   /**
-   * The headers of all answers of one kind. A response takes a copy of them, so the few that differ from one
-   * answer to the next are set here just before: an object of its own for each answer costs twice as much.
+   * The headers of all responses of one kind. A response takes a copy of them, so the few that differ from one
+   * answer to the next are set here just before: an object of its own for each response costs twice as much.
    * @param validators those that are set each time
    */
   function template(
@@ -217,7 +217,7 @@ export function responder(options: ResponderOptions): Responder {
     }
     if (exchange.origin !== null) cors.allowOrigin(response.headers, exchange.origin);
     if (stopping.hasBegun()) response.headers.set('Connection', 'close');
-    // Bun dates every answer but those to HEAD.
+    // Bun dates every response but those to HEAD.
     if (exchange.method === 'HEAD') response.headers.set('Date', httpDate(clock.now()));
     return response;
   }
@@ -227,7 +227,7 @@ function setAll(headers: Headers, values: Readonly<Record<string, string>>): voi
   for (const name in values) headers.set(name, values[name] ?? '');
 }
 
-/** Which validators an answer has: ETag 1, Last-Modified 2, both 3. */
+/** Which validators a response has: ETag 1, Last-Modified 2, both 3. */
 type Validated = 0 | 1 | 2 | 3;
 type HeadersByValidators = readonly [Headers, Headers, Headers, Headers];
 

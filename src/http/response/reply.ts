@@ -17,7 +17,7 @@ export interface Reply {
   readonly tagged: boolean;
 }
 
-/** A client may keep the answer but must ask before each use: cheap, because asking gets a 304. */
+/** A client may keep the response but must ask before each use: cheap, because asking gets a 304. */
 export const revalidate = 'private, max-age=0, must-revalidate';
 export const noStore = 'no-store';
 
@@ -52,7 +52,7 @@ export function noContent(): Reply {
   return { status: 204, body: null, mediaType: json, cacheControl: noStore, tagged: false };
 }
 
-/** An answer that is no resource's representation and must not be kept: tokens, secrets, errors. */
+/** A response that is no resource's representation and must not be kept: tokens, secrets, errors. */
 export function secret(
   status: number,
   body: object | string,

@@ -13,7 +13,7 @@ export interface Version {
   readonly successor?: string | undefined;
 }
 
-/** Headers for every answer of a version (RFC 8594, RFC 8288); none while it is current. */
+/** Headers for every response of a version (RFC 8594, RFC 8288); none while it is current. */
 export function lifecycleHeaders(version: Version): Record<string, string> {
   const headers: Record<string, string> = {};
   if (version.deprecatedSince !== undefined) headers.Deprecation = httpDate(version.deprecatedSince);

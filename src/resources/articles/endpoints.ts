@@ -85,7 +85,7 @@ export function articleEndpoints({ database, paginator }: Dependencies, store: A
       tag,
       read: allow.everyone('content:read'),
       write: allow.staff('content:write'),
-      rule: 'Whoever changes it, its author stays.',
+      rule: 'Anyone who changes it, its author stays.',
       representation: schema.article,
       hal: schema.articleHal,
       replace: schema.replaceArticle,

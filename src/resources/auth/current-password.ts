@@ -1,4 +1,4 @@
-/** Proving, with the current password, that a request is its user's and not that of whoever has an access token. */
+/** Proving, with the current password, that a request is its user's and not that of anyone who has an access token. */
 import type { Input } from '../../http/endpoint.ts';
 import { HttpError } from '../../http/errors.ts';
 import type { StoredUser } from '../users/store.ts';

@@ -36,7 +36,7 @@ export function endedSessions({ build, read }: Pick<Database, 'build' | 'read'>)
     argument => build.selectFrom('ended_sessions').selectAll().where('ended_at', '>', argument.at),
   );
 
-  function remember(userId: number, generation: number, at: number): void {
+  function keep(userId: number, generation: number, at: number): void {
     const known = ended.get(userId);
     if (known === undefined || known.generation <= generation) ended.set(userId, { generation, at });
   }
@@ -45,7 +45,7 @@ export function endedSessions({ build, read }: Pick<Database, 'build' | 'read'>)
     try {
       // By time and not from the last one seen: rows are not committed in the order of their times.
       const rows = await read.all(since({ at: now - keptForMs }));
-      for (const { user_id, generation, ended_at } of rows) remember(user_id, generation, ended_at);
+      for (const { user_id, generation, ended_at } of rows) keep(user_id, generation, ended_at);
       for (const [userId, { at }] of ended) if (at <= now - keptForMs) ended.delete(userId);
       due = { from: now, until: now + knownForMs };
     } catch {
@@ -64,7 +64,7 @@ export function endedSessions({ build, read }: Pick<Database, 'build' | 'read'>)
         .values({ user_id: userId, ...set })
         .onConflict(conflict => conflict.column('user_id').doUpdateSet(set));
       await session.run(query.compile());
-      session.onCommit(() => remember(userId, generation, at));
+      session.onCommit(() => keep(userId, generation, at));
     },
     has(userId, generation) {
       const known = ended.get(userId);

@@ -47,7 +47,7 @@ export function authEndpoints({ database, clock }: Dependencies, options: AuthOp
         const account = emailKey(body.email);
         const user = await guards.signIn({ showQuota, address }, account, async () => {
           const found = await users.findByEmail(database.read, body.email);
-          // The same answer, after the same time, for an unknown user and a wrong password.
+          // The same response, after the same time, for an unknown user and a wrong password.
           const matches = await passwords.verify(body.password, found?.password_hash);
           return requireMatch(matches ? found : undefined);
         });
@@ -69,7 +69,7 @@ export function authEndpoints({ database, clock }: Dependencies, options: AuthOp
             last_used_at: now,
             expires_at: now + refreshLifetime * 1000,
           });
-          await knownAddresses.remember(session, id, account, address, now);
+          await knownAddresses.keep(session, id, account, address, now);
           return secret(200, { accessToken, refreshToken, expiresIn: accessLifetime });
         });
       },

@@ -1,6 +1,6 @@
 /**
  * What stands before every attempt to guess a secret, or to make the service send mail: a list of what the attempt
- * counts against. It slows whoever guesses, not the owner: failures count against the account and the address together,
+ * counts against. It slows anyone who guesses, not the owner: failures count against the account and the address together,
  * and from an address that the user has signed in from before, failures made elsewhere do not count at all. From others,
  * guesses of many addresses at one account, and of one address at many accounts, are slowed as well.
  */
@@ -14,7 +14,7 @@ import type { KnownAddresses } from './known-addresses.ts';
 type From = Pick<Input<unknown, unknown, unknown>, 'showQuota' | 'address'>;
 
 /**
- * Makes an attempt when there may be another, and counts it as a failure when it throws; the answer's quota headers
+ * Makes an attempt when there may be another, and counts it as a failure when it throws; the response's quota headers
  * show how many may fail before they have to be waited for.
  * @param subject the account by `emailKey`, whether or not there is such a user; or the token that is tried
  * @throws HttpError 429
@@ -38,7 +38,7 @@ const limits = {
   pair: [5, 900, 900],
   token: [10, 900, 900],
   mail: [10, 900, 900],
-  /** Of an account and an address that is known: whoever shares it keeps the owner waiting for a minute at most. */
+  /** Of an account and an address that is known: anyone who shares it keeps the owner waiting for a minute at most. */
   knownPair: [20, 300, 60],
   /** Of an account from all addresses that are not known. */
   account: [100, 900, 60],

@@ -7,7 +7,7 @@ const lifetime = 90 * 24 * 60 * 60 * 1000;
 export interface KnownAddresses {
   /** @param account the e-mail address as `emailKey` gives it, whether or not there is such a user */
   isKnown(session: Session, account: string, address: string): Promise<boolean>;
-  remember(session: Session, userId: number, account: string, address: string, now: number): Promise<void>;
+  keep(session: Session, userId: number, account: string, address: string, now: number): Promise<void>;
   /** Those of a user whose password somebody else may have known. */
   forget(session: Session, userId: number): Promise<void>;
   /** Forgets those without a sign-in for long; gives how many there were. */
@@ -26,7 +26,7 @@ export function knownAddresses({ build }: Pick<Database, 'build'>): KnownAddress
         .where('hash', '=', hashOf(account, address));
       return (await session.first(query.compile())) !== undefined;
     },
-    async remember(session, userId, account, address, now) {
+    async keep(session, userId, account, address, now) {
       const used = { user_id: userId, last_used_at: now };
       const query = build
         .insertInto('known_addresses')

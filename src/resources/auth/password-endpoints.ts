@@ -39,7 +39,7 @@ const queued = () => secret(202, { status: 'queued' });
 const isQueued = { description: 'If there is such a user, a mail is on its way.', schema: schema.queued };
 
 /**
- * Looks for the user of an address after the answer has been given, and writes to them: so the answer to
+ * Looks for the user of an address after the response has been given, and writes to them: so the response to
  * somebody who tries addresses takes one and the same time.
  */
 export function forgottenPasswords(
@@ -52,7 +52,7 @@ export function forgottenPasswords(
     async deliver(session, email) {
       const known = await users.findByEmail(session, email);
       const user = known === undefined ? undefined : await users.lock(session, known.id);
-      // Of another address meanwhile: the mail would go to whoever has not asked for it.
+      // Of another address meanwhile: the mail would go to anyone who has not asked for it.
       if (user?.email_key === email)
         await mailTemplates.resetPassword(session, user, causedBy('service', clock.now()));
     },
@@ -74,7 +74,7 @@ export function passwordEndpoints(services: Dependencies, options: PasswordOptio
     await mailTokens.withdraw(session, user.id, purpose);
     // Where somebody has signed in before may be where the old password was known; the owner is here.
     await knownAddresses.forget(session, user.id);
-    await knownAddresses.remember(session, user.id, emailKey(user.email), address, now);
+    await knownAddresses.keep(session, user.id, emailKey(user.email), address, now);
   }
 
   return [
@@ -116,7 +116,7 @@ export function passwordEndpoints(services: Dependencies, options: PasswordOptio
       operationId: 'requestPasswordReset',
       summary: 'Send a user a mail to set a new password',
       description:
-        'The answer is always the same; a mail goes out when the caller is the user, an administrator or an API key.',
+        'The response is always the same; a mail goes out when the caller is the user, an administrator or an API key.',
       tag: 'Users',
       access: allow.everyone('users:write'),
       params: z.object({ id: identifier() }),
@@ -141,7 +141,7 @@ export function passwordEndpoints(services: Dependencies, options: PasswordOptio
       path: '/auth/forgot-password',
       operationId: 'forgotPassword',
       summary: 'Ask for a mail to set a new password',
-      description: 'The answer does not tell whether there is a user of this address.',
+      description: 'The response does not tell whether there is a user of this address.',
       tag,
       access: allow.public,
       idempotent: false,
@@ -186,7 +186,7 @@ export function passwordEndpoints(services: Dependencies, options: PasswordOptio
             const now = cause();
             const user = before.verified_at === null ? await users.verify(session, before, now) : before;
             await users.setPassword(session, user, passwordHash, now);
-            // The token of a mail that asks to confirm the address stays good: whoever opens it later learns that all is well.
+            // The token of a mail that asks to confirm the address stays good: anyone who opens it later learns that all is well.
             await endSessions(session, user, address, now.at);
             return noContent();
           });

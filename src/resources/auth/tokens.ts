@@ -1,6 +1,6 @@
 /**
  * JSON Web Tokens (RFC 7519) signed with HS256. The algorithm is fixed here, never taken from the token.
- * A token that was verified once is remembered, so that each request costs a look-up and not a signature.
+ * A token that was verified once is cached, so that each request costs a look-up and not a signature.
  */
 import { errors, jwtVerify, SignJWT } from 'jose';
 import { boundedMap } from '../../bounded-map.ts';
@@ -11,7 +11,7 @@ import type { Secrets } from '../../secrets.ts';
 import type { EndedSessions } from './ended-sessions.ts';
 import { accessLifetime, refreshLifetime } from './lifetimes.ts';
 
-const rememberedTokens = 10_000;
+const cachedTokens = 10_000;
 
 /** What of a user an access token says. */
 interface TokenUser {
@@ -38,8 +38,8 @@ export function createTokens(
   const [signingKey, ...previous] = secrets.map(secret => new TextEncoder().encode(secret));
   if (signingKey === undefined) throw new Error('at least one secret is needed');
   const keys = [signingKey, ...previous];
-  const remembered = boundedMap<string, { readonly caller: UserCaller; readonly expiresAt: number }>(
-    rememberedTokens,
+  const cached = boundedMap<string, { readonly caller: UserCaller; readonly expiresAt: number }>(
+    cachedTokens,
   );
   const seconds = () => Math.floor(clock.now() / 1000);
 
@@ -73,7 +73,7 @@ export function createTokens(
     if (typeof claims === 'string') return claims;
     const caller = callerOf(claims);
     if (caller === undefined) return 'UNAUTHORIZED';
-    remembered.set(token, { caller, expiresAt: Number(claims.exp) });
+    cached.set(token, { caller, expiresAt: Number(claims.exp) });
     await ended.known(clock.now());
     return unlessEnded(caller);
   }
@@ -87,7 +87,7 @@ export function createTokens(
     signRefresh: (userId, sessionId) =>
       sign({ userId: String(userId), sessionId, use: 'refresh' }, refreshLifetime),
     verifyAccess(token) {
-      const known = remembered.get(token);
+      const known = cached.get(token);
       if (known === undefined) return verifyAccessAnew(token);
       if (known.expiresAt <= seconds()) return 'TOKEN_EXPIRED';
       const reading = ended.known(clock.now());

@@ -90,7 +90,7 @@ export function presenter<Row extends Changed>(kind: Kind<Row>): Presenter<Row> 
     const href = selfAt(url, row);
     const found: Record<string, Link> = {};
     const account = kind.accountOf(row);
-    // A HAL link leads somewhere for whoever asks; plain JSON names the author to all, as the specification has it.
+    // A HAL link leads somewhere for anyone who asks; plain JSON names the author to all, as the specification has it.
     const seesAuthor = account !== null && may(caller, ['admin'], 'users:read', account);
     for (const [relation, address] of Object.entries(addresses(url, row)))
       if (relation !== 'author' || seesAuthor) found[relation] = { href: address };
@@ -133,7 +133,7 @@ export interface Listing<Row> {
   readonly presenter: Presenter<Row>;
 }
 
-/** @returns a function that answers one page of a collection, as JSON or HAL */
+/** @returns a function that gives one page of a collection, as JSON or HAL */
 export function pages<Row extends Changed>(listing: Listing<Row>) {
   const { paginator, list, sortColumns, collection, presenter: present } = listing;
   return async (

@@ -27,7 +27,7 @@ export interface AuthoredTable<Values, Row> {
   readonly resource: string;
   /** All of them but the id. */
   readonly columns: readonly (keyof Values & string)[];
-  /** The name under which its lists are remembered; only where no cascade deletes rows behind our back. */
+  /** The name under which its lists are cached; only where no cascade deletes rows behind our back. */
   readonly collection?: string;
   /** What is searched of it, for those that can be found. */
   readonly searched?: { readonly type: SearchType; textOf(row: Row): SearchText };

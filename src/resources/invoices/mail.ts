@@ -1,7 +1,7 @@
 /** What the mail says that carries an invoice. */
 
 import type { NewMail } from '../../mail/mails.ts';
-import { letter } from '../../mail/template.ts';
+import { composeMail } from '../../mail/template.ts';
 import { formatMoney } from '../../money.ts';
 import { numberText, type StoredInvoice, snapshotOf } from './store.ts';
 
@@ -23,7 +23,11 @@ export function invoiceMail(row: StoredInvoice, { pdf, isConfirmed, isByStaff }:
   ];
   return {
     to: { name: isConfirmed ? customer.name : '', address: customer.email },
-    ...letter(`Invoice ${number} from ${seller.name}`, isConfirmed ? customer.name : undefined, paragraphs),
+    ...composeMail(
+      `Invoice ${number} from ${seller.name}`,
+      isConfirmed ? customer.name : undefined,
+      paragraphs,
+    ),
     attachments: [
       {
         filename: `${number}.pdf`,
@@ -51,7 +55,7 @@ export function unconfirmedInvoiceMail(row: StoredInvoice): NewMail {
   ];
   return {
     to: { name: '', address: customer.email },
-    ...letter(`Invoice ${number} from ${seller.name}`, undefined, paragraphs),
+    ...composeMail(`Invoice ${number} from ${seller.name}`, undefined, paragraphs),
     attachments: [],
   };
 }

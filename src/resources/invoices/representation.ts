@@ -1,4 +1,4 @@
-/** Invoices as they are shown: in JSON or HAL, with the links that hold for whoever asks. */
+/** Invoices as they are shown: in JSON or HAL, with the links that hold for anyone who asks. */
 import { type Caller, maySee } from '../../http/access.ts';
 import type { RequestUrl } from '../../http/endpoint.ts';
 import { HttpError } from '../../http/errors.ts';

@@ -1,4 +1,4 @@
-/** THE schema of invoices: representation in JSON and HAL, lists, and what sending one answers. */
+/** THE schema of invoices: representation in JSON and HAL, lists, and what sending one returns. */
 import { z } from 'zod';
 import { halCollectionOf, halOf, linksOf } from '../../http/hal/index.ts';
 import { collectionOf, pageParameters, sortParameters } from '../../http/paginate.ts';
@@ -14,7 +14,7 @@ const amount = z
   .meta({ examples: [159] });
 
 const links = linksOf(['self'], ['order', 'customer', 'send']).describe(
-  'order, customer and send stand here only where they are permitted to whoever asks.',
+  'order, customer and send stand here only where they are permitted to anyone who asks.',
 );
 
 /** What an invoice says never changes; only whether and when it was sent does. */

@@ -64,7 +64,7 @@ export function keyEndpoints(
           throw invalid('expiresAt', 'future', 'must be in the future');
         }
         return write(async session => {
-          // A key outlives the right to make it: whoever makes it stays an administrator until it is made.
+          // A key outlives the right to make it: anyone who makes it stays an administrator until it is made.
           const maker = caller.kind === 'user' ? await users.keep(session, caller.userId) : undefined;
           if (maker?.role !== 'admin') throw outdated();
           const { row, key } = await store.insert(session, body, maker.id, cause());

@@ -81,7 +81,7 @@ export function orderActions(
     try {
       return await provider.open({ orderId, total, currency, createdAt, at }, known?.reference ?? null);
     } catch (error) {
-      throw error instanceof PaymentError ? answered(error) : error;
+      throw error instanceof PaymentError ? toHttpError(error) : error;
     }
   }
 
@@ -146,7 +146,7 @@ export function orderActions(
         const shown = (view: OrderView) => orderView(view, input);
         const current = await permitted(database.read, await orders.find(database.read, id), id, input);
         requirePayment(input.caller, current.order.customer_id, payers);
-        // Once it is paid, a repeated request still gets the answer that was stored for it: see write.
+        // Once it is paid, a repeated request still gets the response that was stored for it: see write.
         if (isOpen(current.order.status)) precondition(JSON.stringify(shown(current)));
         const known = await payments.find(database.read, id);
         const open = await opened(current, known, cause().at);
@@ -194,7 +194,7 @@ const unavailable = (cause?: unknown) =>
   new HttpError('PAYMENT_UNAVAILABLE', { headers: { 'Retry-After': retryAfter }, cause });
 
 /** What a failure of the provider means to the caller; what the provider has said is for the log. */
-function answered(error: PaymentError): HttpError {
+function toHttpError(error: PaymentError): HttpError {
   switch (error.kind) {
     case 'declined':
       return new HttpError('PAYMENT_DECLINED', { cause: error });

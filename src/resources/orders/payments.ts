@@ -19,7 +19,7 @@ export interface StoredPayment {
 }
 
 export interface PaymentStore {
-  /** Whoever changes it holds the lock of its order. */
+  /** Anyone who changes it holds the lock of its order. */
   find(session: Session, orderId: number): Promise<StoredPayment | undefined>;
   findByReference(session: Session, reference: string): Promise<StoredPayment | undefined>;
   /** Writes the payment of an order, in place of the one it had. */

@@ -1,4 +1,4 @@
-/** Orders as they are shown: in JSON or HAL, with the links that hold for whoever asks. */
+/** Orders as they are shown: in JSON or HAL, with the links that hold for anyone who asks. */
 
 import { type Caller, maySee } from '../../http/access.ts';
 import type { RequestUrl } from '../../http/endpoint.ts';
@@ -36,7 +36,7 @@ function mayChange(caller: Caller, customerId: number): boolean {
   return maySee(caller, customerId, ['admin']);
 }
 
-/** Who may pay an order: whoever may change it, or staff alone where payments are recorded by hand and so set. */
+/** Who may pay an order: anyone who may change it, or staff alone where payments are recorded by hand and so set. */
 export type Payers = 'customers' | 'staff';
 
 /** @param customerId whose order it is */

@@ -46,7 +46,7 @@ export const orderItemHal = orderItem
   .meta({ id: 'OrderItemHal', example: undefined });
 
 const links = linksOf(['self', 'items'], ['customer', 'cancel', 'pay']).describe(
-  'cancel and pay stand here only while they are possible and permitted to whoever asks.',
+  'cancel and pay stand here only while they are possible and permitted to anyone who asks.',
 );
 
 /** The representation without links: what events hold. */

@@ -78,7 +78,7 @@ export function postEndpoints(
       tag,
       read: allow.everyone('content:read'),
       write: allow.staff('content:write'),
-      rule: 'Whoever changes it, its author stays.',
+      rule: 'Anyone who changes it, its author stays.',
       representation: schema.post,
       hal: schema.postHal,
       replace: schema.writePost,

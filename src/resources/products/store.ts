@@ -126,7 +126,7 @@ export function productStore(database: Database, outbox: Outbox): ProductStore {
       const query = many(ids);
       return query === undefined ? [] : session.all(query.compile());
     },
-    // In order of id, so that two bulk updates never wait for each other crosswise.
+    // In order of id, so that two bulk updates never deadlock.
     async lockMany(session, ids) {
       const query = many(ids);
       return query === undefined ? [] : session.all(query.modifyEnd(dialect.forUpdate).compile());

@@ -1,6 +1,6 @@
 /**
  * The queries of reviews. Whatever changes a review changes its product's rating in the same transaction; it locks
- * the product first and the review after it, so that no two transactions wait for each other crosswise.
+ * the product first and the review after it, so that no two transactions deadlock.
  */
 import { sql } from 'kysely';
 import type { Cause, Outbox } from '../../events/outbox.ts';

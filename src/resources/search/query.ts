@@ -44,7 +44,7 @@ async function lookUp(
   if (words.length === 0 || visible.length === 0) return { words: [], counts: none, few: [] };
   const all = allHits(words);
   // Only counts of many hits are cached.
-  const known = await reader.remembered(session, all, visible);
+  const known = await reader.cached(session, all, visible);
   if (known !== undefined) return { words, counts: known, few: undefined };
   const first = await reader.page(session, all, visible, { limit: fewHits + 1 });
   if (first.length > fewHits) {

@@ -42,10 +42,10 @@ function pieceOf(text: string, found: WordTest): string | undefined {
   const last = Math.min(end, cutAt(text, begin + 2 * length));
   // What follows the last word of a text that fits belongs to it.
   const stop = text.length - begin <= length ? text.length : last;
-  return `${begin > 0 ? '…' : ''}${marked(text, begin, stop, marks)}${stop < text.length ? '…' : ''}`;
+  return `${begin > 0 ? '…' : ''}${markWords(text, begin, stop, marks)}${stop < text.length ? '…' : ''}`;
 }
 
-function marked(text: string, begin: number, stop: number, marks: readonly Marked[]): string {
+function markWords(text: string, begin: number, stop: number, marks: readonly Marked[]): string {
   let html = '';
   let at = begin;
   for (const { start, end } of marks) {

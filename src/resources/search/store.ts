@@ -68,7 +68,7 @@ export function searchStore(database: Database): SearchStore {
         return await database.snapshot(session => find(tools, { ...session, brief: true }, request));
       } catch (error) {
         if (!(error instanceof LongRead)) throw error;
-        return database.snapshot(session => find(tools, session, request), { aside: true });
+        return database.snapshot(session => find(tools, session, request), { background: true });
       }
     },
   };

@@ -19,7 +19,7 @@ type Send = (session: Session, user: UserRow, cause: Cause) => Promise<MailRefus
 export interface MailTemplates {
   /** A link to set the first password. */
   readonly invite: Send;
-  /** A link to set a forgotten password anew. */
+  /** A link to set a forgotten password again. */
   readonly resetPassword: Send;
   /** A link that proves that the address is the user's. */
   readonly verify: Send;
@@ -41,7 +41,7 @@ export function createMailTemplates(
   tokens: MailTokens,
   addressTokens: AddressTokens,
 ): MailTemplates {
-  // Never the address that a request was sent to: whoever asks would choose where the link in the mail leads.
+  // Never the address that a request was sent to: anyone who asks would choose where the link in the mail leads.
   const base = config.BASE_URL ?? `http://localhost:${config.PORT}`;
   const shop = config.BASE_URL === undefined ? 'Catalog' : new URL(config.BASE_URL).host;
   const passwordPage = config.PASSWORD_RESET_URL ?? `${base}/password-reset`;

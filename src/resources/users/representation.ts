@@ -17,7 +17,7 @@ export interface View {
 
 export const addressOf = (url: RequestUrl, { id }: Pick<UserRow, 'id'>) => `${versionRoot(url)}/users/${id}`;
 
-/** The body of an answer that shows a user, as JSON text: also what If-Match compares with. */
+/** The body of a response that shows a user, as JSON text: also what If-Match compares with. */
 export function userBody(row: UserRow, view: View): string {
   const user = userOf(row);
   return JSON.stringify(isHal(view.mediaType) ? hal(user, linksTo(row, view)) : user);

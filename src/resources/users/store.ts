@@ -60,8 +60,8 @@ export interface UserStore {
   /** The ids of all administrators. */
   administrators(session: Session): Promise<number[]>;
   /**
-   * The same, keeping others from changing them until the transaction ends. Whoever means to lock another user
-   * as well locks the administrators first, so that no two transactions wait for each other crosswise.
+   * The same, keeping others from changing them until the transaction ends. Anyone who means to lock another user
+   * as well locks the administrators first, so that no two transactions deadlock.
    */
   lockAdministrators(session: Session): Promise<number[]>;
   count(session: Session): Promise<number>;
@@ -79,7 +79,7 @@ export interface UserStore {
    * @throws StorageError `unique` for `email` when the address is taken
    */
   moveTo(session: Transaction, before: StoredUser, email: string, cause: Cause): Promise<StoredUser>;
-  /** Also ends the wait for another address: whoever asked for it had the password before. */
+  /** Also ends the wait for another address: anyone who asked for it had the password before. */
   setPassword(
     session: Transaction,
     before: StoredUser,

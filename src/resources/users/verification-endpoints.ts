@@ -81,7 +81,7 @@ export function verificationEndpoints(
       operationId: 'verifyAddress',
       summary: 'Confirm an e-mail address with the token of a mail',
       description:
-        'For whoever opens the mail without being signed in. A token works once. That of a mail to `pendingEmail` makes it the address of the user, and ends all sessions.',
+        'For anyone who opens the mail without being signed in. A token works once. That of a mail to `pendingEmail` makes it the address of the user, and ends all sessions.',
       tag: 'Authentication',
       access: allow.public,
       idempotent: false,

@@ -1,5 +1,5 @@
 /**
- * Weather as it can be had: observed just now, remembered, or what the service knows by itself. The provider
+ * Weather as it can be had: observed just now, cached, or what the service knows by itself. The provider
  * is asked once per city at a time, left alone while it fails, and never waited for longer than its timeout.
  */
 import { LRUCache } from 'lru-cache';
@@ -25,7 +25,7 @@ interface ObservationsOptions {
 }
 
 /** Observations, places and names that stand for none, of each at most. */
-const remembered = 2000;
+const cached = 2000;
 const freshMs = 10 * 60 * 1000;
 const absentMs = 60 * 60 * 1000;
 
@@ -33,7 +33,7 @@ const absentMs = 60 * 60 * 1000;
 const failures = 3;
 const pauseMs = 30_000;
 
-interface Remembered {
+interface Cached {
   readonly place: Place;
   readonly observation: Observation;
   readonly since: number;
@@ -57,7 +57,7 @@ export function createWeather({ config, clock, log }: Dependencies): Observation
     pauseMs,
     onChange(state, reason) {
       if (state === 'closed') log.info('the weather provider answers again');
-      else log.warn('the weather provider fails; answers are remembered ones', describeError(reason));
+      else log.warn('the weather provider fails; answers are cached ones', describeError(reason));
     },
   });
   const provider = openMeteo(config.WEATHER_URL, config.GEOCODING_URL);
@@ -66,9 +66,9 @@ export function createWeather({ config, clock, log }: Dependencies): Observation
 
 function createObservations({ provider, circuit, clock }: ObservationsOptions): Observations {
   const bundled = new Map(knownCities.map(city => [keyOf(city.name), city]));
-  const observed = new LRUCache<string, Remembered>({ max: remembered });
-  const places = new LRUCache<string, Place>({ max: remembered });
-  const absent = new LRUCache<string, { readonly since: number }>({ max: remembered });
+  const observed = new LRUCache<string, Cached>({ max: cached });
+  const places = new LRUCache<string, Place>({ max: cached });
+  const absent = new LRUCache<string, { readonly since: number }>({ max: cached });
   const asking = new Map<string, Promise<Found>>();
 
   async function placeOf(city: string, key: string): Promise<Place | undefined> {

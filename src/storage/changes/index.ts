@@ -48,7 +48,7 @@ export function changesOf({ state, read, query }: ChangeSource): Changes {
   let position: string | undefined;
   /** The state that the last look saw. */
   let seen: number | undefined;
-  /** A look that has not begun yet: whoever asks now is told by it. */
+  /** A look that has not begun yet: anyone who asks now is told by it. */
   let next: Promise<void> | undefined;
   /** The look that was begun last. */
   let last: Promise<void> = Promise.resolve();

@@ -1,6 +1,6 @@
 /**
  * The versions of collections. Every change of one adds a mark to its version and writes the same mark into the event
- * that tells what has changed: whoever has seen some events knows by their sum whether they are all there are
+ * that tells what has changed: anyone who has seen some events knows by their sum whether they are all there are
  * (docs/decisions/0023).
  */
 import { type RawBuilder, sql } from 'kysely';

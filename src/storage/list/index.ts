@@ -28,11 +28,14 @@ export function lister<Row>(database: Database, options: ListOptions<Row>): List
 
   /** A page of a list whose total is known: one in the order of its range is at its place in an index. */
   const reading = <T>(request: ListRequest, work: (session: Session) => Promise<T>): Promise<T> =>
-    request.through?.aside === true || (request.inBackground === true && request.order.column !== rangeColumn)
-      ? database.snapshot(work, { aside: true })
+    request.through?.background === true ||
+    (request.inBackground === true && request.order.column !== rangeColumn)
+      ? database.snapshot(work, { background: true })
       : work(database.read);
   const snapshot = <T>(request: ListRequest, work: (session: Session) => Promise<T>): Promise<T> =>
-    database.snapshot(work, { aside: request.through?.aside === true || request.inBackground === true });
+    database.snapshot(work, {
+      background: request.through?.background === true || request.inBackground === true,
+    });
   /** Whether what is known is that of a version. */
   const isSeen = (version: number): boolean =>
     collection !== undefined && changes.version(collection) === version;
@@ -54,7 +57,7 @@ export function lister<Row>(database: Database, options: ListOptions<Row>): List
     anchors: new Map(),
   });
 
-  /** Keeps what was found out of a list. Where it is newer than the last look, whoever comes next shall look. */
+  /** Keeps what was found out of a list. Where it is newer than the last look, anyone who comes next shall look. */
   function keep(name: string, list: KnownList, version: number): void {
     if (lists?.keep(name, list, version) === false) changes.look()?.catch(() => undefined);
   }

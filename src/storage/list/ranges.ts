@@ -2,7 +2,7 @@
  * How many rows lie in a range of values, without counting all of them each time.
  *
  * While nothing has changed, the number of rows before a value, its rank, stays what it is. The ranks of values that
- * ranges began and ended at are remembered with the collection's version; the rank of another value is counted from
+ * ranges began and ended at are cached with the collection's version; the rank of another value is counted from
  * the nearest of them, and a range is the difference of two ranks (docs/decisions/0018).
  */
 import { LRUCache } from 'lru-cache';
@@ -29,13 +29,13 @@ interface Ranked extends Place {
   readonly rank: number;
 }
 
-interface Remembered {
+interface Cached {
   readonly version: number;
   /** In order; the first is before and the last after all rows. Undefined until a second range has been asked for. */
   places: Ranked[] | undefined;
 }
 
-const rememberedFilters = 200;
+const cachedFilters = 200;
 const mostPlaces = 256;
 /** So many rows are counted sooner than two ranks are found. */
 const fewRows = 64;
@@ -66,7 +66,7 @@ export function rangeTotals<Row>(
   queries: ListQueries<Row>,
   keptTotal: ListOptions['keptTotal'],
 ): RangeTotals {
-  const remembered = new LRUCache<string, Remembered>({ max: rememberedFilters });
+  const cached = new LRUCache<string, Cached>({ max: cachedFilters });
 
   const order = (column: string, descending = false) => ({ column, descending });
   const page = { kind: 'offset', page: 1, perPage: 1 } as const;
@@ -113,10 +113,10 @@ export function rangeTotals<Row>(
   return {
     async total(session, range, version) {
       const name = JSON.stringify(range.base.map(({ column, operator, value }) => [column, operator, value]));
-      const known = remembered.get(name);
+      const known = cached.get(name);
       if (known === undefined || known.version !== version) {
         // Who writes as often as somebody asks would have places counted for nobody.
-        remembered.set(name, { version, places: undefined });
+        cached.set(name, { version, places: undefined });
         return undefined;
       }
       known.places ??= await ends(session, range);

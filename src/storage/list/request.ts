@@ -60,7 +60,7 @@ interface ThroughPlan {
   /** Rows are read in their order and looked up there, instead of being found there and sorted. */
   readonly probed: boolean;
   /** It may take long: read it where nobody else waits. */
-  readonly aside: boolean;
+  readonly background: boolean;
 }
 
 export interface Listed<Row> {

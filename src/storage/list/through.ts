@@ -3,7 +3,7 @@
  *
  * Rows that few have in common are found there and sorted. What very many have in common is not: rows are read in
  * the order of the list, and each is looked up there, until the page is full. Neither is fast for everything: what
- * may take long is read aside, so that nobody else waits for it.
+ * may take long is read in the background, so that nobody else waits for it.
  */
 import { LRUCache } from 'lru-cache';
 import type { Session } from '../database.ts';
@@ -14,7 +14,7 @@ import type { ListRequest, ThroughCondition } from './request.ts';
 const fewRows = 5000;
 /** How many rows have a value is counted again after this long: a page is right with either plan. */
 const countedForMs = 60_000;
-const rememberedValues = 500;
+const cachedValues = 500;
 
 /** The first condition that another table decides. */
 export function throughOf({ conditions }: ListRequest): ThroughCondition | undefined {
@@ -23,7 +23,7 @@ export function throughOf({ conditions }: ListRequest): ThroughCondition | undef
 
 /** @returns a function that gives a request, which has such a condition, the way it is read */
 export function throughPlanner<Row>(session: Session, queries: ListQueries<Row>) {
-  const counted = new LRUCache<string, { many: boolean }>({ max: rememberedValues, ttl: countedForMs });
+  const counted = new LRUCache<string, { many: boolean }>({ max: cachedValues, ttl: countedForMs });
 
   async function hasMany(condition: ThroughCondition): Promise<boolean> {
     const name = `${condition.column} ${condition.value}`;
@@ -40,6 +40,6 @@ export function throughPlanner<Row>(session: Session, queries: ListQueries<Row>)
     const many = await hasMany(condition);
     // The other table is in the order of ids itself.
     const probed = many && request.order.column !== 'id';
-    return { ...request, through: { probed, aside: many && (probed || request.conditions.length > 1) } };
+    return { ...request, through: { probed, background: many && (probed || request.conditions.length > 1) } };
   };
 }

@@ -1,4 +1,4 @@
-/** Who may use the service, and what it remembers of their requests. */
+/** Who may use the service, and what it caches of their requests. */
 import { sql } from 'kysely';
 import type { Migration } from './migration.ts';
 

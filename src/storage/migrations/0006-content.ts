@@ -88,7 +88,7 @@ async function rateProducts(session: Session, { build }: Pick<Database, 'build'>
         where id = ${id}`.compile(build),
     );
   }
-  // Another replica may remember lists of products as they were.
+  // Another replica may cache lists of products as they were.
   await session.run(
     sql`update collection_versions set version = version + 1 where collection = 'products'`.compile(build),
   );

@@ -1,7 +1,7 @@
 /**
  * What a PostgreSQL database says to have changed. Events do not become visible in the order of their ids, nor in any
  * other; but a snapshot names the transactions it does not see: those still running, and those after the last one. The
- * events of these, and no others, are new to whoever looks next. Two seeks in the index of events by transaction find
+ * events of these, and no others, are new to anyone who looks next. Two seeks in the index of events by transaction find
  * them, however long a transaction goes on.
  */
 import { type RawBuilder, sql } from 'kysely';

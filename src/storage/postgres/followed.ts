@@ -1,6 +1,6 @@
 /**
  * Tables that are read by cursor as they grow. On PostgreSQL a row's id is given before its transaction commits: a
- * reader that has come past an id may never see a lower one that is committed later. So whoever inserts takes note
+ * reader that has come past an id may never see a lower one that is committed later. So anyone who inserts takes note
  * first, and readers stop before the ids that those who have not committed yet may have been given.
  *
  * The note is a shared advisory lock, named by the last id given before it was taken: it goes with the transaction,

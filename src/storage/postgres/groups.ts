@@ -47,7 +47,7 @@ export function transactionGroups({ runTogether, runApart, lockTimeout }: GroupO
       );
       for (const job of taken.apart ?? []) leaveApart(job);
       const group = taken.group ?? [];
-      // One order for all processes, so that groups of two do not wait for each other crosswise.
+      // One order for all processes, so that groups of two do not deadlock.
       group.sort((a, b) => compare(a.touches[0] ?? '', b.touches[0] ?? ''));
       if (group.length > 0) for (const job of await runGroup(group)) leaveApart(job);
     }

@@ -39,7 +39,7 @@ const migrationLock = 7_305_411_987;
 const silenceLimit = 1500;
 /** Milliseconds that a group waits for a lock, and with it those of its transactions that do not need it. */
 const groupLockTimeout = 50;
-/** The same for snapshots, which hold no locks: whoever reads an export may be slow. */
+/** The same for snapshots, which hold no locks: anyone who reads an export may be slow. */
 const snapshotSilenceLimit = 600_000;
 /**
  * Milliseconds that a migration waits for a table, and then lets others have it: who waits to change a table holds up

@@ -185,7 +185,7 @@ function exclusiveGroup(limit: number, patience: number, open: () => Promise<Con
     }
   }
 
-  /** A place has become free that has no connection: it is opened for whoever waits longest. */
+  /** A place has become free that has no connection: it is opened for anyone who waits longest. */
   function serveNext(): void {
     const [next] = queue;
     if (next === undefined) return;

@@ -1,6 +1,6 @@
 /**
  * Reads the search index: pages of positions, and how many there are. What a word of very many documents costs
- * is to count them; so counts are remembered, and only what has been added since is counted again.
+ * is to count them; so counts are cached, and only what has been added since is counted again.
  */
 import { type RawBuilder, sql } from 'kysely';
 import { LRUCache } from 'lru-cache';
@@ -49,8 +49,8 @@ export interface SearchReader {
     expression: Expression,
     types: readonly SearchType[],
   ): Promise<Map<SearchType, number>>;
-  /** The same where it is remembered, and so costs little even for very many; else undefined. */
-  remembered(
+  /** The same where it is cached, and so costs little even for very many; else undefined. */
+  cached(
     session: SearchSession,
     expression: Expression,
     types: readonly SearchType[],
@@ -61,9 +61,9 @@ export interface SearchReader {
   version(session: Session): Promise<number>;
 }
 
-const rememberedCounts = 5000;
+const cachedCounts = 5000;
 /** Of those asked for lately, which are rare. */
-const rememberedRare = 5000;
+const cachedRare = 5000;
 /** A word that fewer of the sampled documents have than one in so many is rare. */
 const rareShare = 100;
 /** Longer words than these are looked up as a prefix. */
@@ -76,7 +76,7 @@ const briefOffset = 1000;
 export function searchReader(database: Pick<Database, 'build' | 'dialect'>): SearchReader {
   const { build, dialect } = database;
   const words = wordsOfDialect(database);
-  const remembered = new LRUCache<string, Mark & { readonly total: number }>({ max: rememberedCounts });
+  const cached = new LRUCache<string, Mark & { readonly total: number }>({ max: cachedCounts });
 
   const compilable = <R>(query: RawBuilder<R>) => ({ compile: () => query.compile(build) });
   const versionOf = (collections: readonly string[]) =>
@@ -111,7 +111,7 @@ export function searchReader(database: Pick<Database, 'build' | 'dialect'>): Sea
   const sampleQuery = prepared<Spanned, Sample>(argument =>
     compilable(words.sample?.(argument) ?? sql`select ${argument.query}`),
   );
-  const rare = new LRUCache<string, boolean>({ max: rememberedRare });
+  const rare = new LRUCache<string, boolean>({ max: cachedRare });
 
   /** Whether few documents are hits, as far as a sample of the products tells; most documents are products. */
   async function isRare(session: SearchSession, query: string): Promise<boolean> {
@@ -132,7 +132,7 @@ export function searchReader(database: Pick<Database, 'build' | 'dialect'>): Sea
     return total;
   }
 
-  /** Products can be very many: theirs is remembered together with the last product there was. */
+  /** Products can be very many: theirs is cached together with the last product there was. */
   async function countOf(
     session: SearchSession,
     query: string,
@@ -140,7 +140,7 @@ export function searchReader(database: Pick<Database, 'build' | 'dialect'>): Sea
     mark: Mark,
   ): Promise<number> {
     const key = keyOf(type, query);
-    const known = remembered.get(key);
+    const known = cached.get(key);
     const holds = known !== undefined && known.version === mark.version;
     if (holds && (type !== 'product' || known.last === mark.last)) return known.total;
     const { low, high } = spanOf([type]);
@@ -148,22 +148,22 @@ export function searchReader(database: Pick<Database, 'build' | 'dialect'>): Sea
       holds && known.last < mark.last
         ? known.total + (await countBetween(session, query, { low: low + known.last + 1, high }))
         : await countBetween(session, query, { low, high });
-    remembered.set(key, { ...mark, total });
+    cached.set(key, { ...mark, total });
     return total;
   }
 
-  /** Counts all types at once and remembers that. */
+  /** Counts all types at once and caches that. */
   async function countTogether(
     session: SearchSession,
     query: string,
     types: readonly SearchType[],
     mark: Mark,
   ) {
-    if (types.every(type => remembered.get(keyOf(type, query))?.version === mark.version)) return;
+    if (types.every(type => cached.get(keyOf(type, query))?.version === mark.version)) return;
     const rows = await session.all(countTypesQuery({ query, ...spanOf(types) }));
     for (const type of types) {
       const total = rows.find(row => row.type === numberOf(type))?.total ?? 0;
-      remembered.set(keyOf(type, query), { ...mark, total });
+      cached.set(keyOf(type, query), { ...mark, total });
     }
   }
 
@@ -172,7 +172,7 @@ export function searchReader(database: Pick<Database, 'build' | 'dialect'>): Sea
     if (((await session.first(documentsQuery))?.total ?? 0) > briefDocuments) throw new LongRead();
   }
 
-  async function marked(session: Session): Promise<Mark> {
+  async function readMark(session: Session): Promise<Mark> {
     return (await session.first(markQuery)) ?? { version: 0, last: 0 };
   }
 
@@ -189,8 +189,8 @@ export function searchReader(database: Pick<Database, 'build' | 'dialect'>): Sea
       const { limit, offset = 0, descending = false, ...range } = options;
       // What has to be read is then what is shown, or no more than one word's documents in a title.
       const within = offset <= briefOffset && isOneWord(expression);
-      const anew = expression.not.length === 0 || (range.low ?? range.high) === undefined;
-      if (!within || !anew) await refuseIfBrief(session);
+      const again = expression.not.length === 0 || (range.low ?? range.high) === undefined;
+      if (!within || !again) await refuseIfBrief(session);
       const span = spanOf(types);
       const low = Math.max(span.low, range.low ?? 0);
       const high = Math.min(span.high, range.high ?? span.high);
@@ -205,18 +205,18 @@ export function searchReader(database: Pick<Database, 'build' | 'dialect'>): Sea
     async counts(session, expression, types) {
       if (!isOneWord(expression)) await refuseIfBrief(session);
       const query = words.text(expression);
-      const mark = await marked(session);
+      const mark = await readMark(session);
       if (words.countTypes !== undefined && !(words.countsWordsApart && isOneWord(expression)))
         await countTogether(session, query, types, mark);
       return countAll(session, query, types, mark);
     },
 
-    async remembered(session, expression, types) {
+    async cached(session, expression, types) {
       const query = words.text(expression);
-      if (!types.every(type => remembered.has(keyOf(type, query)))) return undefined;
+      if (!types.every(type => cached.has(keyOf(type, query)))) return undefined;
       if (!isOneWord(expression)) await refuseIfBrief(session);
-      const mark = await marked(session);
-      const hold = types.every(type => remembered.get(keyOf(type, query))?.version === mark.version);
+      const mark = await readMark(session);
+      const hold = types.every(type => cached.get(keyOf(type, query))?.version === mark.version);
       return hold ? countAll(session, query, types, mark) : undefined;
     },
 

@@ -84,7 +84,7 @@ export function spelling(
     async run(session, items) {
       const used = wordsWith(added, items);
       const freed = wordsWith(dropped, items);
-      // In one order for all transactions, so that none waits for another crosswise.
+      // In one order for all transactions, so that no deadlock arises.
       const words = [...used.union(freed)].sort();
       for (let start = 0; start < words.length; start += wordsAtOnce) {
         const some = words.slice(start, start + wordsAtOnce);

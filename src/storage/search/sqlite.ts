@@ -105,7 +105,7 @@ export const sqliteWords: DialectWords = {
       limit ${limit})`,
 
   countsWordsApart: true,
-  // A prefix is put together anew by each statement, which takes longer than to sort its documents.
+  // A prefix is put together again by each statement, which takes longer than to sort its documents.
   countTypes: ({ query, low, high }) => sql`
     select type, cast(count(*) as integer) as total from (
       select rowid >> 32 as type from search_index

@@ -56,7 +56,7 @@ function targetOf(descriptor: string): string | undefined {
   }
 }
 
-/** Those 32-bit words of the header that a commit, or the log's beginning anew, changes. */
+/** Those 32-bit words of the header that a commit, or the log's beginning again, changes. */
 const changeCounter = 2;
 const lastFrame = 4;
 const salt = 8;
@@ -70,8 +70,8 @@ function readState(descriptor: number, changed: () => void): CommitState {
   let state = 0;
   let [counter, frame, salt0, salt1, sum0, sum1] = [0, 0, 0, 0, 0, 0];
 
-  // A commit writes these words last of all, one by one, after the header's second copy. Whoever sees some of
-  // them sees a change, and SQLite's own reading waits until both copies agree; whoever sees none is before it.
+  // A commit writes these words last of all, one by one, after the header's second copy. Anyone who sees some of
+  // them sees a change, and SQLite's own reading waits until both copies agree; anyone who sees none is before it.
   return {
     current() {
       readSync(descriptor, bytes, 0, bytes.length, 0);

@@ -1,5 +1,5 @@
 /**
- * Secondary indexes of an SQLite database, put aside for the time of a large import and built again after it.
+ * Secondary indexes of an SQLite database, left out during a large import and built again after it.
  *
  * A row that is inserted changes a page in each index, and a page elsewhere for each row: with 500,000 products
  * a short transaction writes some 10 KB a row, twice. Building an index from all rows writes it once, in order.
@@ -48,7 +48,7 @@ export function deferIndexes(file: string, tables: readonly string[]): void {
 }
 
 /**
- * Builds the indexes that were put aside and tidies the search index, each in a transaction of its own; after
+ * Builds the indexes that were left out and tidies the search index, each in a transaction of its own; after
  * that the database keeps a write-ahead log.
  * @param file an SQLite database, which need not exist
  * @param alone who has the file alone needs no log for it: see journal-mode.ts

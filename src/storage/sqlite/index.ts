@@ -24,7 +24,7 @@ import { groupCommit } from './group-commit.ts';
 import { usesLog } from './journal-mode.ts';
 import { checkpoints } from './threads/checkpoint.ts';
 import { type Flush, logFlusher } from './threads/flush.ts';
-import { asideReader } from './threads/reader.ts';
+import { backgroundReader } from './threads/reader.ts';
 
 const idleReaders = 4;
 
@@ -70,7 +70,7 @@ export function openSqlite(
   writer.execute(`PRAGMA synchronous = ${alone ? 'FULL' : 'NORMAL'}`);
   const checkpoint = checkpoints(writer, file);
   const reader = sharedReader(connectReader(file, alone), file);
-  const aside = asideReader(file);
+  const background = backgroundReader(file);
   const pool: Connected[] = [];
   const place = placeOf(writer, file, !alone, onMoved);
   const flusher = alone ? undefined : logFlusher(file, flush);
@@ -89,7 +89,7 @@ export function openSqlite(
     read: reader.session,
 
     async snapshot(work, options = {}) {
-      if (options.aside === true) return aside.snapshot(work);
+      if (options.background === true) return background.snapshot(work);
       const lent = pool.pop() ?? anotherReader();
       try {
         lent.execute('BEGIN');
@@ -138,7 +138,7 @@ export function openSqlite(
       await enqueue(async () => undefined).catch(unlessRefused);
       reader.close();
       for (const connected of pool) connected.close();
-      await aside.close();
+      await background.close();
       await checkpoint.close();
       flusher?.close();
       // The last connection to close copies the log into the database file and removes it.

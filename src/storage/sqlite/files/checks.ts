@@ -19,7 +19,7 @@ export const sqliteChecks: DialectChecks = {
       coalesce(keys."to", 'id') as target
     from sqlite_schema as tables join pragma_foreign_key_list(tables.name) as keys
     where tables.type = 'table' order by 1, 2`,
-  // Whoever writes has the database alone.
+  // Anyone who writes has the database alone.
   beforeRepair: [],
   rebuildIndexes: [sql`reindex`],
 };

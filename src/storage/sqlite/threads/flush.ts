@@ -1,7 +1,7 @@
 /**
  * Flushing the write-ahead log beside the event loop. With `synchronous = NORMAL` a COMMIT writes to the log and does
  * not wait for the disk (https://sqlite.org/pragma.html#pragma_synchronous); the flush that makes it durable runs on a
- * thread of the runtime, and whoever waits for the transaction waits for that (docs/decisions/0021).
+ * thread of the runtime, and anyone who waits for the transaction waits for that (docs/decisions/0021).
  */
 import { closeSync, existsSync, fdatasync, fsyncSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';

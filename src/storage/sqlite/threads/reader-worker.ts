@@ -1,12 +1,12 @@
-/** The thread that reads aside: see reader.ts. It answers each statement with its rows, and ends on `close`. */
+/** The thread that reads background: see reader.ts. It answers each statement with its rows, and ends on `close`. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { StorageError } from '../../database.ts';
 import { connectReader } from '../connection.ts';
-import type { AsideAnswer, AsideStatement } from './reader.ts';
+import type { BackgroundResult, BackgroundStatement } from './reader.ts';
 
 const reader = connectReader(String(workerData));
 
-parentPort?.on('message', (message: AsideStatement | 'close') => {
+parentPort?.on('message', (message: BackgroundStatement | 'close') => {
   if (message === 'close') {
     reader.close();
     parentPort?.close();
@@ -15,7 +15,7 @@ parentPort?.on('message', (message: AsideStatement | 'close') => {
   void answer(message).then(given => parentPort?.postMessage(given));
 });
 
-async function answer(statement: AsideStatement): Promise<AsideAnswer> {
+async function answer(statement: BackgroundStatement): Promise<BackgroundResult> {
   try {
     return { rows: await reader.rows(statement) };
   } catch (error) {

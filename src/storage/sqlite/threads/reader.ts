@@ -8,24 +8,24 @@ import type { CompiledQuery } from 'kysely';
 import { type Session, StorageError, type StorageErrorKind } from '../../database.ts';
 
 /** What the thread is sent. */
-export interface AsideStatement {
+export interface BackgroundStatement {
   readonly sql: string;
   readonly parameters: readonly unknown[];
 }
 
 /** What it answers. */
-export type AsideAnswer =
+export type BackgroundResult =
   | { readonly rows: unknown[] }
   | { readonly kind: StorageErrorKind | undefined; readonly message: string };
 
-export interface AsideReader {
+export interface BackgroundReader {
   snapshot<T>(work: (session: Session) => Promise<T>): Promise<T>;
   /** Ends the thread and its connection. */
   close(): Promise<void>;
 }
 
 /** @param file the database; the thread starts when it is first needed */
-export function asideReader(file: string): AsideReader {
+export function backgroundReader(file: string): BackgroundReader {
   let thread: Worker | undefined;
   let asked: PromiseWithResolvers<unknown[]> | undefined;
   let last: Promise<unknown> = Promise.resolve();
@@ -33,7 +33,7 @@ export function asideReader(file: string): AsideReader {
   function start(): Worker {
     const made = new Worker(new URL('./reader-worker.ts', import.meta.url), { workerData: file });
     made.unref();
-    made.on('message', (answer: AsideAnswer) => {
+    made.on('message', (answer: BackgroundResult) => {
       if ('rows' in answer) asked?.resolve(answer.rows);
       else asked?.reject(failure(answer));
     });
@@ -48,7 +48,7 @@ export function asideReader(file: string): AsideReader {
   async function all<Row>({ sql, parameters }: Pick<CompiledQuery<Row>, 'sql' | 'parameters'>) {
     thread ??= start();
     asked = Promise.withResolvers();
-    const statement: AsideStatement = { sql, parameters };
+    const statement: BackgroundStatement = { sql, parameters };
     thread.postMessage(statement);
     // Boundary to the thread: Kysely has derived Row from the query and the tables.
     return (await asked.promise) as Row[];
@@ -56,7 +56,7 @@ export function asideReader(file: string): AsideReader {
   const session: Session = {
     all,
     first: async <Row>(query: CompiledQuery<Row>) => (await all<Row>(query))[0],
-    run: () => Promise.reject(new Error('nothing is written aside')),
+    run: () => Promise.reject(new Error('nothing is written in the background')),
   };
 
   async function inSnapshot<T>(work: (session: Session) => Promise<T>): Promise<T> {
@@ -85,6 +85,6 @@ export function asideReader(file: string): AsideReader {
   };
 }
 
-function failure({ kind, message }: Exclude<AsideAnswer, { rows: unknown[] }>): Error {
+function failure({ kind, message }: Exclude<BackgroundResult, { rows: unknown[] }>): Error {
   return kind === undefined ? new Error(message) : new StorageError(kind, message);
 }
