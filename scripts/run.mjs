@@ -28,6 +28,7 @@ const tasks = {
       ...rest,
     ]),
   coverage: () => run(bun, ['scripts/coverage.ts', ...rest]),
+  new: () => run(bun, ['scripts/new.ts', ...rest]),
   example: () => run(bun, ['examples/raise-prices.ts', ...rest]),
   'lint-openapi': () => run(bun, ['scripts/lint-openapi.ts', ...rest]),
   fuzz: () => run(bun, ['fuzz/main.ts', ...rest]),

@@ -10,6 +10,7 @@ import type {
   SessionsTable,
   UserTokensTable,
 } from './tables-credentials.ts';
+import type { InvoicesTable, OrderItemsTable, OrdersTable, PaymentsTable } from './tables-orders.ts';
 
 export interface ProductsTable {
   id: Generated<number>;
@@ -198,57 +199,6 @@ interface NotificationsTable {
   resource_id: number;
   read_at: number | null;
   created_at: number;
-}
-
-/** Amounts are whole minor units of the currency. */
-interface OrdersTable {
-  id: Generated<number>;
-  customer_id: number;
-  customer_name: string;
-  customer_email: string;
-  status: string;
-  currency: string;
-  total: number;
-  version: number;
-  created_at: number;
-  updated_at: number;
-  paid_at: number | null;
-  cancelled_at: number | null;
-}
-
-interface OrderItemsTable {
-  id: Generated<number>;
-  order_id: number;
-  product_id: number;
-  name: string;
-  sku: string | null;
-  quantity: number;
-  unit_price: number;
-  total: number;
-}
-
-interface PaymentsTable {
-  id: Generated<number>;
-  order_id: number;
-  provider: string;
-  /** The provider's own name for the payment. */
-  reference: string | null;
-  status: string;
-  created_at: number;
-  updated_at: number;
-}
-
-interface InvoicesTable {
-  id: Generated<number>;
-  number: number;
-  order_id: number;
-  customer_id: number;
-  /** What was invoiced, as JSON text. */
-  document: string;
-  sent_at: number | null;
-  version: number;
-  created_at: number;
-  updated_at: number;
 }
 
 /** Numbers that are given out without gaps. */
