@@ -240,3 +240,8 @@ export function problemBody(error: HttpError, requestId: string): string {
     ...(error.details === undefined ? {} : { details: error.details }),
   });
 }
+
+/** @param id 0 where the path had none that could be of a resource */
+export function notFound(name: string, id: number): HttpError {
+  return new HttpError('NOT_FOUND', { message: `There is no ${name} ${id || 'with this id'}.` });
+}

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { Cause } from '../../events/outbox.ts';
 import type { Access } from '../../http/access.ts';
 import { type Endpoint, endpoint } from '../../http/endpoint.ts';
-import { HttpError } from '../../http/errors.ts';
+import { type HttpError, notFound } from '../../http/errors.ts';
 import { patched } from '../../http/patch/index.ts';
 import { noContent } from '../../http/response/reply.ts';
 import { identifier } from '../../http/schema.ts';
@@ -42,7 +42,7 @@ export interface AuthoredItem<Row, Fields> {
 
 /** A 404 for what has no such id; an id that cannot be one is not repeated. */
 export function missing(name: string, id: number): HttpError {
-  return new HttpError('NOT_FOUND', { message: `There is no ${name} ${id || 'with this id'}.` });
+  return notFound(name, id);
 }
 
 export function authoredEndpoints<Row extends { readonly updated_at: number }, Fields>(

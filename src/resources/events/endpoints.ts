@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { allow } from '../../http/access.ts';
 import { type Endpoint, endpoint } from '../../http/endpoint.ts';
-import { HttpError, invalid } from '../../http/errors.ts';
+import { invalid, notFound } from '../../http/errors.ts';
 import { ok } from '../../http/response/reply.ts';
 import { identifier } from '../../http/schema.ts';
 import type { Condition } from '../../storage/list/request.ts';
@@ -53,8 +53,7 @@ export function eventEndpoints({ database, paginator }: Dependencies, store: Eve
       errors: ['NOT_FOUND'],
       async handle({ params: { id } }) {
         const row = await store.find(database.read, id);
-        if (row === undefined)
-          throw new HttpError('NOT_FOUND', { message: `There is no event ${id || 'with this id'}.` });
+        if (row === undefined) throw notFound('event', id);
         return ok(eventJson(row), { lastModified: row.created_at });
       },
     }),

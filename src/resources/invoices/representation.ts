@@ -1,7 +1,7 @@
 /** Invoices as they are shown: in JSON or HAL, with the links that hold for anyone who asks. */
 import { type Caller, maySee } from '../../http/access.ts';
 import type { RequestUrl } from '../../http/endpoint.ts';
-import { HttpError } from '../../http/errors.ts';
+import { notFound } from '../../http/errors.ts';
 import { versionRoot } from '../../http/hal/addresses.ts';
 import { hal, isHal, type Links } from '../../http/hal/index.ts';
 import { invoiceOf, type StoredInvoice } from './store.ts';
@@ -34,6 +34,6 @@ export function invoiceView(row: StoredInvoice, { caller, url, mediaType }: View
 /** @throws HttpError 404 when there is no such invoice, or none that the caller may know of */
 export function visible(row: StoredInvoice | undefined, id: number, caller: Caller): StoredInvoice {
   if (row === undefined || !maySee(caller, row.customer_id, ['admin', 'editor']))
-    throw new HttpError('NOT_FOUND', { message: `There is no invoice ${id || 'with this id'}.` });
+    throw notFound('invoice', id);
   return row;
 }

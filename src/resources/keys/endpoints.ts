@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { allow, outdated } from '../../http/access.ts';
 import { type Endpoint, endpoint } from '../../http/endpoint.ts';
-import { HttpError, invalid } from '../../http/errors.ts';
+import { invalid, notFound } from '../../http/errors.ts';
 import { noContent, ok, secret } from '../../http/response/reply.ts';
 import { identifier } from '../../http/schema.ts';
 import type { Dependencies } from '../dependencies.ts';
@@ -29,8 +29,7 @@ export function keyEndpoints(
   { database, clock, paginator }: Dependencies,
   { keys: store, users }: KeyParts,
 ): Endpoint[] {
-  const missing = (id: number) =>
-    new HttpError('NOT_FOUND', { message: `There is no API key ${id || 'with this id'}.` });
+  const missing = (id: number) => notFound('API key', id);
   return [
     endpoint({
       method: 'GET',

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { allow, maySee } from '../../http/access.ts';
 import { type Endpoint, endpoint, type RequestUrl } from '../../http/endpoint.ts';
-import { HttpError } from '../../http/errors.ts';
+import { HttpError, notFound } from '../../http/errors.ts';
 import { selfAddress, versionRoot } from '../../http/hal/addresses.ts';
 import { halCollection, isHal } from '../../http/hal/index.ts';
 import { created, ok, type Reply } from '../../http/response/reply.ts';
@@ -47,8 +47,7 @@ export function orderEndpoints(
 ): Endpoint[] {
   const orderView = orderViewFor(payers);
 
-  const noUser = (id: number) =>
-    new HttpError('NOT_FOUND', { message: `There is no user ${id || 'with this id'}.` });
+  const noUser = (id: number) => notFound('user', id);
 
   /** One page of orders, with what belongs to them: as many queries however many orders. */
   async function list(

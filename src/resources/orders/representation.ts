@@ -2,7 +2,7 @@
 
 import { type Caller, maySee } from '../../http/access.ts';
 import type { RequestUrl } from '../../http/endpoint.ts';
-import { HttpError } from '../../http/errors.ts';
+import { HttpError, notFound } from '../../http/errors.ts';
 import { versionRoot } from '../../http/hal/addresses.ts';
 import { hal, isHal, type Links } from '../../http/hal/index.ts';
 import type { Session } from '../../storage/database.ts';
@@ -122,7 +122,7 @@ export async function viewsOf(
 /** @throws HttpError 404 when there is no such order, or none that the caller may know of */
 export function known(order: StoredOrder | undefined, id: number, caller: Caller): StoredOrder {
   if (order !== undefined && maySee(caller, order.customer_id, ['admin', 'editor'])) return order;
-  throw new HttpError('NOT_FOUND', { message: `There is no order ${id || 'with this id'}.` });
+  throw notFound('order', id);
 }
 
 /** The order with what belongs to it. @throws HttpError 404 as `known` does */

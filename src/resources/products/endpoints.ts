@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { allow } from '../../http/access.ts';
 import { cachedLists, cachedResources } from '../../http/cache/index.ts';
 import { type Endpoint, endpoint } from '../../http/endpoint.ts';
-import { HttpError } from '../../http/errors.ts';
+import { notFound } from '../../http/errors.ts';
 import { selfAddress, versionRoot } from '../../http/hal/addresses.ts';
 import { datedUnlessHal, hal, halCollection, isHal } from '../../http/hal/index.ts';
 import { patched } from '../../http/patch/index.ts';
@@ -29,8 +29,7 @@ export function productEndpoints(
   { products: store, reviews }: { products: ProductStore; reviews: Pick<ReviewStore, 'removeAllOn'> },
 ): Endpoint[] {
   const found = (row: StoredProduct | undefined, id: number): StoredProduct => {
-    if (row === undefined)
-      throw new HttpError('NOT_FOUND', { message: `There is no product ${id || 'with this id'}.` });
+    if (row === undefined) throw notFound('product', id);
     return row;
   };
   const lists = cachedLists(database, [products]);

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { allow, type Caller, unauthorized } from '../../http/access.ts';
 import { type Endpoint, endpoint } from '../../http/endpoint.ts';
-import { HttpError } from '../../http/errors.ts';
+import { HttpError, notFound } from '../../http/errors.ts';
 import { patched } from '../../http/patch/index.ts';
 import { created, noContent, ok } from '../../http/response/reply.ts';
 import { identifier } from '../../http/schema.ts';
@@ -27,8 +27,7 @@ export function todoEndpoints(
     return caller.userId;
   };
   const found = (row: StoredTodo | undefined, id: number): StoredTodo => {
-    if (row === undefined)
-      throw new HttpError('NOT_FOUND', { message: `There is no todo ${id || 'with this id'}.` });
+    if (row === undefined) throw notFound('todo', id);
     return row;
   };
   const bodyOf = (row: StoredTodo) => JSON.stringify({ data: todoOf(row) });

@@ -4,7 +4,7 @@
  * become somebody with more rights.
  */
 import { type Caller, maySee, outdated, unauthorized } from '../../http/access.ts';
-import { HttpError } from '../../http/errors.ts';
+import { HttpError, notFound } from '../../http/errors.ts';
 import type { StoredUser, UserRow } from './store.ts';
 
 /**
@@ -15,7 +15,7 @@ import type { StoredUser, UserRow } from './store.ts';
 export function visible(row: StoredUser | undefined, id: number, caller: Caller): StoredUser {
   if (row !== undefined && maySee(caller, id, ['admin'])) return row;
   if (caller.kind === 'user' && caller.userId === id) throw unauthorized('UNAUTHORIZED');
-  throw new HttpError('NOT_FOUND', { message: `There is no user ${id || 'with this id'}.` });
+  throw notFound('user', id);
 }
 
 /** Whether a change would leave the service without an administrator. @param role null when the user goes */
