@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { Cause } from '../../events/outbox.ts';
 import type { Access } from '../../http/access.ts';
 import { type Endpoint, endpoint } from '../../http/endpoint.ts';
-import { type HttpError, notFound } from '../../http/errors.ts';
+import { notFound } from '../../http/errors.ts';
 import { patched } from '../../http/patch/index.ts';
 import { noContent } from '../../http/response/reply.ts';
 import { identifier } from '../../http/schema.ts';
@@ -40,11 +40,6 @@ export interface AuthoredItem<Row, Fields> {
   };
 }
 
-/** A 404 for what has no such id; an id that cannot be one is not repeated. */
-export function missing(name: string, id: number): HttpError {
-  return notFound(name, id);
-}
-
 export function authoredEndpoints<Row extends { readonly updated_at: number }, Fields>(
   database: Database,
   item: AuthoredItem<Row, Fields>,
@@ -61,7 +56,7 @@ export function authoredEndpoints<Row extends { readonly updated_at: number }, F
 
   async function found(row: Promise<Row | undefined>, id: number): Promise<Row> {
     const present = await row;
-    if (present === undefined) throw missing(name, id);
+    if (present === undefined) throw notFound(name, id);
     return present;
   }
 

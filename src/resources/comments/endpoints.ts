@@ -1,7 +1,8 @@
 /** Comments on posts over HTTP. */
 import { allow } from '../../http/access.ts';
 import { type Endpoint, endpoint } from '../../http/endpoint.ts';
-import { authoredEndpoints, missing, params } from '../authored/handlers.ts';
+import { notFound } from '../../http/errors.ts';
+import { authoredEndpoints, params } from '../authored/handlers.ts';
 import { authorship, commentRights, pages, presenter } from '../authored/index.ts';
 import type { Dependencies } from '../dependencies.ts';
 import type { PostStore } from '../posts/store.ts';
@@ -50,7 +51,7 @@ export function commentEndpoints(
       errors: ['NOT_FOUND', 'INVALID_CURSOR'],
       async handle(context) {
         const { id } = context.params;
-        if ((await posts.find(database.read, id)) === undefined) throw missing('post', id);
+        if ((await posts.find(database.read, id)) === undefined) throw notFound('post', id);
         return page(context, context.query, [{ column: 'post_id', operator: '=', value: id }]);
       },
     }),
@@ -72,7 +73,7 @@ export function commentEndpoints(
         const { id } = context.params;
         return context.write(async session => {
           const author = await authorOf(session, context.caller);
-          if (!(await posts.keep(session, id))) throw missing('post', id);
+          if (!(await posts.keep(session, id))) throw notFound('post', id);
           return present.created(
             context,
             await comments.insert(session, id, author, context.body, context.cause()),

@@ -2,9 +2,9 @@
 import type { z } from 'zod';
 import { allow } from '../../http/access.ts';
 import { type Endpoint, endpoint } from '../../http/endpoint.ts';
-import { HttpError } from '../../http/errors.ts';
+import { HttpError, notFound } from '../../http/errors.ts';
 import type { Condition } from '../../storage/list/request.ts';
-import { authoredEndpoints, missing, params } from '../authored/handlers.ts';
+import { authoredEndpoints, params } from '../authored/handlers.ts';
 import { authorship, pages, presenter, reviewRights } from '../authored/index.ts';
 import type { Dependencies } from '../dependencies.ts';
 import type { ProductStore } from '../products/store.ts';
@@ -68,7 +68,7 @@ export function reviewEndpoints(
       errors: ['NOT_FOUND', 'INVALID_CURSOR'],
       async handle(context) {
         const { id } = context.params;
-        if ((await products.find(database.read, id)) === undefined) throw missing('product', id);
+        if ((await products.find(database.read, id)) === undefined) throw notFound('product', id);
         return page(context, context.query, [{ column: 'product_id', operator: '=', value: id }]);
       },
     }),
@@ -91,7 +91,7 @@ export function reviewEndpoints(
         return context.write(async session => {
           const author = await authorOf(session, context.caller);
           const product = await reviews.lockProduct(session, id);
-          if (product === undefined) throw missing('product', id);
+          if (product === undefined) throw notFound('product', id);
           if (await reviews.exists(session, id, author.id)) throw alreadyReviewed();
           const fields = schema.replaceReview.parse(context.body);
           const row = await reviews.insert(session, product, author, fields, context.cause());
