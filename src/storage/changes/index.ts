@@ -8,6 +8,7 @@
  * (docs/decisions/0023).
  */
 import type { CompiledQuery } from 'kysely';
+import { type Slices, slices } from '../../slices.ts';
 import type { Session } from '../database.ts';
 import type { Change, Changes, Collection, Listener } from './change.ts';
 
@@ -66,13 +67,18 @@ export function changesOf({ state, read, query }: ChangeSource): Changes {
   async function lookNow(): Promise<void> {
     const now = state();
     const rows = await read.all(query(position));
+    const found: { readonly entry: Followed; readonly version: number; readonly changes: Found }[] = [];
+    const { turn } = slices();
     for (const entry of followed.values()) {
-      const { collection, listeners } = entry;
-      const version = versionIn(rows, collection.name);
-      const changes = changesIn(rows, collection, version - (entry.version ?? Number.NaN));
+      const version = versionIn(rows, entry.collection.name);
+      const growth = version - (entry.version ?? Number.NaN);
+      found.push({ entry, version, changes: await changesIn(rows, entry.collection, growth, turn) });
+    }
+    // All at once: between two of them nobody may be served what one collection shows of another's past.
+    for (const { entry, version, changes } of found) {
       entry.version = version;
       if (changes?.length === 0) continue;
-      for (const listener of listeners) listener(changes);
+      for (const listener of entry.listeners) listener(changes);
     }
     position = rows.find(({ kind }) => kind === 'position')?.name;
     seen = now;
@@ -102,12 +108,19 @@ function versionIn(rows: readonly ChangeRow[], collection: string): number {
   return rows.find(({ kind, name }) => kind === 'version' && name === collection)?.number ?? 0;
 }
 
-/** @param growth of the version; @returns undefined when the events do not account for it */
-function changesIn(
+/** Undefined when anything may have changed. */
+type Found = readonly Change[] | undefined;
+
+/**
+ * @param growth of the version
+ * @param turn gives the event loop a turn when it is due: a bulk change of large resources takes long to read
+ */
+async function changesIn(
   rows: readonly ChangeRow[],
   { told }: Collection,
   growth: number,
-): readonly Change[] | undefined {
+  turn: Slices['turn'],
+): Promise<Found> {
   const events = rows
     .filter(({ kind, name }) => kind === 'event' && name === told?.resource)
     .sort((a, b) => a.event - b.event);
@@ -116,13 +129,14 @@ function changesIn(
   if (marks !== growth) return undefined;
   if (told === undefined) return [];
   const valuesOf = (document: string | null) => (document === null ? undefined : told.valuesOf(document));
+  const changes: Change[] = [];
   try {
-    return events.map(({ id, before, after }) => ({
-      id,
-      before: valuesOf(before),
-      after: valuesOf(after),
-      document: after,
-    }));
+    for (const { id, before, after } of events) {
+      const due = turn();
+      if (due !== undefined) await due;
+      changes.push({ id, before: valuesOf(before), after: valuesOf(after), document: after });
+    }
+    return changes;
   } catch {
     // An event that the disk has damaged tells nothing; reading it is refused where it is read.
     return undefined;
