@@ -37,8 +37,6 @@ import {
 } from './versions.ts';
 
 const drainPollMs = 10;
-/** For so long requests are held before the listening socket is closed. */
-const holdMs = 100;
 const sweepEveryMs = 10 * 60 * 1000;
 /** Seconds without a byte after which a connection is closed: what ends half-open and stalled requests. */
 const idleTimeout = 30;
@@ -173,10 +171,7 @@ export function startService(options: ServiceOptions): Service {
       clearInterval(sweeper);
       // Load balancers see that /ready is 503; clients close their connections, so that few are idle below.
       if (delay > 0) await Promise.race([Bun.sleep(delay * 1000), ...(hurry === undefined ? [] : [hurry])]);
-      if (delay > 0) {
-        stopping.hold();
-        await Bun.sleep(holdMs);
-      }
+      if (delay > 0) await stopping.hold();
       // Takes no new connections and closes idle ones; its promise would wait for those of slow clients too.
       void server.stop();
       stopping.release();

@@ -11,21 +11,34 @@ export interface Stopping {
 
 export interface StopControl extends Stopping {
   begin(): void;
-  hold(): void;
+  /** Holds requests from now on; resolves once none has come for a moment, or after a while. */
+  hold(): Promise<void>;
   release(): void;
 }
+
+/** Milliseconds without a new request after which all clients are taken to be waiting, and of waiting for that at most. */
+const quietMs = 100;
+const holdMs = 1000;
 
 export function createStopControl(): StopControl {
   let begun = false;
   let held: PromiseWithResolvers<void> | undefined;
+  let lastHeld = 0;
   return {
     hasBegun: () => begun,
-    gate: () => held?.promise,
+    gate() {
+      if (held !== undefined) lastHeld = performance.now();
+      return held?.promise;
+    },
     begin() {
       begun = true;
     },
-    hold() {
+    async hold() {
       held = Promise.withResolvers();
+      const until = performance.now() + holdMs;
+      // On a busy machine, what clients have sent is taken up late.
+      do await Bun.sleep(quietMs);
+      while (performance.now() - lastHeld < quietMs && performance.now() < until);
     },
     release() {
       held?.resolve();
