@@ -10,7 +10,7 @@ import { boundedMap } from '../../bounded-map.ts';
 import type { Change, Collection } from '../../storage/changes/change.ts';
 import { bytesOf, type CachedRow, type CachedRows } from '../../storage/changes/rows.ts';
 import type { Database } from '../../storage/database.ts';
-import { changesPage, listIndex } from '../../storage/list/affected.ts';
+import { changesPage, comparable, listIndex } from '../../storage/list/affected.ts';
 import type { Key, ListRequest } from '../../storage/list/request.ts';
 import { json } from '../negotiate.ts';
 import { type Reply, revalidate } from '../response/reply.ts';
@@ -95,7 +95,8 @@ export function cachedLists(
     if (making.get(list.key) === list) making.delete(list.key);
     if (made.peek(list.key) === list) made.delete(list.key);
   }
-  function changed(all: readonly Change[] | undefined): void {
+  function changed(told: readonly Change[] | undefined): void {
+    const all = comparable(told, made.size + making.size);
     if (all === undefined) {
       made.clear();
       making.clear();

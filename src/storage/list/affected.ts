@@ -18,6 +18,17 @@ function meetsOne({ operator, value }: Condition, found: Values[string] | undefi
   return operator === '>' ? found > value : found >= value;
 }
 
+/** Comparisons of a change with a list that the event loop makes at once: some milliseconds of them. */
+const mostCompared = 20_000;
+
+/** The changes that lists are to be compared with; undefined when making the lists again is less work. */
+export function comparable(
+  changes: readonly Change[] | undefined,
+  lists: number,
+): readonly Change[] | undefined {
+  return changes !== undefined && changes.length * lists <= mostCompared ? changes : undefined;
+}
+
 export interface Filtered {
   readonly conditions: readonly Condition[];
 }

@@ -4,7 +4,7 @@
  */
 import { LRUCache } from 'lru-cache';
 import type { Change, Changes, Collection } from '../changes/change.ts';
-import { compareKeys, listIndex, meets } from './affected.ts';
+import { comparable, compareKeys, listIndex, meets } from './affected.ts';
 import type { Key, ListRequest } from './request.ts';
 
 export interface KnownList extends Pick<ListRequest, 'conditions' | 'order'> {
@@ -29,7 +29,8 @@ export function knownLists(changes: Changes, collection: Collection): KnownLists
     max: listsLimit,
     dispose: list => index.delete(list),
   });
-  changes.follow(collection, all => {
+  changes.follow(collection, told => {
+    const all = comparable(told, lists.size);
     if (all === undefined) lists.clear();
     for (const change of all ?? []) for (const list of index.concerned(change)) apply(list, change);
   });
