@@ -12,6 +12,8 @@ import type { Connected } from '../connected.ts';
 
 /** Bytes in the log at which the thread is asked to copy them. */
 const wanted = 32 * 1024 * 1024;
+/** Bytes that the writer copies itself, in some milliseconds. */
+const left = 1024 * 1024;
 /** Bytes beyond which writing waits for the thread. */
 const full = 48 * 1024 * 1024;
 /** Bytes beyond which a COMMIT copies the log, for when the thread cannot: a reader was in its way. */
@@ -66,7 +68,14 @@ export function checkpoints(writer: Connected, file: string): Checkpoints {
     return made;
   }
 
+  function begin(): void {
+    copying = Promise.withResolvers();
+    thread ??= start();
+    thread.postMessage('checkpoint');
+  }
+
   function finish(): void {
+    copied = false;
     try {
       writer.execute('PRAGMA wal_checkpoint(PASSIVE)');
     } catch {
@@ -78,16 +87,17 @@ export function checkpoints(writer: Connected, file: string): Checkpoints {
   return {
     before() {
       if (copied) {
-        copied = false;
-        finish();
+        // What a large transaction has added meanwhile is the thread's work too.
+        if (broken || bytes().waiting <= left) finish();
+        else begin();
       }
-      return copying !== undefined && bytes().log > full ? copying.promise : undefined;
+      if (copying === undefined || bytes().log <= full) return undefined;
+      // Nothing is added while the writer waits: there is little left for it to copy.
+      return copying.promise.then(finish);
     },
     after() {
       if (broken || copying !== undefined || bytes().waiting < wanted) return;
-      copying = Promise.withResolvers();
-      thread ??= start();
-      thread.postMessage('checkpoint');
+      begin();
     },
     async close() {
       look.finalize();
