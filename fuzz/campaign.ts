@@ -74,6 +74,7 @@ export async function runCampaign({ kind, requests, seed, tell }: Campaign): Pro
         path ??= await stage.walk.existingPath(operation);
         const outcome = await send(operation.operationId, await requestOf(operation, path, draft, stage));
         const status = outcome.answer?.status ?? 0;
+        await stage.walk.used(operation, status);
         // What was there may be gone now.
         if (status === 404 || operation.method === 'DELETE' || draft.method === 'DELETE') path = undefined;
         if (outcome.problem === undefined) return;
@@ -91,6 +92,7 @@ export async function runCampaign({ kind, requests, seed, tell }: Campaign): Pro
       const path = await stage.walk.existingPath(operation);
       const sent = await requestOf(operation, path, { ...plainDraft(operation), ...request }, stage);
       const outcome = await send(operation.operationId, sent, expect);
+      await stage.walk.used(operation, outcome.answer?.status ?? 0);
       if (outcome.problem !== undefined) failed(`${name}, ${operation.operationId}`, outcome);
     };
     for (let first = 0; first < cases.length; first += atOnce)

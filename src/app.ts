@@ -267,14 +267,17 @@ export function createApp(options: AppOptions): App {
     ...routesOf(options.operations, undefined),
   ];
   for (const route of all) {
-    routes[bunPattern(route.path)] = (request, server) =>
-      turns.enter(route.urgent, () => serve(route, request.params, request, contextOf(server)));
+    routes[bunPattern(route.path)] = (request, server) => {
+      database.refresh();
+      return turns.enter(route.urgent, () => serve(route, request.params, request, contextOf(server)));
+    };
   }
   // A path that a version does not have is still answered by that version.
   const unknown = versions.map(version => ({ prefix: `/${version.name}/`, route: unknownRoute(version) }));
   return {
     routes,
     fallback(request, server) {
+      database.refresh();
       const serverContext = contextOf(server);
       const { path } = requests.urlOf(request, undefined, false, serverContext.localBase);
       const route = unknown.find(({ prefix }) => path.startsWith(prefix))?.route;

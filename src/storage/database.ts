@@ -93,6 +93,8 @@ export interface Database {
   readonly build: Builder;
   /** Reads, each statement by itself. */
   readonly read: Session;
+  /** To be called when a request has come: what is read from then on is as new as all that was committed before it. */
+  refresh(): void;
   /** Runs several reads that see one state of the data. */
   snapshot<T>(work: (session: Session) => Promise<T>, options?: SnapshotOptions): Promise<T>;
   /**

@@ -15,6 +15,8 @@ export interface Walk {
   missingPath(operation: Operation): string;
   /** Credentials that the operation admits. */
   credentials(operation: Operation): Pick<Call, 'as' | 'headers'>;
+  /** Says that the operation has been sent with them: where its success has ended them, there are others from now on. */
+  used(operation: Operation, status: number): Promise<void>;
   /** An API key that the operation does not admit. */
   refusedKey(operation: Operation): string;
   /** A body that the operation takes; undefined when it takes none. */
@@ -84,6 +86,10 @@ export async function walkOf(service: TestService, operations: readonly Operatio
   const signature = async ({ operationId }: Operation, body: string) =>
     (await signatures[operationId]?.(body, service.clock.now())) ?? {};
 
+  async function used({ operationId }: Operation, status: number): Promise<void> {
+    if (operationId === 'changePassword' && status === 204) changing = await another();
+  }
+
   async function send(operation: Operation, path: string, request: Partial<Call> = {}): Promise<Answer> {
     let body = bodyFor(operation);
     const { as, headers } = { ...credentials(operation), ...request };
@@ -105,7 +111,7 @@ export async function walkOf(service: TestService, operations: readonly Operatio
         },
       };
       const answer = await call(service, sent);
-      if (operation.operationId === 'changePassword' && answer.status === 204) changing = await another();
+      await used(operation, answer.status);
       const field = answer.body?.error === 'DUPLICATE' ? answer.body.details?.[0]?.field : undefined;
       if (attempt === 3 || !isObject(body) || typeof body[field] !== 'string') return answer;
       body = { ...body, [field]: varied(body[field], ++variation) };
@@ -167,6 +173,7 @@ export async function walkOf(service: TestService, operations: readonly Operatio
     refusedKey: ({ scope }) => keys.get(scope === 'data:read' ? 'products:read' : 'data:read') ?? '',
     body: bodyFor,
     signature,
+    used,
     send,
   };
 }

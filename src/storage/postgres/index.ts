@@ -154,6 +154,8 @@ export function openPostgres(options: PostgresOptions): Database {
     dialect,
     build,
     read,
+    // Each statement sees what was committed before it.
+    refresh: () => undefined,
     snapshot: work => transaction('snapshots', ' isolation level repeatable read read only', work),
 
     write<T>(

@@ -87,13 +87,16 @@ export function connectReader(file: string, alone = false): Connected {
 
 /**
  * A reader whose reads share one transaction, and one look at the state, for a turn of the event loop: taking and
- * leaving SQLite's locks costs more than a read by key. `end` is called when this process has committed, so that
- * what it has acknowledged is always seen; what other processes commit is seen from the next turn on.
+ * leaving SQLite's locks costs more than a read by key. `end` is called when this process has committed, and `refresh`
+ * when a request has come: a transaction that was begun late in a turn would last until the next one's requests, and
+ * hide from them what other processes have acknowledged in between.
  */
 export function sharedReader(connected: Connected, file: string) {
   let open = false;
   let state: number | undefined;
   let endsSoon = false;
+  /** Whether the transaction, if any, was begun after the requests of this turn had come. */
+  let isFresh = false;
   const end = (): void => {
     state = undefined;
     if (!open) return;
@@ -102,6 +105,7 @@ export function sharedReader(connected: Connected, file: string) {
   };
   const endOfTurn = (): void => {
     endsSoon = false;
+    isFresh = false;
     end();
   };
   const endSoon = (): void => {
@@ -134,6 +138,12 @@ export function sharedReader(connected: Connected, file: string) {
   return {
     session: shared,
     end,
+    refresh(): void {
+      if (isFresh) return;
+      isFresh = true;
+      end();
+      endSoon();
+    },
     state(): number {
       if (state === undefined) {
         state = current();

@@ -87,6 +87,7 @@ export function openSqlite(
     dialect,
     build,
     read: reader.session,
+    refresh: reader.refresh,
 
     async snapshot(work, options = {}) {
       if (options.background === true) return background.snapshot(work);
