@@ -112,5 +112,21 @@ test('what cannot be flushed is not acknowledged, nor is anything after it; read
   // A second flush that succeeds proves nothing about what the first has dropped.
   broken = false;
   expect(await refusal('later')).toEqual(['unavailable', true]);
+  // So that /ready says that this service takes no writes.
+  expect(await database.ping().catch(({ kind }: StorageError) => kind)).toBe('unavailable');
   expect(await namesOf(database)).toContain('durable');
+});
+
+test('a database that is opened again has its log flushed too', async () => {
+  await (await openWith(async () => undefined)).close();
+  open.splice(0);
+  let flushes = 0;
+  const again = openSqlite(file(), {
+    async flush() {
+      flushes += 1;
+    },
+  });
+  open.push(again);
+  await insert(again, 'second');
+  expect(flushes).toBe(1);
 });

@@ -126,6 +126,7 @@ export function openSqlite(
 
     async ping() {
       place.check();
+      flusher?.check();
       await reader.session.all(sql`select 1`.compile(build));
     },
 

@@ -3,7 +3,7 @@
  * not wait for the disk (https://sqlite.org/pragma.html#pragma_synchronous); the flush that makes it durable runs on a
  * thread of the runtime, and anyone who waits for the transaction waits for that (docs/decisions/0021).
  */
-import { closeSync, existsSync, fdatasync, fsyncSync, openSync } from 'node:fs';
+import { closeSync, fdatasync, fsyncSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { promisify } from 'node:util';
 import { StorageError } from '../../database.ts';
@@ -17,6 +17,8 @@ export interface LogFlusher {
    * @throws StorageError `unavailable` when the disk reports a failure, and ever after
    */
   flush(): Promise<void>;
+  /** @throws StorageError `unavailable` after a flush that has failed */
+  check(): void;
   close(): void;
 }
 
@@ -29,14 +31,21 @@ const flushData: Flush = promisify(fdatasync);
  */
 export function logFlusher(file: string, flushOf: Flush = flushData): LogFlusher {
   const log = `${file}-wal`;
-  if (!existsSync(log)) return { flush: async () => undefined, close: () => undefined };
+  // Of any other database a log that is missing is an error: without it nothing would be made durable, unnoticed.
+  if (file === ':memory:')
+    return { flush: async () => undefined, check: () => undefined, close: () => undefined };
   flushFolder(dirname(file));
   const descriptor = openSync(log, 'r+');
   let failure: StorageError | undefined;
 
+  function check(): void {
+    if (failure !== undefined) throw failure;
+  }
+
   return {
+    check,
     async flush() {
-      if (failure !== undefined) throw failure;
+      check();
       try {
         await flushOf(descriptor);
       } catch (cause) {
