@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { describeOnDatabases } from '../support/databases.ts';
-import { createDatabase } from '../support/postgres.ts';
+import { createDatabase, hasPostgres } from '../support/postgres.ts';
 import { signIn } from '../support/service.ts';
 import { createPlace, type Place, type Running, waitFor } from './program.ts';
 
@@ -111,7 +111,7 @@ describe('PostgreSQL that cannot be reached', () => {
     });
   });
 
-  test('is waited for at the start', async () => {
+  test.skipIf(!hasPostgres)('is waited for at the start', async () => {
     const url = new URL(await createDatabase());
     const server = { hostname: url.hostname, port: Number(url.port || 5432) };
     const free = await listening(0);
@@ -133,7 +133,7 @@ describe('PostgreSQL that cannot be reached', () => {
     gateway.close();
   });
 
-  test('a wrong password is told at once, with the server', async () => {
+  test.skipIf(!hasPostgres)('a wrong password is told at once, with the server', async () => {
     const url = new URL(await createDatabase());
     url.username = 'nobody-of-this-name';
     const place = await placeOf('sqlite', { DATABASE_URL: url.href });

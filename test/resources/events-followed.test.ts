@@ -4,7 +4,7 @@ import { SQL } from 'bun';
 import { addProduct, pathOf } from '../support/catalog.ts';
 import { call } from '../support/http.ts';
 import { userIdOf } from '../support/people.ts';
-import { createDatabase } from '../support/postgres.ts';
+import { createDatabase, hasPostgres } from '../support/postgres.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
 interface Listed {
@@ -12,7 +12,7 @@ interface Listed {
   readonly meta: { readonly total?: number; readonly nextCursor: string | null };
 }
 
-describe('events followed on postgresql', () => {
+describe.skipIf(!hasPostgres)('events followed on postgresql', () => {
   let service: TestService;
   let other: SQL;
   // Each begins with few events: they are read in one page.
