@@ -175,6 +175,12 @@ test('scenarios for both databases go on without PostgreSQL: describeOnDatabases
     /(each\((\[\.\.\.)?|of )databaseKinds\b/.test(readFileSync(join(root, file), 'utf8')),
   );
   expect(loops).toEqual([]);
+  const needsPostgres = (text: string) => /\b(createDatabase|createCluster)\(/.test(text);
+  const unguarded = files.filter(file => {
+    const text = readFileSync(join(root, file), 'utf8');
+    return needsPostgres(text) && !/\b(hasPostgres|describeOnDatabases|NoPostgres)\b/.test(text);
+  });
+  expect(unguarded).toEqual([]);
 });
 
 test('decisions and migrations are numbered without holes', () => {
