@@ -27,6 +27,7 @@ export function createCatalog({ baseUrl, credentials, retries = 5, onWait }: Cat
   const authorize = 'apiKey' in credentials ? keyOf(credentials) : session(baseUrl, credentials, patient);
   return createClient<paths>({
     baseUrl,
+    querySerializer: queryOf,
     async fetch(request: Request) {
       // The body can be read once only: the copy is for the case that the token has expired meanwhile.
       const again = copyOf(request);
@@ -35,6 +36,20 @@ export function createCatalog({ baseUrl, credentials, retries = 5, onWait }: Cat
       return patient(await authorize(again, request.headers.get('Authorization') ?? ''));
     },
   });
+}
+
+/** The members of an object are parameters of their own, and of a list each value: `attr.colour=red&attr.colour=blue`. */
+function queryOf(query: object): string {
+  const parameters = new URLSearchParams();
+  const add = (name: string, value: unknown) => {
+    for (const one of [value].flat())
+      if (one !== undefined && one !== null) parameters.append(name, String(one));
+  };
+  for (const [name, value] of Object.entries(query)) {
+    const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
+    for (const [own, part] of isObject ? Object.entries(value) : [[name, value]]) add(own, part);
+  }
+  return parameters.toString();
 }
 
 // Boundary: Bun's types give a clone the type of another library's Request.

@@ -269,7 +269,7 @@ export interface paths {
         put?: never;
         /**
          * Create a user
-         * @description A user with a password is asked by mail to confirm the address, one without to set a password. An API key makes users of the role `user` only.
+         * @description A user with a password gets a mail to confirm the address, one without a mail to set a password. An API key makes users of the role `user` only.
          *
          *     Access: the roles admin; API keys with the scope `users:write`.
          */
@@ -327,7 +327,7 @@ export interface paths {
         head?: never;
         /**
          * Change fields of a user
-         * @description A JSON Patch that tests `/version` is refused with 409 when somebody else was faster. The rules are those of PUT.
+         * @description A JSON Patch that tests `/version` is refused with 409 when another change was faster. The rules are those of PUT.
          *
          *     Access: the roles admin, editor, user; API keys with the scope `users:write`.
          */
@@ -447,7 +447,7 @@ export interface paths {
         put?: never;
         /**
          * Take an account back with the token of the mail to its former address
-         * @description For users whose e-mail address somebody else has changed: restores the address that the mail was sent to, sets a new password and ends all sessions. A token works once, for 7 days.
+         * @description For users whose e-mail address others have changed: restores the address that the mail was sent to, sets a new password and ends all sessions. A token works once, for 7 days.
          *
          *     Access: public.
          */
@@ -594,7 +594,7 @@ export interface paths {
         get: operations["getProduct"];
         /**
          * Replace a product
-         * @description Fields that are left out become null, tags empty and status active.
+         * @description Fields that are left out become null, lists and attributes empty and status active.
          *
          *     Access: the roles admin, editor; API keys with the scope `products:write`.
          */
@@ -612,6 +612,410 @@ export interface paths {
          * @description Access: the roles admin, editor; API keys with the scope `products:write`.
          */
         patch: operations["patchProduct"];
+        trace?: never;
+    };
+    "/v1/products/{id}/variants": {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @example checkout-4711
+                 */
+                "X-Request-ID"?: components["parameters"]["XRequestId"];
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                Prefer?: components["parameters"]["Prefer"];
+            };
+            path: {
+                /**
+                 * @description The id of the resource.
+                 * @example 1
+                 */
+                id: components["parameters"]["PathId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * List the variants of a product
+         * @description In their order, unless `sort` says otherwise.
+         *
+         *     Access: the roles admin, editor, user; API keys with the scope `products:read`.
+         */
+        get: operations["listVariants"];
+        put?: never;
+        /**
+         * Create a variant
+         * @description The product’s `options` say what a variant may be: it has one value of each, and no two have the same. The product’s price, price range and availability follow its variants.
+         *
+         *     Access: the roles admin, editor; API keys with the scope `products:write`.
+         */
+        post: operations["createVariant"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Change many variants of a product at once
+         * @description All or none. Ids that are none of variants of this product are skipped and not counted.
+         *
+         *     Access: the roles admin, editor; API keys with the scope `products:write`.
+         */
+        patch: operations["bulkPatchVariants"];
+        trace?: never;
+    };
+    "/v1/products/{id}/variants/{variantId}": {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @example checkout-4711
+                 */
+                "X-Request-ID"?: components["parameters"]["XRequestId"];
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                Prefer?: components["parameters"]["Prefer"];
+            };
+            path: {
+                /**
+                 * @description The id of the resource.
+                 * @example 1
+                 */
+                id: components["parameters"]["PathId"];
+                /**
+                 * @description The id of the resource.
+                 * @example 1
+                 */
+                variantId: number;
+            };
+            cookie?: never;
+        };
+        /**
+         * Read a variant
+         * @description Access: the roles admin, editor, user; API keys with the scope `products:read`.
+         */
+        get: operations["getVariant"];
+        /**
+         * Replace a variant
+         * @description Fields that are left out become null; its place stays.
+         *
+         *     Access: the roles admin, editor; API keys with the scope `products:write`.
+         */
+        put: operations["replaceVariant"];
+        post?: never;
+        /**
+         * Delete a variant
+         * @description A product whose last variant is gone has its own price again.
+         *
+         *     Access: the roles admin, editor; API keys with the scope `products:write`.
+         */
+        delete: operations["deleteVariant"];
+        options?: never;
+        head?: never;
+        /**
+         * Change fields of a variant
+         * @description Access: the roles admin, editor; API keys with the scope `products:write`.
+         */
+        patch: operations["patchVariant"];
+        trace?: never;
+    };
+    "/v1/attributes": {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @example checkout-4711
+                 */
+                "X-Request-ID"?: components["parameters"]["XRequestId"];
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                Prefer?: components["parameters"]["Prefer"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List definitions of attributes
+         * @description Access: the roles admin, editor, user; API keys with the scope `products:read`.
+         */
+        get: operations["listAttributes"];
+        put?: never;
+        /**
+         * Define an attribute
+         * @description Products that exist keep what they have: a value is checked again when it is next written.
+         *
+         *     Access: the roles admin; API keys with the scope `products:write`.
+         */
+        post: operations["createAttribute"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/attributes/{id}": {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @example checkout-4711
+                 */
+                "X-Request-ID"?: components["parameters"]["XRequestId"];
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                Prefer?: components["parameters"]["Prefer"];
+            };
+            path: {
+                /**
+                 * @description The id of the resource.
+                 * @example 1
+                 */
+                id: components["parameters"]["PathId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Read the definition of an attribute
+         * @description Access: the roles admin, editor, user; API keys with the scope `products:read`.
+         */
+        get: operations["getAttribute"];
+        /**
+         * Replace the definition of an attribute
+         * @description Products that exist keep what they have: a value is checked again when it is next written.
+         *
+         *     Access: the roles admin; API keys with the scope `products:write`.
+         */
+        put: operations["replaceAttribute"];
+        post?: never;
+        /**
+         * Delete the definition of an attribute
+         * @description Products keep their values, which may then be of any type.
+         *
+         *     Access: the roles admin; API keys with the scope `products:write`.
+         */
+        delete: operations["deleteAttribute"];
+        options?: never;
+        head?: never;
+        /**
+         * Change the definition of an attribute
+         * @description Products that exist keep what they have: a value is checked again when it is next written.
+         *
+         *     Access: the roles admin; API keys with the scope `products:write`.
+         */
+        patch: operations["patchAttribute"];
+        trace?: never;
+    };
+    "/v1/categories": {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @example checkout-4711
+                 */
+                "X-Request-ID"?: components["parameters"]["XRequestId"];
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                Prefer?: components["parameters"]["Prefer"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List categories
+         * @description With `parentId` the children of one category in their order: so a tree is read level by level.
+         *
+         *     Access: the roles admin, editor, user; API keys with the scope `products:read`.
+         */
+        get: operations["listCategories"];
+        put?: never;
+        /**
+         * Create a category
+         * @description At most ten levels deep. A product that names a new category makes it as well.
+         *
+         *     Access: the roles admin, editor; API keys with the scope `products:write`.
+         */
+        post: operations["createCategory"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/categories/{id}": {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @example checkout-4711
+                 */
+                "X-Request-ID"?: components["parameters"]["XRequestId"];
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                Prefer?: components["parameters"]["Prefer"];
+            };
+            path: {
+                /**
+                 * @description The id of the resource.
+                 * @example 1
+                 */
+                id: components["parameters"]["PathId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Read a category
+         * @description Access: the roles admin, editor, user; API keys with the scope `products:read`.
+         */
+        get: operations["getCategory"];
+        /**
+         * Replace a category
+         * @description Fields that are left out become null; slug and position stay. A new name or parent changes the paths of all categories below it, and the category of all their products, at once.
+         *
+         *     Access: the roles admin, editor; API keys with the scope `products:write`.
+         */
+        put: operations["replaceCategory"];
+        post?: never;
+        /**
+         * Delete a category
+         * @description Only while it has neither products nor categories below it.
+         *
+         *     Access: the roles admin, editor; API keys with the scope `products:write`.
+         */
+        delete: operations["deleteCategory"];
+        options?: never;
+        head?: never;
+        /**
+         * Rename, move or change a category
+         * @description A new name or parent changes the paths of all categories below it, and the category of all their products, at once.
+         *
+         *     Access: the roles admin, editor; API keys with the scope `products:write`.
+         */
+        patch: operations["patchCategory"];
+        trace?: never;
+    };
+    "/v1/stock/adjustments": {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @example checkout-4711
+                 */
+                "X-Request-ID"?: components["parameters"]["XRequestId"];
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                Prefer?: components["parameters"]["Prefer"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List stock adjustments
+         * @description Access: the roles admin, editor; API keys with the scope `products:read`.
+         */
+        get: operations["listStockAdjustments"];
+        put?: never;
+        /**
+         * Adjust stock
+         * @description Adds to what is on hand, or takes from it, of products and variants, 500 lines at most: all or none. What is sold through orders is not to be adjusted: it is taken when they are paid. Each line names a product by productId, a variant by variantId, or either by sku.
+         *
+         *     Access: the roles admin, editor; API keys with the scope `products:write`.
+         */
+        post: operations["adjustStock"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/products/{id}/images": {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @example checkout-4711
+                 */
+                "X-Request-ID"?: components["parameters"]["XRequestId"];
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                Prefer?: components["parameters"]["Prefer"];
+            };
+            path: {
+                /**
+                 * @description The id of the resource.
+                 * @example 1
+                 */
+                id: components["parameters"]["PathId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * List the images of a product
+         * @description In their order.
+         *
+         *     Access: the roles admin, editor, user; API keys with the scope `products:read`.
+         */
+        get: operations["listProductImages"];
+        put?: never;
+        /**
+         * Add an image to a product
+         * @description A JPEG, PNG, WebP or GIF (AVIF where the machine of the service can read it), as it is or as the part `file` of a form: its content decides, not its name or type. What is not picture is taken out of it, EXIF and places with it, after it has been turned as EXIF says. Or JSON with a link, which is not fetched.
+         *
+         *     Access: the roles admin, editor; API keys with the scope `products:write`.
+         */
+        post: operations["createProductImage"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/products/{id}/images/{imageId}": {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @example checkout-4711
+                 */
+                "X-Request-ID"?: components["parameters"]["XRequestId"];
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                Prefer?: components["parameters"]["Prefer"];
+            };
+            path: {
+                /**
+                 * @description The id of the resource.
+                 * @example 1
+                 */
+                id: components["parameters"]["PathId"];
+                /**
+                 * @description The id of the resource.
+                 * @example 1
+                 */
+                imageId: number;
+            };
+            cookie?: never;
+        };
+        /**
+         * Read what is known of an image
+         * @description Access: the roles admin, editor, user; API keys with the scope `products:read`.
+         */
+        get: operations["getProductImage"];
+        put?: never;
+        post?: never;
+        /**
+         * Take an image from a product
+         * @description A file that no product uses any more is removed a day later.
+         *
+         *     Access: the roles admin, editor; API keys with the scope `products:write`.
+         */
+        delete: operations["deleteProductImage"];
+        options?: never;
+        head?: never;
+        /**
+         * Describe an image, or put it at another place
+         * @description A position behind the last one is the last.
+         *
+         *     Access: the roles admin, editor; API keys with the scope `products:write`.
+         */
+        patch: operations["patchProductImage"];
         trace?: never;
     };
     "/v1/users/{id}/orders": {
@@ -643,7 +1047,7 @@ export interface paths {
         put?: never;
         /**
          * Place an order
-         * @description Names and prices are those of the moment the order is placed. All products must have one currency, and none may be named twice.
+         * @description Names and prices are those of the moment the order is placed. All products must have one currency, and none may be named twice, but in different variants; a product that has variants is ordered by one of them. What is in stock and tracked is reserved for the order until it is paid or cancelled; where there is not enough of all of it, nothing is ordered.
          *
          *     Access: the roles admin, editor, user; API keys with the scope `orders:write`.
          */
@@ -853,7 +1257,7 @@ export interface paths {
         put?: never;
         /**
          * Cancel an order
-         * @description While it is PENDING. If-Match takes the ETag of the order itself, as `GET /v1/orders/{id}` gives it.
+         * @description While it is PENDING. What it has reserved is given back. If-Match takes the ETag of the order itself, as `GET /v1/orders/{id}` gives it.
          *
          *     Access: the roles admin, editor, user; API keys with the scope `orders:write`.
          */
@@ -1021,7 +1425,7 @@ export interface paths {
         put?: never;
         /**
          * Send an invoice by e-mail
-         * @description To the address the customer had when the order was placed, with the PDF attached; customers who have not confirmed that address are told there how to, and get no PDF. It is tried until the mail server takes it; then the invoice has sentAt. Each request sends it once more, unless it repeats an Idempotency-Key.
+         * @description To the address the customer had when the order was placed, with the PDF attached; customers who have not confirmed that address get a mail to do so, and no PDF. It is tried until the mail server takes it; then the invoice has sentAt. Each request sends it once more, unless it repeats an Idempotency-Key.
          *
          *     Access: the roles admin, editor, user; API keys with the scope `invoices:write`.
          */
@@ -1416,6 +1820,36 @@ export interface paths {
         patch: operations["patchComment"];
         trace?: never;
     };
+    "/v1/search/suggest": {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @example checkout-4711
+                 */
+                "X-Request-ID"?: components["parameters"]["XRequestId"];
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                Prefer?: components["parameters"]["Prefer"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Suggest while somebody types
+         * @description Words that complete the last one, categories and products: some of each. Of what the caller may read.
+         *
+         *     Access: the roles admin, editor, user; API keys with the scope `search:read`.
+         */
+        get: operations["suggest"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/search": {
         parameters: {
             query?: never;
@@ -1433,7 +1867,7 @@ export interface paths {
         };
         /**
          * Search
-         * @description Finds products, articles and posts; for staff also orders, for administrators users. An API key finds what its other scopes let it read. Hits have all the words: in the title first, then elsewhere; whole words before beginnings; and where a word is not found at all, words with one typo between.
+         * @description Finds products, articles and posts; for staff also orders, for administrators users. An API key finds what its other scopes let it read. The best hits come first: all words before some, names before descriptions, rare words before common ones, words as they are before other forms and typing errors. Filters, `sort` and `facets` are those of lists of products: with any of them, only products are found.
          *
          *     Access: the roles admin, editor, user; API keys with the scope `search:read`.
          */
@@ -1444,6 +1878,86 @@ export interface paths {
         options?: never;
         head?: never;
         patch?: never;
+        trace?: never;
+    };
+    "/v1/search/synonyms": {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @example checkout-4711
+                 */
+                "X-Request-ID"?: components["parameters"]["XRequestId"];
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                Prefer?: components["parameters"]["Prefer"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List synonyms
+         * @description Access: the roles admin; API keys with the scope `products:write`.
+         */
+        get: operations["listSynonyms"];
+        put?: never;
+        /**
+         * Say which words mean the same
+         * @description Holds for every search from now on.
+         *
+         *     Access: the roles admin; API keys with the scope `products:write`.
+         */
+        post: operations["createSynonym"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/search/synonyms/{id}": {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @example checkout-4711
+                 */
+                "X-Request-ID"?: components["parameters"]["XRequestId"];
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                Prefer?: components["parameters"]["Prefer"];
+            };
+            path: {
+                /**
+                 * @description The id of the resource.
+                 * @example 1
+                 */
+                id: components["parameters"]["PathId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Read synonyms
+         * @description Access: the roles admin; API keys with the scope `products:write`.
+         */
+        get: operations["getSynonym"];
+        /**
+         * Replace synonyms
+         * @description Access: the roles admin; API keys with the scope `products:write`.
+         */
+        put: operations["replaceSynonym"];
+        post?: never;
+        /**
+         * Delete synonyms
+         * @description Access: the roles admin; API keys with the scope `products:write`.
+         */
+        delete: operations["deleteSynonym"];
+        options?: never;
+        head?: never;
+        /**
+         * Change synonyms
+         * @description Access: the roles admin; API keys with the scope `products:write`.
+         */
+        patch: operations["patchSynonym"];
         trace?: never;
     };
     "/v1/todos": {
@@ -1716,6 +2230,42 @@ export interface paths {
          * @description Access: the roles admin, editor, user.
          */
         patch: operations["patchNotification"];
+        trace?: never;
+    };
+    "/media/{hash}": {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @example checkout-4711
+                 */
+                "X-Request-ID"?: components["parameters"]["XRequestId"];
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                Prefer?: components["parameters"]["Prefer"];
+            };
+            path: {
+                /**
+                 * @description The SHA-256 of the image, in hexadecimal, as `url` of an image of a product has it.
+                 * @example 0000000000000000000000000000000000000000000000000000000000000000
+                 */
+                hash: string;
+            };
+            cookie?: never;
+        };
+        /**
+         * An image, in a size and format
+         * @description Without parameters it is the image as it is kept. Other sizes and formats are made when they are first asked for, which is charged to a quota of its own; what is there already is free.
+         *
+         *     Access: public.
+         */
+        get: operations["getMedia"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
         trace?: never;
     };
     "/": {
@@ -2074,6 +2624,42 @@ export interface components {
              * @description The password; it is never shown.
              */
             password: string;
+        };
+        /**
+         * @example {
+         *       "adjustments": [
+         *         {
+         *           "delta": 12,
+         *           "reason": "delivery 4711"
+         *         }
+         *       ]
+         *     }
+         */
+        AdjustStock: {
+            /** @description Made in this order, all or none. */
+            adjustments: components["schemas"]["NewStockAdjustment"][];
+        };
+        /**
+         * @example {
+         *       "data": [
+         *         {
+         *           "id": 1,
+         *           "productId": 1,
+         *           "variantId": 1,
+         *           "sku": "LAMP-0001",
+         *           "delta": 12,
+         *           "reason": "delivery 4711",
+         *           "onHand": 1,
+         *           "reserved": 1,
+         *           "actor": "user:1",
+         *           "createdAt": "2026-01-15T09:30:00.000Z"
+         *         }
+         *       ]
+         *     }
+         */
+        AdjustedStock: {
+            /** @description In the order they were sent in. */
+            data: components["schemas"]["StockAdjustment"][];
         };
         /**
          * @example {
@@ -2517,6 +3103,301 @@ export interface components {
             };
         };
         /**
+         * @example {
+         *       "id": 1,
+         *       "key": "watt",
+         *       "label": "Power",
+         *       "type": "number",
+         *       "unit": "W",
+         *       "choices": [],
+         *       "filterable": true,
+         *       "facet": true,
+         *       "required": false,
+         *       "requiredIn": [
+         *         "bulbs"
+         *       ],
+         *       "createdAt": "2026-01-15T09:30:00.000Z",
+         *       "updatedAt": "2026-01-15T09:30:00.000Z"
+         *     }
+         */
+        Attribute: {
+            /**
+             * Format: int32
+             * @description Its id, given by the service.
+             */
+            id: number;
+            /**
+             * @description The member of products’ `attributes` that it is about; unique.
+             * @example watt
+             */
+            key: string;
+            /**
+             * @description What people call it.
+             * @example Power
+             */
+            label: string;
+            /**
+             * @description What values it takes.
+             * @enum {string}
+             */
+            type: "text" | "number" | "boolean" | "date" | "choice";
+            /**
+             * @description What numbers are measured in.
+             * @example W
+             */
+            unit: string | null;
+            /**
+             * @description The values that the type `choice` takes, in the order they are offered; empty for other types.
+             * @example [
+             *       "red",
+             *       "green",
+             *       "blue"
+             *     ]
+             */
+            choices: string[];
+            /** @description Whether lists are filtered by it (`?attr.colour=red`). */
+            filterable: boolean;
+            /** @description Whether it is a facet of lists (`?facets=attr.colour`). */
+            facet: boolean;
+            /** @description Whether every product must have it. */
+            required: boolean;
+            /**
+             * @description Paths of categories whose products must have it, as those of all categories below.
+             * @example [
+             *       "bulbs"
+             *     ]
+             */
+            requiredIn: string[];
+            /**
+             * Format: date-time
+             * @description When it was made, in UTC.
+             */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @description When it was last changed, in UTC.
+             */
+            updatedAt: string;
+        };
+        /**
+         * @example {
+         *       "id": 1,
+         *       "key": "watt",
+         *       "label": "Power",
+         *       "type": "text",
+         *       "unit": "W",
+         *       "choices": [
+         *         "red",
+         *         "green",
+         *         "blue"
+         *       ],
+         *       "filterable": true,
+         *       "facet": true,
+         *       "required": true,
+         *       "requiredIn": [
+         *         "bulbs"
+         *       ],
+         *       "createdAt": "2026-01-15T09:30:00.000Z",
+         *       "updatedAt": "2026-01-15T09:30:00.000Z",
+         *       "_links": {
+         *         "self": {
+         *           "href": "https://shop.example/v1/attributes/1"
+         *         },
+         *         "edit": {
+         *           "href": "https://shop.example/v1/attributes/1",
+         *           "method": "PATCH"
+         *         },
+         *         "delete": {
+         *           "href": "https://shop.example/v1/attributes/1",
+         *           "method": "DELETE"
+         *         }
+         *       },
+         *       "_embedded": {}
+         *     }
+         */
+        AttributeHal: {
+            /**
+             * Format: int32
+             * @description Its id, given by the service.
+             */
+            id: number;
+            /**
+             * @description The member of products’ `attributes` that it is about; unique.
+             * @example watt
+             */
+            key: string;
+            /**
+             * @description What people call it.
+             * @example Power
+             */
+            label: string;
+            /**
+             * @description What values it takes.
+             * @enum {string}
+             */
+            type: "text" | "number" | "boolean" | "date" | "choice";
+            /**
+             * @description What numbers are measured in.
+             * @example W
+             */
+            unit: string | null;
+            /**
+             * @description The values that the type `choice` takes, in the order they are offered; empty for other types.
+             * @example [
+             *       "red",
+             *       "green",
+             *       "blue"
+             *     ]
+             */
+            choices: string[];
+            /** @description Whether lists are filtered by it (`?attr.colour=red`). */
+            filterable: boolean;
+            /** @description Whether it is a facet of lists (`?facets=attr.colour`). */
+            facet: boolean;
+            /** @description Whether every product must have it. */
+            required: boolean;
+            /**
+             * @description Paths of categories whose products must have it, as those of all categories below.
+             * @example [
+             *       "bulbs"
+             *     ]
+             */
+            requiredIn: string[];
+            /**
+             * Format: date-time
+             * @description When it was made, in UTC.
+             */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @description When it was last changed, in UTC.
+             */
+            updatedAt: string;
+            /** @description Where to go from here, by relation. */
+            _links: {
+                self: components["schemas"]["Link"];
+                edit?: components["schemas"]["Link"];
+                delete?: components["schemas"]["Link"];
+            };
+            /** @description What belongs to it, by relation (HAL). */
+            _embedded: Record<string, never>;
+        };
+        /**
+         * @example {
+         *       "data": [
+         *         {
+         *           "id": 1,
+         *           "key": "watt",
+         *           "label": "Power",
+         *           "type": "number",
+         *           "unit": "W",
+         *           "choices": [],
+         *           "filterable": true,
+         *           "facet": true,
+         *           "required": false,
+         *           "requiredIn": [
+         *             "bulbs"
+         *           ],
+         *           "createdAt": "2026-01-15T09:30:00.000Z",
+         *           "updatedAt": "2026-01-15T09:30:00.000Z"
+         *         }
+         *       ],
+         *       "meta": {
+         *         "currentPage": 1,
+         *         "perPage": 20,
+         *         "total": 1,
+         *         "lastPage": 1
+         *       },
+         *       "links": {
+         *         "first": "https://shop.example/v1/attributes?page=1",
+         *         "last": "https://shop.example/v1/attributes?page=1",
+         *         "prev": null,
+         *         "next": null
+         *       }
+         *     }
+         */
+        AttributeList: {
+            /** @description The items of this page, or the resource itself. */
+            data: components["schemas"]["Attribute"][];
+            meta: components["schemas"]["ListMeta"];
+            links: components["schemas"]["ListLinks"];
+        };
+        /**
+         * @example {
+         *       "meta": {
+         *         "currentPage": 1,
+         *         "perPage": 20,
+         *         "total": 1,
+         *         "lastPage": 1
+         *       },
+         *       "_links": {
+         *         "self": {
+         *           "href": "https://shop.example/v1/attributes"
+         *         },
+         *         "first": {
+         *           "href": "https://shop.example/v1/attributes?page=1"
+         *         },
+         *         "last": {
+         *           "href": "https://shop.example/v1/attributes?page=1"
+         *         }
+         *       },
+         *       "_embedded": {
+         *         "attributes": [
+         *           {
+         *             "id": 1,
+         *             "key": "watt",
+         *             "label": "Power",
+         *             "type": "text",
+         *             "unit": "W",
+         *             "choices": [
+         *               "red",
+         *               "green",
+         *               "blue"
+         *             ],
+         *             "filterable": true,
+         *             "facet": true,
+         *             "required": true,
+         *             "requiredIn": [
+         *               "bulbs"
+         *             ],
+         *             "createdAt": "2026-01-15T09:30:00.000Z",
+         *             "updatedAt": "2026-01-15T09:30:00.000Z",
+         *             "_links": {
+         *               "self": {
+         *                 "href": "https://shop.example/v1/attributes/1"
+         *               },
+         *               "edit": {
+         *                 "href": "https://shop.example/v1/attributes/1",
+         *                 "method": "PATCH"
+         *               },
+         *               "delete": {
+         *                 "href": "https://shop.example/v1/attributes/1",
+         *                 "method": "DELETE"
+         *               }
+         *             },
+         *             "_embedded": {}
+         *           }
+         *         ]
+         *       }
+         *     }
+         */
+        AttributeListHal: {
+            meta: components["schemas"]["ListMeta"];
+            /** @description Where to go from here, by relation. */
+            _links: {
+                self: components["schemas"]["Link"];
+                first: components["schemas"]["Link"];
+                last?: components["schemas"]["Link"];
+                prev?: components["schemas"]["Link"];
+                next?: components["schemas"]["Link"];
+            };
+            /** @description What belongs to it, by relation (HAL). */
+            _embedded: {
+                /** @description The definitions of this page. */
+                attributes: components["schemas"]["AttributeHal"][];
+            };
+        };
+        /**
          * @description The codes of status 400.
          * @example INVALID_HOST
          * @enum {string}
@@ -2539,6 +3420,23 @@ export interface components {
         };
         /**
          * @example {
+         *       "ids": [
+         *         1
+         *       ],
+         *       "update": {
+         *         "options": {
+         *           "Shade": "Linen"
+         *         }
+         *       }
+         *     }
+         */
+        BulkPatchVariants: {
+            /** @description The resources to change, each once. */
+            ids: number[];
+            update: components["schemas"]["PatchVariant"];
+        };
+        /**
+         * @example {
          *       "updated": 1
          *     }
          */
@@ -2548,6 +3446,311 @@ export interface components {
              * @description How many were changed.
              */
             updated: number;
+        };
+        /**
+         * @example {
+         *       "id": 2,
+         *       "name": "Tables",
+         *       "slug": "tables",
+         *       "path": "Furniture > Tables",
+         *       "parentId": 1,
+         *       "position": 0,
+         *       "description": "To eat at, to write at.",
+         *       "imageId": null,
+         *       "productCount": 12,
+         *       "createdAt": "2026-01-15T09:30:00.000Z",
+         *       "updatedAt": "2026-01-15T09:30:00.000Z"
+         *     }
+         */
+        Category: {
+            /**
+             * Format: int32
+             * @description Its id, given by the service.
+             */
+            id: number;
+            /** @description Unique among the categories of one parent; without a `>` that stands by itself. */
+            name: string;
+            /**
+             * @description Its name for addresses, unique. Made from the name when it is not given.
+             * @example tables
+             */
+            slug: string;
+            /**
+             * @description The names from the highest category down to this one, joined by ` > `. Read-only.
+             * @example Furniture > Tables
+             */
+            path: string;
+            /**
+             * Format: int32
+             * @description The category it is directly below; null for those that are below none.
+             * @example null
+             */
+            parentId: number | null;
+            /**
+             * Format: int32
+             * @description Its place among those of one parent, lowest first. After the last when it is not given.
+             */
+            position: number;
+            /** @description A text for those who look at it. */
+            description: string | null;
+            /**
+             * Format: int32
+             * @description The image it is shown with: the id of one that a product in it has.
+             * @example null
+             */
+            imageId: number | null;
+            /**
+             * Format: int64
+             * @description The products in it and in all categories below it, each counted once. Read-only.
+             */
+            productCount: number;
+            /**
+             * Format: date-time
+             * @description When it was made, in UTC.
+             */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @description When it was last changed, in UTC.
+             */
+            updatedAt: string;
+        };
+        /**
+         * @example {
+         *       "id": 1,
+         *       "name": "example text",
+         *       "slug": "tables",
+         *       "path": "Furniture > Tables",
+         *       "parentId": null,
+         *       "position": 1,
+         *       "description": "example text",
+         *       "imageId": null,
+         *       "productCount": 1,
+         *       "createdAt": "2026-01-15T09:30:00.000Z",
+         *       "updatedAt": "2026-01-15T09:30:00.000Z",
+         *       "_links": {
+         *         "self": {
+         *           "href": "https://shop.example/v1/categories/1"
+         *         },
+         *         "children": {
+         *           "href": "https://shop.example/v1/orders/1"
+         *         },
+         *         "products": {
+         *           "href": "https://shop.example/v1/orders/1"
+         *         },
+         *         "parent": {
+         *           "href": "https://shop.example/v1/orders/1"
+         *         },
+         *         "edit": {
+         *           "href": "https://shop.example/v1/categories/1",
+         *           "method": "PATCH"
+         *         },
+         *         "delete": {
+         *           "href": "https://shop.example/v1/categories/1",
+         *           "method": "DELETE"
+         *         }
+         *       },
+         *       "_embedded": {}
+         *     }
+         */
+        CategoryHal: {
+            /**
+             * Format: int32
+             * @description Its id, given by the service.
+             */
+            id: number;
+            /** @description Unique among the categories of one parent; without a `>` that stands by itself. */
+            name: string;
+            /**
+             * @description Its name for addresses, unique. Made from the name when it is not given.
+             * @example tables
+             */
+            slug: string;
+            /**
+             * @description The names from the highest category down to this one, joined by ` > `. Read-only.
+             * @example Furniture > Tables
+             */
+            path: string;
+            /**
+             * Format: int32
+             * @description The category it is directly below; null for those that are below none.
+             * @example null
+             */
+            parentId: number | null;
+            /**
+             * Format: int32
+             * @description Its place among those of one parent, lowest first. After the last when it is not given.
+             */
+            position: number;
+            /** @description A text for those who look at it. */
+            description: string | null;
+            /**
+             * Format: int32
+             * @description The image it is shown with: the id of one that a product in it has.
+             * @example null
+             */
+            imageId: number | null;
+            /**
+             * Format: int64
+             * @description The products in it and in all categories below it, each counted once. Read-only.
+             */
+            productCount: number;
+            /**
+             * Format: date-time
+             * @description When it was made, in UTC.
+             */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @description When it was last changed, in UTC.
+             */
+            updatedAt: string;
+            /** @description Where to go from here, by relation. */
+            _links: {
+                self: components["schemas"]["Link"];
+                children: components["schemas"]["Link"];
+                products: components["schemas"]["Link"];
+                parent?: components["schemas"]["Link"];
+                edit?: components["schemas"]["Link"];
+                delete?: components["schemas"]["Link"];
+            };
+            /** @description What belongs to it, by relation (HAL). */
+            _embedded: Record<string, never>;
+        };
+        /**
+         * @example {
+         *       "data": [
+         *         {
+         *           "id": 2,
+         *           "name": "Tables",
+         *           "slug": "tables",
+         *           "path": "Furniture > Tables",
+         *           "parentId": 1,
+         *           "position": 0,
+         *           "description": "To eat at, to write at.",
+         *           "imageId": null,
+         *           "productCount": 12,
+         *           "createdAt": "2026-01-15T09:30:00.000Z",
+         *           "updatedAt": "2026-01-15T09:30:00.000Z"
+         *         }
+         *       ],
+         *       "meta": {
+         *         "currentPage": 1,
+         *         "perPage": 20,
+         *         "total": 1,
+         *         "lastPage": 1
+         *       },
+         *       "links": {
+         *         "first": "https://shop.example/v1/categories?page=1",
+         *         "last": "https://shop.example/v1/categories?page=1",
+         *         "prev": null,
+         *         "next": null
+         *       }
+         *     }
+         */
+        CategoryList: {
+            /** @description The items of this page, or the resource itself. */
+            data: components["schemas"]["Category"][];
+            meta: components["schemas"]["ListMeta"];
+            links: components["schemas"]["ListLinks"];
+        };
+        /**
+         * @example {
+         *       "meta": {
+         *         "currentPage": 1,
+         *         "perPage": 20,
+         *         "total": 1,
+         *         "lastPage": 1
+         *       },
+         *       "_links": {
+         *         "self": {
+         *           "href": "https://shop.example/v1/categories"
+         *         },
+         *         "first": {
+         *           "href": "https://shop.example/v1/categories?page=1"
+         *         },
+         *         "last": {
+         *           "href": "https://shop.example/v1/categories?page=1"
+         *         }
+         *       },
+         *       "_embedded": {
+         *         "categories": [
+         *           {
+         *             "id": 1,
+         *             "name": "example text",
+         *             "slug": "tables",
+         *             "path": "Furniture > Tables",
+         *             "parentId": null,
+         *             "position": 1,
+         *             "description": "example text",
+         *             "imageId": null,
+         *             "productCount": 1,
+         *             "createdAt": "2026-01-15T09:30:00.000Z",
+         *             "updatedAt": "2026-01-15T09:30:00.000Z",
+         *             "_links": {
+         *               "self": {
+         *                 "href": "https://shop.example/v1/categories/1"
+         *               },
+         *               "children": {
+         *                 "href": "https://shop.example/v1/orders/1"
+         *               },
+         *               "products": {
+         *                 "href": "https://shop.example/v1/orders/1"
+         *               },
+         *               "parent": {
+         *                 "href": "https://shop.example/v1/orders/1"
+         *               },
+         *               "edit": {
+         *                 "href": "https://shop.example/v1/categories/1",
+         *                 "method": "PATCH"
+         *               },
+         *               "delete": {
+         *                 "href": "https://shop.example/v1/categories/1",
+         *                 "method": "DELETE"
+         *               }
+         *             },
+         *             "_embedded": {}
+         *           }
+         *         ]
+         *       }
+         *     }
+         */
+        CategoryListHal: {
+            meta: components["schemas"]["ListMeta"];
+            /** @description Where to go from here, by relation. */
+            _links: {
+                self: components["schemas"]["Link"];
+                first: components["schemas"]["Link"];
+                last?: components["schemas"]["Link"];
+                prev?: components["schemas"]["Link"];
+                next?: components["schemas"]["Link"];
+            };
+            /** @description What belongs to it, by relation (HAL). */
+            _embedded: {
+                /** @description The categories of this page. */
+                categories: components["schemas"]["CategoryHal"][];
+            };
+        };
+        /**
+         * @example {
+         *       "tracked": true
+         *     }
+         */
+        ChangedStock: {
+            /** @description Whether pieces are counted at all; stays when it is left out. */
+            tracked?: boolean | null;
+            /**
+             * Format: int32
+             * @description Pieces there are; stays when it is left out.
+             */
+            onHand?: number | null;
+            /**
+             * Format: int32
+             * @description Read-only: may be sent back.
+             */
+            reserved?: number | null;
+            /** @description Whether it is sold beyond what there is; stays when left out. */
+            backorder?: boolean | null;
         };
         /**
          * @example {
@@ -2797,7 +4000,7 @@ export interface components {
          * @example DUPLICATE
          * @enum {string}
          */
-        ConflictCode: "DUPLICATE" | "ORDER_ALREADY_PAID" | "ORDER_ALREADY_CANCELLED" | "LAST_ADMINISTRATOR" | "PATCH_TEST_FAILED" | "PATCH_PATH_NOT_FOUND" | "IDEMPOTENCY_KEY_IN_USE" | "LIMIT_REACHED";
+        ConflictCode: "DUPLICATE" | "ORDER_ALREADY_PAID" | "ORDER_ALREADY_CANCELLED" | "LAST_ADMINISTRATOR" | "OUT_OF_STOCK" | "PATCH_TEST_FAILED" | "PATCH_PATH_NOT_FOUND" | "IDEMPOTENCY_KEY_IN_USE" | "OPTION_IN_USE" | "LIMIT_REACHED" | "CATEGORY_NOT_EMPTY";
         /**
          * @example {
          *       "name": "Price import",
@@ -2854,6 +4057,53 @@ export interface components {
         };
         /**
          * @example {
+         *       "name": "example text"
+         *     }
+         */
+        CreateCategory: {
+            /** @description Unique among the categories of one parent; without a `>` that stands by itself. */
+            name: string;
+            /**
+             * @description Its name for addresses, unique. Made from the name when it is not given.
+             * @example tables
+             */
+            slug?: string | null;
+            /**
+             * Format: int32
+             * @description The category it is directly below; null for those that are below none.
+             * @example null
+             */
+            parentId?: number | null;
+            /**
+             * Format: int32
+             * @description Its place among those of one parent, lowest first. After the last when it is not given.
+             */
+            position?: number | null;
+            /** @description A text for those who look at it. */
+            description?: string | null;
+            /**
+             * Format: int32
+             * @description The image it is shown with: the id of one that a product in it has.
+             * @example null
+             */
+            imageId?: number | null;
+        };
+        /**
+         * @example {
+         *       "url": "https://images.example/lamp.jpg"
+         *     }
+         */
+        CreateImageLink: {
+            /**
+             * @description Not fetched.
+             * @example https://images.example/lamp.jpg
+             */
+            url: string;
+            /** @description What the image shows, for those who do not see it. */
+            alt?: string | null;
+        };
+        /**
+         * @example {
          *       "items": [
          *         {
          *           "productId": 1,
@@ -2870,6 +4120,12 @@ export interface components {
                  * @description The product it is about.
                  */
                 productId: number;
+                /**
+                 * Format: int32
+                 * @description One of the product’s; required where it has any.
+                 * @example null
+                 */
+                variantId?: number | null;
                 /**
                  * Format: int32
                  * @description How many of it.
@@ -2903,10 +4159,90 @@ export interface components {
             description?: string | null;
             /** @description Unique among products. */
             sku?: string | null;
-            /** @description The category it is listed in. */
+            /** @description The path of its main category, made when it is new: names joined by ` > `. */
             category?: string | null;
             /** @description Words it can be found by. */
             tags?: string[] | null;
+            /**
+             * @description Who makes it. Trimmed; not blank.
+             * @example Nordlicht
+             */
+            brand?: string | null;
+            /**
+             * @description GTIN (EAN, UPC): 8, 12, 13 or 14 digits; the check digit is verified. Kept as sent.
+             * @example 4006381333931
+             */
+            gtin?: string | null;
+            /** @description The manufacturer’s part number. */
+            mpn?: string | null;
+            /** @description What another system calls it. Unique among products. */
+            externalId?: string | null;
+            /** @description What it has cost before, to be shown beside its price. */
+            compareAtPrice?: number | null;
+            /** @description A value above 0 and its unit. */
+            weight?: {
+                /**
+                 * @description As heavy as the unit says.
+                 * @example 1.2
+                 */
+                value: number;
+                /**
+                 * @description What the value counts.
+                 * @enum {string}
+                 */
+                unit: "g" | "kg" | "oz" | "lb";
+            } | null;
+            /** @description The paths of further categories, without its main one. */
+            categories?: string[] | null;
+            /**
+             * @description Up to 100 values under keys of your own: text, a number, true or false, or several texts.
+             * @example {
+             *       "colour": "walnut",
+             *       "watt": 12.5,
+             *       "dimmable": true,
+             *       "materials": [
+             *         "walnut",
+             *         "steel"
+             *       ]
+             *     }
+             */
+            attributes?: {
+                [key: string]: string | number | boolean | string[];
+            } | null;
+            /** @description What its variants differ in: up to 5 names, each with its values. */
+            options?: {
+                /**
+                 * @description As variants name it.
+                 * @example Size
+                 */
+                name: string;
+                /**
+                 * @description Those that variants may have.
+                 * @example [
+                 *       "S",
+                 *       "M",
+                 *       "L"
+                 *     ]
+                 */
+                values: string[];
+            }[] | null;
+            /** @description In their order: links, or images it has, by id or url. Those left out are removed. */
+            images?: {
+                /**
+                 * Format: int32
+                 * @description That of an image it has.
+                 */
+                id?: number | null;
+                /**
+                 * @description Not fetched. May be left out where id names an image.
+                 * @example https://images.example/lamp.jpg
+                 */
+                url?: string | null;
+                /** @description What the image shows, for those who do not see it. */
+                alt?: string | null;
+            }[] | null;
+            /** @description How many pieces there are; null where nothing is counted. */
+            stock?: components["schemas"]["SentStock"] | null;
         };
         /**
          * @example {
@@ -2967,6 +4303,61 @@ export interface components {
         };
         /**
          * @example {
+         *       "options": {
+         *         "Shade": "Linen"
+         *       }
+         *     }
+         */
+        CreateVariant: {
+            /**
+             * @description A value for each option of the product.
+             * @example {
+             *       "Shade": "Linen"
+             *     }
+             */
+            options: {
+                [key: string]: string;
+            };
+            /** @description Unique among products and variants. */
+            sku?: string | null;
+            /**
+             * @description GTIN (EAN, UPC): 8, 12, 13 or 14 digits; the check digit is verified. Kept as sent.
+             * @example 4006381333931
+             */
+            gtin?: string | null;
+            /** @description In the currency of the product; null where the product’s own holds. */
+            price?: number | null;
+            /** @description What it has cost before, to be shown beside its price. */
+            compareAtPrice?: number | null;
+            /** @description A value above 0 and its unit. */
+            weight?: {
+                /**
+                 * @description As heavy as the unit says.
+                 * @example 1.2
+                 */
+                value: number;
+                /**
+                 * @description What the value counts.
+                 * @enum {string}
+                 */
+                unit: "g" | "kg" | "oz" | "lb";
+            } | null;
+            /** @description How many pieces there are; null where nothing is counted. */
+            stock?: components["schemas"]["SentStock"] | null;
+            /**
+             * Format: int32
+             * @description An image of the product.
+             */
+            imageId?: number | null;
+            /**
+             * Format: int32
+             * @description Its place; behind the others when it is left out of a new one.
+             * @example 1
+             */
+            position?: number | null;
+        };
+        /**
+         * @example {
          *       "email": "example text",
          *       "password": "example text"
          *     }
@@ -2989,12 +4380,17 @@ export interface components {
          *         "me": "https://shop.example/v1/products",
          *         "keys": "https://shop.example/v1/products",
          *         "products": "https://shop.example/v1/products",
+         *         "attributes": "https://shop.example/v1/products",
+         *         "categories": "https://shop.example/v1/products",
+         *         "adjustments": "https://shop.example/v1/products",
          *         "orders": "https://shop.example/v1/products",
          *         "invoices": "https://shop.example/v1/products",
          *         "reviews": "https://shop.example/v1/products",
          *         "articles": "https://shop.example/v1/products",
          *         "posts": "https://shop.example/v1/products",
+         *         "suggest": "https://shop.example/v1/products",
          *         "search": "https://shop.example/v1/products",
+         *         "synonyms": "https://shop.example/v1/products",
          *         "todos": "https://shop.example/v1/products",
          *         "weather": "https://shop.example/v1/products",
          *         "events": "https://shop.example/v1/products",
@@ -3039,6 +4435,21 @@ export interface components {
                  * Format: uri
                  * @description The address of this collection.
                  */
+                attributes: string;
+                /**
+                 * Format: uri
+                 * @description The address of this collection.
+                 */
+                categories: string;
+                /**
+                 * Format: uri
+                 * @description The address of this collection.
+                 */
+                adjustments: string;
+                /**
+                 * Format: uri
+                 * @description The address of this collection.
+                 */
                 orders: string;
                 /**
                  * Format: uri
@@ -3064,7 +4475,17 @@ export interface components {
                  * Format: uri
                  * @description The address of this collection.
                  */
+                suggest: string;
+                /**
+                 * Format: uri
+                 * @description The address of this collection.
+                 */
                 search: string;
+                /**
+                 * Format: uri
+                 * @description The address of this collection.
+                 */
+                synonyms: string;
                 /**
                  * Format: uri
                  * @description The address of this collection.
@@ -3169,7 +4590,7 @@ export interface components {
             pointer: string;
             /** @description The rule that is broken: a word of JSON Schema where it has one. */
             code: string;
-            /** @description What the rule asks, for people. */
+            /** @description What the rule requires, for people. */
             message: string;
         };
         /**
@@ -3311,6 +4732,51 @@ export interface components {
              * @constant
              */
             status: "ok";
+        };
+        /**
+         * @example {
+         *       "id": 1274218653,
+         *       "url": "https://images.example/lamp.jpg",
+         *       "alt": "The lamp, lit",
+         *       "width": null,
+         *       "height": null,
+         *       "colour": null,
+         *       "type": null
+         *     }
+         */
+        Image: {
+            /**
+             * Format: int32
+             * @description Its id, given by the service.
+             */
+            id: number;
+            /**
+             * @description A link as it was sent, or the address of an upload here.
+             * @example https://images.example/lamp.jpg
+             */
+            url: string;
+            /** @description What the image shows, for those who do not see it. */
+            alt: string | null;
+            /**
+             * Format: int64
+             * @description Null for links.
+             */
+            width: number | null;
+            /**
+             * Format: int64
+             * @description Null for links.
+             */
+            height: number | null;
+            /**
+             * @description What to show until it is loaded; null for links.
+             * @example #8a6f52
+             */
+            colour: string | null;
+            /**
+             * @description The media type; null for links.
+             * @example image/jpeg
+             */
+            type: string | null;
         };
         /**
          * @example {
@@ -3460,8 +4926,10 @@ export interface components {
          *         {
          *           "id": 1,
          *           "productId": 1,
+         *           "variantId": null,
          *           "name": "Walnut desk lamp",
          *           "sku": "LAMP-0001",
+         *           "options": null,
          *           "quantity": 2,
          *           "unitPrice": 79.5,
          *           "total": 159
@@ -3576,7 +5044,7 @@ export interface components {
              * @description When it was last changed, in UTC.
              */
             updatedAt: string;
-            /** @description order, customer and send stand here only where they are permitted to anyone who asks. */
+            /** @description order, customer and send stand here only where the caller may use them. */
             _links: {
                 self: components["schemas"]["Link"];
                 order?: components["schemas"]["Link"];
@@ -3628,8 +5096,10 @@ export interface components {
          *           {
          *             "id": 1,
          *             "productId": 1,
+         *             "variantId": null,
          *             "name": "Walnut desk lamp",
          *             "sku": "LAMP-0001",
+         *             "options": null,
          *             "quantity": 2,
          *             "unitPrice": 79.5,
          *             "total": 159
@@ -3722,7 +5192,7 @@ export interface components {
              * @description When it was last changed, in UTC.
              */
             updatedAt: string;
-            /** @description order, customer and send stand here only where they are permitted to anyone who asks. */
+            /** @description order, customer and send stand here only where the caller may use them. */
             _links: {
                 self: components["schemas"]["Link"];
                 order?: components["schemas"]["Link"];
@@ -3799,8 +5269,10 @@ export interface components {
          *                 {
          *                   "id": 1,
          *                   "productId": 1,
+         *                   "variantId": null,
          *                   "name": "Walnut desk lamp",
          *                   "sku": "LAMP-0001",
+         *                   "options": null,
          *                   "quantity": 2,
          *                   "unitPrice": 79.5,
          *                   "total": 159
@@ -3852,8 +5324,10 @@ export interface components {
          *             {
          *               "id": 1,
          *               "productId": 1,
+         *               "variantId": null,
          *               "name": "Walnut desk lamp",
          *               "sku": "LAMP-0001",
+         *               "options": null,
          *               "quantity": 2,
          *               "unitPrice": 79.5,
          *               "total": 159
@@ -4081,6 +5555,40 @@ export interface components {
          * @enum {string}
          */
         MethodNotAllowedCode: "METHOD_NOT_ALLOWED";
+        /**
+         * @example {
+         *       "delta": 12,
+         *       "reason": "delivery 4711"
+         *     }
+         */
+        NewStockAdjustment: {
+            /**
+             * Format: int32
+             * @description The product it is about.
+             */
+            productId?: number | null;
+            /**
+             * Format: int32
+             * @description The variant, where the product has variants.
+             */
+            variantId?: number | null;
+            /**
+             * @description The article number of the shop.
+             * @example LAMP-0001
+             */
+            sku?: string | null;
+            /**
+             * Format: int32
+             * @description Pieces that have come, or, below 0, gone.
+             * @example 12
+             */
+            delta: number;
+            /**
+             * @description Why, for those who read the list.
+             * @example delivery 4711
+             */
+            reason: string;
+        };
         /**
          * @description The codes of status 406.
          * @example NOT_ACCEPTABLE
@@ -4331,8 +5839,10 @@ export interface components {
          *         {
          *           "id": 1,
          *           "productId": 1,
+         *           "variantId": null,
          *           "name": "Walnut desk lamp",
          *           "sku": "LAMP-0001",
+         *           "options": null,
          *           "quantity": 2,
          *           "unitPrice": 79.5,
          *           "total": 159
@@ -4473,8 +5983,10 @@ export interface components {
          *           {
          *             "id": 1,
          *             "productId": 1,
+         *             "variantId": null,
          *             "name": "Walnut desk lamp",
          *             "sku": "LAMP-0001",
+         *             "options": null,
          *             "quantity": 2,
          *             "unitPrice": 79.5,
          *             "total": 159,
@@ -4637,8 +6149,10 @@ export interface components {
          *                 {
          *                   "id": 1,
          *                   "productId": 1,
+         *                   "variantId": null,
          *                   "name": "Walnut desk lamp",
          *                   "sku": "LAMP-0001",
+         *                   "options": null,
          *                   "quantity": 2,
          *                   "unitPrice": 79.5,
          *                   "total": 159,
@@ -4675,8 +6189,10 @@ export interface components {
          * @example {
          *       "id": 1,
          *       "productId": 1,
+         *       "variantId": null,
          *       "name": "Walnut desk lamp",
          *       "sku": "LAMP-0001",
+         *       "options": null,
          *       "quantity": 2,
          *       "unitPrice": 79.5,
          *       "total": 159
@@ -4694,6 +6210,12 @@ export interface components {
              */
             productId: number;
             /**
+             * Format: int32
+             * @description Null where the product has no variants.
+             * @example null
+             */
+            variantId: number | null;
+            /**
              * @description The name it goes by.
              * @example Walnut desk lamp
              */
@@ -4703,6 +6225,13 @@ export interface components {
              * @example LAMP-0001
              */
             sku: string | null;
+            /**
+             * @description Those of the variant, as they were: `{"Size": "M"}`.
+             * @example null
+             */
+            options: {
+                [key: string]: string;
+            } | null;
             /**
              * Format: int32
              * @description How many of it.
@@ -4724,8 +6253,10 @@ export interface components {
          * @example {
          *       "id": 1,
          *       "productId": 1,
+         *       "variantId": null,
          *       "name": "Walnut desk lamp",
          *       "sku": "LAMP-0001",
+         *       "options": null,
          *       "quantity": 2,
          *       "unitPrice": 79.5,
          *       "total": 159,
@@ -4748,6 +6279,12 @@ export interface components {
              */
             productId: number;
             /**
+             * Format: int32
+             * @description Null where the product has no variants.
+             * @example null
+             */
+            variantId: number | null;
+            /**
              * @description The name it goes by.
              * @example Walnut desk lamp
              */
@@ -4757,6 +6294,13 @@ export interface components {
              * @example LAMP-0001
              */
             sku: string | null;
+            /**
+             * @description Those of the variant, as they were: `{"Size": "M"}`.
+             * @example null
+             */
+            options: {
+                [key: string]: string;
+            } | null;
             /**
              * Format: int32
              * @description How many of it.
@@ -4802,8 +6346,10 @@ export interface components {
          *           {
          *             "id": 1,
          *             "productId": 1,
+         *             "variantId": null,
          *             "name": "Walnut desk lamp",
          *             "sku": "LAMP-0001",
+         *             "options": null,
          *             "quantity": 2,
          *             "unitPrice": 79.5,
          *             "total": 159,
@@ -4839,8 +6385,10 @@ export interface components {
          *         {
          *           "id": 1,
          *           "productId": 1,
+         *           "variantId": null,
          *           "name": "Walnut desk lamp",
          *           "sku": "LAMP-0001",
+         *           "options": null,
          *           "quantity": 2,
          *           "unitPrice": 79.5,
          *           "total": 159
@@ -4879,8 +6427,10 @@ export interface components {
          *             {
          *               "id": 1,
          *               "productId": 1,
+         *               "variantId": null,
          *               "name": "Walnut desk lamp",
          *               "sku": "LAMP-0001",
+         *               "options": null,
          *               "quantity": 2,
          *               "unitPrice": 79.5,
          *               "total": 159
@@ -4943,8 +6493,10 @@ export interface components {
          *         {
          *           "id": 1,
          *           "productId": 1,
+         *           "variantId": null,
          *           "name": "Walnut desk lamp",
          *           "sku": "LAMP-0001",
+         *           "options": null,
          *           "quantity": 2,
          *           "unitPrice": 79.5,
          *           "total": 159
@@ -5092,8 +6644,10 @@ export interface components {
          *           {
          *             "id": 1,
          *             "productId": 1,
+         *             "variantId": null,
          *             "name": "Walnut desk lamp",
          *             "sku": "LAMP-0001",
+         *             "options": null,
          *             "quantity": 2,
          *             "unitPrice": 79.5,
          *             "total": 159,
@@ -5261,6 +6815,88 @@ export interface components {
         };
         /**
          * @example {
+         *       "key": "watt"
+         *     }
+         */
+        PatchAttribute: {
+            /**
+             * @description The member of products’ `attributes` that it is about; unique.
+             * @example watt
+             */
+            key?: string;
+            /**
+             * @description What people call it.
+             * @example Power
+             */
+            label?: string | null;
+            /**
+             * @description What values it takes.
+             * @enum {string}
+             */
+            type?: "text" | "number" | "boolean" | "date" | "choice";
+            /**
+             * @description What numbers are measured in.
+             * @example W
+             */
+            unit?: string | null;
+            /**
+             * @description The values that the type `choice` takes, in the order they are offered; empty for other types.
+             * @example [
+             *       "red",
+             *       "green",
+             *       "blue"
+             *     ]
+             */
+            choices?: string[] | null;
+            /** @description Whether lists are filtered by it (`?attr.colour=red`). */
+            filterable?: boolean | null;
+            /** @description Whether it is a facet of lists (`?facets=attr.colour`). */
+            facet?: boolean | null;
+            /** @description Whether every product must have it. */
+            required?: boolean | null;
+            /**
+             * @description Paths of categories whose products must have it, as those of all categories below.
+             * @example [
+             *       "bulbs"
+             *     ]
+             */
+            requiredIn?: string[] | null;
+        };
+        /**
+         * @example {
+         *       "name": "example text"
+         *     }
+         */
+        PatchCategory: {
+            /** @description Unique among the categories of one parent; without a `>` that stands by itself. */
+            name?: string;
+            /**
+             * @description Its name for addresses, unique. Made from the name when it is not given.
+             * @example tables
+             */
+            slug?: string | null;
+            /**
+             * Format: int32
+             * @description The category it is directly below; null for those that are below none.
+             * @example null
+             */
+            parentId?: number | null;
+            /**
+             * Format: int32
+             * @description Its place among those of one parent, lowest first. After the last when it is not given.
+             */
+            position?: number | null;
+            /** @description A text for those who look at it. */
+            description?: string | null;
+            /**
+             * Format: int32
+             * @description The image it is shown with: the id of one that a product in it has.
+             * @example null
+             */
+            imageId?: number | null;
+        };
+        /**
+         * @example {
          *       "body": "See you there."
          *     }
          */
@@ -5324,10 +6960,105 @@ export interface components {
             description?: string | null;
             /** @description Unique among products. */
             sku?: string | null;
-            /** @description The category it is listed in. */
+            /** @description The path of its main category, made when it is new: names joined by ` > `. */
             category?: string | null;
             /** @description Words it can be found by. */
             tags?: string[] | null;
+            /**
+             * @description Who makes it. Trimmed; not blank.
+             * @example Nordlicht
+             */
+            brand?: string | null;
+            /**
+             * @description GTIN (EAN, UPC): 8, 12, 13 or 14 digits; the check digit is verified. Kept as sent.
+             * @example 4006381333931
+             */
+            gtin?: string | null;
+            /** @description The manufacturer’s part number. */
+            mpn?: string | null;
+            /** @description What another system calls it. Unique among products. */
+            externalId?: string | null;
+            /** @description What it has cost before, to be shown beside its price. */
+            compareAtPrice?: number | null;
+            /** @description A value above 0 and its unit. */
+            weight?: {
+                /**
+                 * @description As heavy as the unit says.
+                 * @example 1.2
+                 */
+                value: number;
+                /**
+                 * @description What the value counts.
+                 * @enum {string}
+                 */
+                unit: "g" | "kg" | "oz" | "lb";
+            } | null;
+            /** @description The paths of further categories, without its main one. */
+            categories?: string[] | null;
+            /**
+             * @description Up to 100 values under keys of your own: text, a number, true or false, or several texts.
+             * @example {
+             *       "colour": "walnut",
+             *       "watt": 12.5,
+             *       "dimmable": true,
+             *       "materials": [
+             *         "walnut",
+             *         "steel"
+             *       ]
+             *     }
+             */
+            attributes?: {
+                [key: string]: string | number | boolean | string[];
+            } | null;
+            /** @description What its variants differ in: up to 5 names, each with its values. */
+            options?: {
+                /**
+                 * @description As variants name it.
+                 * @example Size
+                 */
+                name: string;
+                /**
+                 * @description Those that variants may have.
+                 * @example [
+                 *       "S",
+                 *       "M",
+                 *       "L"
+                 *     ]
+                 */
+                values: string[];
+            }[] | null;
+            /** @description In their order: links, or images it has, by id or url. Those left out are removed. */
+            images?: {
+                /**
+                 * Format: int32
+                 * @description That of an image it has.
+                 */
+                id?: number | null;
+                /**
+                 * @description Not fetched. May be left out where id names an image.
+                 * @example https://images.example/lamp.jpg
+                 */
+                url?: string | null;
+                /** @description What the image shows, for those who do not see it. */
+                alt?: string | null;
+            }[] | null;
+            /** @description Null where nothing is counted. */
+            stock?: components["schemas"]["ChangedStock"] | null;
+        };
+        /**
+         * @example {
+         *       "alt": "example text"
+         *     }
+         */
+        PatchProductImage: {
+            /** @description What the image shows, for those who do not see it. */
+            alt?: string | null;
+            /**
+             * Format: int32
+             * @description Its place among the images of the product, from 0.
+             * @example 0
+             */
+            position?: number;
         };
         /**
          * @example {
@@ -5346,6 +7077,26 @@ export interface components {
              * @example Bright, and well made.
              */
             body?: string | null;
+        };
+        /**
+         * @example {
+         *       "words": [
+         *         "sofa",
+         *         "couch",
+         *         "settee"
+         *       ]
+         *     }
+         */
+        PatchSynonym: {
+            /**
+             * @description Words, or a few words together: a search for any of them finds all of them.
+             * @example [
+             *       "sofa",
+             *       "couch",
+             *       "settee"
+             *     ]
+             */
+            words?: string[];
         };
         /**
          * @example {
@@ -5391,11 +7142,66 @@ export interface components {
             currentPassword?: string | null;
         };
         /**
+         * @example {
+         *       "options": {
+         *         "Shade": "Linen"
+         *       }
+         *     }
+         */
+        PatchVariant: {
+            /**
+             * @description A value for each option of the product.
+             * @example {
+             *       "Shade": "Linen"
+             *     }
+             */
+            options?: {
+                [key: string]: string;
+            };
+            /** @description Unique among products and variants. */
+            sku?: string | null;
+            /**
+             * @description GTIN (EAN, UPC): 8, 12, 13 or 14 digits; the check digit is verified. Kept as sent.
+             * @example 4006381333931
+             */
+            gtin?: string | null;
+            /** @description In the currency of the product; null where the product’s own holds. */
+            price?: number | null;
+            /** @description What it has cost before, to be shown beside its price. */
+            compareAtPrice?: number | null;
+            /** @description A value above 0 and its unit. */
+            weight?: {
+                /**
+                 * @description As heavy as the unit says.
+                 * @example 1.2
+                 */
+                value: number;
+                /**
+                 * @description What the value counts.
+                 * @enum {string}
+                 */
+                unit: "g" | "kg" | "oz" | "lb";
+            } | null;
+            /** @description How many pieces there are; null where nothing is counted. */
+            stock?: components["schemas"]["ChangedStock"] | null;
+            /**
+             * Format: int32
+             * @description An image of the product.
+             */
+            imageId?: number | null;
+            /**
+             * Format: int32
+             * @description Its place; behind the others when it is left out of a new one.
+             * @example 1
+             */
+            position?: number | null;
+        };
+        /**
          * @description The codes of status 413.
          * @example PAYLOAD_TOO_LARGE
          * @enum {string}
          */
-        PayloadTooLargeCode: "PAYLOAD_TOO_LARGE";
+        PayloadTooLargeCode: "PAYLOAD_TOO_LARGE" | "IMAGE_TOO_LARGE";
         /**
          * @example {
          *       "provider": "manual",
@@ -5723,6 +7529,37 @@ export interface components {
          */
         PreconditionFailedCode: "PRECONDITION_FAILED";
         /**
+         * @example {
+         *       "min": 1,
+         *       "max": 1,
+         *       "buckets": [
+         *         {
+         *           "from": 1,
+         *           "to": 1,
+         *           "count": 1
+         *         }
+         *       ]
+         *     }
+         */
+        PriceFacet: {
+            /** @description The lowest price; null without products. */
+            min: number | null;
+            /** @description The highest price; null without products. */
+            max: number | null;
+            /** @description How prices are spread, in ascending order. */
+            buckets: {
+                /** @description The lowest price in it. */
+                from: number;
+                /** @description The next bucket begins here. */
+                to: number;
+                /**
+                 * Format: int64
+                 * @description How many products cost as much.
+                 */
+                count: number;
+            }[];
+        };
+        /**
          * @description What went wrong, as RFC 9457 has it; sent when Accept names application/problem+json.
          * @example {
          *       "type": "about:blank",
@@ -5773,7 +7610,7 @@ export interface components {
          *       "status": "active",
          *       "description": "A dimmable lamp with a solid walnut foot.",
          *       "sku": "LAMP-0001",
-         *       "category": "lighting",
+         *       "category": "lighting > desk lamps",
          *       "tags": [
          *         "desk",
          *         "wood"
@@ -5783,7 +7620,61 @@ export interface components {
          *       "rating": {
          *         "average": 4.67,
          *         "count": 3
-         *       }
+         *       },
+         *       "brand": "Nordlicht",
+         *       "gtin": "4006381333931",
+         *       "mpn": "NL-2041-W",
+         *       "externalId": "erp-48151",
+         *       "compareAtPrice": 99,
+         *       "weight": {
+         *         "value": 1.2,
+         *         "unit": "kg"
+         *       },
+         *       "categories": [
+         *         "office"
+         *       ],
+         *       "attributes": {
+         *         "colour": "walnut",
+         *         "watt": 12.5,
+         *         "dimmable": true,
+         *         "materials": [
+         *           "walnut",
+         *           "steel"
+         *         ]
+         *       },
+         *       "options": [
+         *         {
+         *           "name": "Shade",
+         *           "values": [
+         *             "Linen",
+         *             "Glass",
+         *             "Paper"
+         *           ]
+         *         }
+         *       ],
+         *       "images": [
+         *         {
+         *           "id": 1274218653,
+         *           "url": "https://images.example/lamp.jpg",
+         *           "alt": "The lamp, lit",
+         *           "width": null,
+         *           "height": null,
+         *           "colour": null,
+         *           "type": null
+         *         }
+         *       ],
+         *       "stock": {
+         *         "tracked": true,
+         *         "onHand": 40,
+         *         "reserved": 2,
+         *         "backorder": false
+         *       },
+         *       "variantCount": 0,
+         *       "priceRange": {
+         *         "min": 79.5,
+         *         "max": 79.5
+         *       },
+         *       "available": true
          *     }
          */
         Product: {
@@ -5810,7 +7701,10 @@ export interface components {
             description: string | null;
             /** @description Unique among products. */
             sku: string | null;
-            /** @description The category it is listed in. */
+            /**
+             * @description The path of its main category, made when it is new: names joined by ` > `.
+             * @example Furniture > Tables
+             */
             category: string | null;
             /** @description Words it can be found by. */
             tags: string[];
@@ -5834,6 +7728,87 @@ export interface components {
                  */
                 count: number;
             };
+            /**
+             * @description Who makes it. Trimmed; not blank.
+             * @example Nordlicht
+             */
+            brand: string | null;
+            /**
+             * @description GTIN (EAN, UPC): 8, 12, 13 or 14 digits; the check digit is verified. Kept as sent.
+             * @example 4006381333931
+             */
+            gtin: string | null;
+            /** @description The manufacturer’s part number. */
+            mpn: string | null;
+            /** @description What another system calls it. Unique among products. */
+            externalId: string | null;
+            /** @description What it has cost before, to be shown beside its price. */
+            compareAtPrice: number | null;
+            /** @description A value above 0 and its unit. */
+            weight: {
+                /**
+                 * @description As heavy as the unit says.
+                 * @example 1.2
+                 */
+                value: number;
+                /**
+                 * @description What the value counts.
+                 * @enum {string}
+                 */
+                unit: "g" | "kg" | "oz" | "lb";
+            } | null;
+            /** @description The paths of further categories, without its main one. */
+            categories: string[];
+            /**
+             * @description Up to 100 values under keys of your own: text, a number, true or false, or several texts.
+             * @example {
+             *       "colour": "walnut",
+             *       "watt": 12.5,
+             *       "dimmable": true,
+             *       "materials": [
+             *         "walnut",
+             *         "steel"
+             *       ]
+             *     }
+             */
+            attributes: {
+                [key: string]: string | number | boolean | string[];
+            };
+            /** @description What its variants differ in: up to 5 names, each with its values. */
+            options: {
+                /**
+                 * @description As variants name it.
+                 * @example Size
+                 */
+                name: string;
+                /**
+                 * @description Those that variants may have.
+                 * @example [
+                 *       "S",
+                 *       "M",
+                 *       "L"
+                 *     ]
+                 */
+                values: string[];
+            }[];
+            /** @description In their order. */
+            images: components["schemas"]["Image"][];
+            /** @description How many pieces there are; null where nothing is counted. */
+            stock: components["schemas"]["Stock"] | null;
+            /**
+             * Format: int64
+             * @description How many variants it has. Read-only.
+             */
+            variantCount: number;
+            /** @description The lowest and the highest price of its variants, or its own. Read-only. */
+            priceRange: {
+                /** @description The lowest price; the one it has as its price. */
+                min: number;
+                /** @description The highest price. */
+                max: number;
+            };
+            /** @description Whether it can be bought now: active, and in stock or not tracked. Read-only. */
+            available: boolean;
         };
         /**
          * @example {
@@ -5844,7 +7819,7 @@ export interface components {
          *       "status": "active",
          *       "description": "example text",
          *       "sku": "example text",
-         *       "category": "example text",
+         *       "category": "Furniture > Tables",
          *       "tags": [
          *         "example text"
          *       ],
@@ -5854,12 +7829,72 @@ export interface components {
          *         "average": 1,
          *         "count": 1
          *       },
+         *       "brand": "Nordlicht",
+         *       "gtin": "4006381333931",
+         *       "mpn": "example text",
+         *       "externalId": "example text",
+         *       "compareAtPrice": 1,
+         *       "weight": {
+         *         "value": 1.2,
+         *         "unit": "g"
+         *       },
+         *       "categories": [
+         *         "Furniture > Tables"
+         *       ],
+         *       "attributes": {
+         *         "colour": "walnut",
+         *         "watt": 12.5,
+         *         "dimmable": true,
+         *         "materials": [
+         *           "walnut",
+         *           "steel"
+         *         ]
+         *       },
+         *       "options": [
+         *         {
+         *           "name": "Size",
+         *           "values": [
+         *             "S",
+         *             "M",
+         *             "L"
+         *           ]
+         *         }
+         *       ],
+         *       "images": [
+         *         {
+         *           "id": 1274218653,
+         *           "url": "https://images.example/lamp.jpg",
+         *           "alt": "The lamp, lit",
+         *           "width": null,
+         *           "height": null,
+         *           "colour": null,
+         *           "type": null
+         *         }
+         *       ],
+         *       "stock": {
+         *         "tracked": true,
+         *         "onHand": 1,
+         *         "reserved": 1,
+         *         "backorder": true
+         *       },
+         *       "variantCount": 1,
+         *       "priceRange": {
+         *         "min": 1,
+         *         "max": 1
+         *       },
+         *       "available": true,
          *       "_links": {
          *         "self": {
          *           "href": "https://shop.example/v1/products/1"
          *         },
          *         "reviews": {
          *           "href": "https://shop.example/v1/products/1/reviews"
+         *         },
+         *         "variants": {
+         *           "href": "https://shop.example/v1/products/1/variants"
+         *         },
+         *         "images": {
+         *           "href": "https://shop.example/v1/products/1/images"
          *         },
          *         "edit": {
          *           "href": "https://shop.example/v1/products/1",
@@ -5897,7 +7932,10 @@ export interface components {
             description: string | null;
             /** @description Unique among products. */
             sku: string | null;
-            /** @description The category it is listed in. */
+            /**
+             * @description The path of its main category, made when it is new: names joined by ` > `.
+             * @example Furniture > Tables
+             */
             category: string | null;
             /** @description Words it can be found by. */
             tags: string[];
@@ -5921,15 +7959,351 @@ export interface components {
                  */
                 count: number;
             };
+            /**
+             * @description Who makes it. Trimmed; not blank.
+             * @example Nordlicht
+             */
+            brand: string | null;
+            /**
+             * @description GTIN (EAN, UPC): 8, 12, 13 or 14 digits; the check digit is verified. Kept as sent.
+             * @example 4006381333931
+             */
+            gtin: string | null;
+            /** @description The manufacturer’s part number. */
+            mpn: string | null;
+            /** @description What another system calls it. Unique among products. */
+            externalId: string | null;
+            /** @description What it has cost before, to be shown beside its price. */
+            compareAtPrice: number | null;
+            /** @description A value above 0 and its unit. */
+            weight: {
+                /**
+                 * @description As heavy as the unit says.
+                 * @example 1.2
+                 */
+                value: number;
+                /**
+                 * @description What the value counts.
+                 * @enum {string}
+                 */
+                unit: "g" | "kg" | "oz" | "lb";
+            } | null;
+            /** @description The paths of further categories, without its main one. */
+            categories: string[];
+            /**
+             * @description Up to 100 values under keys of your own: text, a number, true or false, or several texts.
+             * @example {
+             *       "colour": "walnut",
+             *       "watt": 12.5,
+             *       "dimmable": true,
+             *       "materials": [
+             *         "walnut",
+             *         "steel"
+             *       ]
+             *     }
+             */
+            attributes: {
+                [key: string]: string | number | boolean | string[];
+            };
+            /** @description What its variants differ in: up to 5 names, each with its values. */
+            options: {
+                /**
+                 * @description As variants name it.
+                 * @example Size
+                 */
+                name: string;
+                /**
+                 * @description Those that variants may have.
+                 * @example [
+                 *       "S",
+                 *       "M",
+                 *       "L"
+                 *     ]
+                 */
+                values: string[];
+            }[];
+            /** @description In their order. */
+            images: components["schemas"]["Image"][];
+            /** @description How many pieces there are; null where nothing is counted. */
+            stock: components["schemas"]["Stock"] | null;
+            /**
+             * Format: int64
+             * @description How many variants it has. Read-only.
+             */
+            variantCount: number;
+            /** @description The lowest and the highest price of its variants, or its own. Read-only. */
+            priceRange: {
+                /** @description The lowest price; the one it has as its price. */
+                min: number;
+                /** @description The highest price. */
+                max: number;
+            };
+            /** @description Whether it can be bought now: active, and in stock or not tracked. Read-only. */
+            available: boolean;
             /** @description Where to go from here, by relation. */
             _links: {
                 self: components["schemas"]["Link"];
                 reviews: components["schemas"]["Link"];
+                variants: components["schemas"]["Link"];
+                images: components["schemas"]["Link"];
                 edit?: components["schemas"]["Link"];
                 delete?: components["schemas"]["Link"];
             };
             /** @description What belongs to it, by relation (HAL). */
             _embedded: Record<string, never>;
+        };
+        /**
+         * @example {
+         *       "id": 1274218653,
+         *       "productId": 1,
+         *       "url": "/media/d6c5b8ddfd3bd7ca6b2b3a5b8ec1cbe8e9bd3f6a1b2c3d4e5f60718293a4b5c6",
+         *       "alt": "The lamp, lit",
+         *       "width": 1600,
+         *       "height": 1200,
+         *       "colour": "#8a6f52",
+         *       "type": "image/jpeg",
+         *       "position": 0
+         *     }
+         */
+        ProductImage: {
+            /**
+             * Format: int32
+             * @description Its id, given by the service.
+             */
+            id: number;
+            /**
+             * Format: int32
+             * @description The product it is about.
+             */
+            productId: number;
+            /**
+             * @description A link as it was sent, or the address of an upload here.
+             * @example https://images.example/lamp.jpg
+             */
+            url: string;
+            /** @description What the image shows, for those who do not see it. */
+            alt: string | null;
+            /**
+             * Format: int64
+             * @description Null for links.
+             */
+            width: number | null;
+            /**
+             * Format: int64
+             * @description Null for links.
+             */
+            height: number | null;
+            /**
+             * @description What to show until it is loaded; null for links.
+             * @example #8a6f52
+             */
+            colour: string | null;
+            /**
+             * @description The media type; null for links.
+             * @example image/jpeg
+             */
+            type: string | null;
+            /**
+             * Format: int32
+             * @description Its place among the images of the product, from 0.
+             * @example 0
+             */
+            position: number;
+        };
+        /**
+         * @example {
+         *       "id": 1,
+         *       "productId": 1,
+         *       "url": "https://images.example/lamp.jpg",
+         *       "alt": "example text",
+         *       "width": 1,
+         *       "height": 1,
+         *       "colour": "#8a6f52",
+         *       "type": "image/jpeg",
+         *       "position": 0,
+         *       "_links": {
+         *         "self": {
+         *           "href": "https://shop.example/v1/products/1/images/1"
+         *         },
+         *         "product": {
+         *           "href": "https://shop.example/v1/products/1"
+         *         },
+         *         "content": {
+         *           "href": "https://shop.example/v1/orders/1"
+         *         },
+         *         "edit": {
+         *           "href": "https://shop.example/v1/products/1/images/1",
+         *           "method": "PATCH"
+         *         },
+         *         "delete": {
+         *           "href": "https://shop.example/v1/products/1/images/1",
+         *           "method": "DELETE"
+         *         }
+         *       },
+         *       "_embedded": {}
+         *     }
+         */
+        ProductImageHal: {
+            /**
+             * Format: int32
+             * @description Its id, given by the service.
+             */
+            id: number;
+            /**
+             * Format: int32
+             * @description The product it is about.
+             */
+            productId: number;
+            /**
+             * @description A link as it was sent, or the address of an upload here.
+             * @example https://images.example/lamp.jpg
+             */
+            url: string;
+            /** @description What the image shows, for those who do not see it. */
+            alt: string | null;
+            /**
+             * Format: int64
+             * @description Null for links.
+             */
+            width: number | null;
+            /**
+             * Format: int64
+             * @description Null for links.
+             */
+            height: number | null;
+            /**
+             * @description What to show until it is loaded; null for links.
+             * @example #8a6f52
+             */
+            colour: string | null;
+            /**
+             * @description The media type; null for links.
+             * @example image/jpeg
+             */
+            type: string | null;
+            /**
+             * Format: int32
+             * @description Its place among the images of the product, from 0.
+             * @example 0
+             */
+            position: number;
+            /** @description Where to go from here, by relation. */
+            _links: {
+                self: components["schemas"]["Link"];
+                product: components["schemas"]["Link"];
+                content: components["schemas"]["Link"];
+                edit?: components["schemas"]["Link"];
+                delete?: components["schemas"]["Link"];
+            };
+            /** @description What belongs to it, by relation (HAL). */
+            _embedded: Record<string, never>;
+        };
+        /**
+         * @example {
+         *       "data": [
+         *         {
+         *           "id": 1274218653,
+         *           "productId": 1,
+         *           "url": "/media/d6c5b8ddfd3bd7ca6b2b3a5b8ec1cbe8e9bd3f6a1b2c3d4e5f60718293a4b5c6",
+         *           "alt": "The lamp, lit",
+         *           "width": 1600,
+         *           "height": 1200,
+         *           "colour": "#8a6f52",
+         *           "type": "image/jpeg",
+         *           "position": 0
+         *         }
+         *       ],
+         *       "meta": {
+         *         "currentPage": 1,
+         *         "perPage": 20,
+         *         "total": 1,
+         *         "lastPage": 1
+         *       },
+         *       "links": {
+         *         "first": "https://shop.example/v1/products/1/images?page=1",
+         *         "last": "https://shop.example/v1/products/1/images?page=1",
+         *         "prev": null,
+         *         "next": null
+         *       }
+         *     }
+         */
+        ProductImageList: {
+            /** @description The items of this page, or the resource itself. */
+            data: components["schemas"]["ProductImage"][];
+            meta: components["schemas"]["ListMeta"];
+            links: components["schemas"]["ListLinks"];
+        };
+        /**
+         * @example {
+         *       "meta": {
+         *         "currentPage": 1,
+         *         "perPage": 20,
+         *         "total": 1,
+         *         "lastPage": 1
+         *       },
+         *       "_links": {
+         *         "self": {
+         *           "href": "https://shop.example/v1/products/1/images"
+         *         },
+         *         "first": {
+         *           "href": "https://shop.example/v1/products/1/images?page=1"
+         *         },
+         *         "last": {
+         *           "href": "https://shop.example/v1/products/1/images?page=1"
+         *         }
+         *       },
+         *       "_embedded": {
+         *         "images": [
+         *           {
+         *             "id": 1,
+         *             "productId": 1,
+         *             "url": "https://images.example/lamp.jpg",
+         *             "alt": "example text",
+         *             "width": 1,
+         *             "height": 1,
+         *             "colour": "#8a6f52",
+         *             "type": "image/jpeg",
+         *             "position": 0,
+         *             "_links": {
+         *               "self": {
+         *                 "href": "https://shop.example/v1/products/1/images/1"
+         *               },
+         *               "product": {
+         *                 "href": "https://shop.example/v1/products/1"
+         *               },
+         *               "content": {
+         *                 "href": "https://shop.example/v1/orders/1"
+         *               },
+         *               "edit": {
+         *                 "href": "https://shop.example/v1/products/1/images/1",
+         *                 "method": "PATCH"
+         *               },
+         *               "delete": {
+         *                 "href": "https://shop.example/v1/products/1/images/1",
+         *                 "method": "DELETE"
+         *               }
+         *             },
+         *             "_embedded": {}
+         *           }
+         *         ]
+         *       }
+         *     }
+         */
+        ProductImageListHal: {
+            meta: components["schemas"]["ListMeta"];
+            /** @description Where to go from here, by relation. */
+            _links: {
+                self: components["schemas"]["Link"];
+                first: components["schemas"]["Link"];
+                last?: components["schemas"]["Link"];
+                prev?: components["schemas"]["Link"];
+                next?: components["schemas"]["Link"];
+            };
+            /** @description What belongs to it, by relation (HAL). */
+            _embedded: {
+                /** @description The images of this page. */
+                images: components["schemas"]["ProductImageHal"][];
+            };
         };
         /**
          * @example {
@@ -5942,7 +8316,7 @@ export interface components {
          *           "status": "active",
          *           "description": "A dimmable lamp with a solid walnut foot.",
          *           "sku": "LAMP-0001",
-         *           "category": "lighting",
+         *           "category": "lighting > desk lamps",
          *           "tags": [
          *             "desk",
          *             "wood"
@@ -5952,14 +8326,94 @@ export interface components {
          *           "rating": {
          *             "average": 4.67,
          *             "count": 3
-         *           }
+         *           },
+         *           "brand": "Nordlicht",
+         *           "gtin": "4006381333931",
+         *           "mpn": "NL-2041-W",
+         *           "externalId": "erp-48151",
+         *           "compareAtPrice": 99,
+         *           "weight": {
+         *             "value": 1.2,
+         *             "unit": "kg"
+         *           },
+         *           "categories": [
+         *             "office"
+         *           ],
+         *           "attributes": {
+         *             "colour": "walnut",
+         *             "watt": 12.5,
+         *             "dimmable": true,
+         *             "materials": [
+         *               "walnut",
+         *               "steel"
+         *             ]
+         *           },
+         *           "options": [
+         *             {
+         *               "name": "Shade",
+         *               "values": [
+         *                 "Linen",
+         *                 "Glass",
+         *                 "Paper"
+         *               ]
+         *             }
+         *           ],
+         *           "images": [
+         *             {
+         *               "id": 1274218653,
+         *               "url": "https://images.example/lamp.jpg",
+         *               "alt": "The lamp, lit",
+         *               "width": null,
+         *               "height": null,
+         *               "colour": null,
+         *               "type": null
+         *             }
+         *           ],
+         *           "stock": {
+         *             "tracked": true,
+         *             "onHand": 40,
+         *             "reserved": 2,
+         *             "backorder": false
+         *           },
+         *           "variantCount": 0,
+         *           "priceRange": {
+         *             "min": 79.5,
+         *             "max": 79.5
+         *           },
+         *           "available": true
          *         }
          *       ],
          *       "meta": {
          *         "currentPage": 1,
          *         "perPage": 20,
          *         "total": 1,
-         *         "lastPage": 1
+         *         "lastPage": 1,
+         *         "facets": {
+         *           "attr.colour": [
+         *             {
+         *               "value": "red",
+         *               "count": 12
+         *             },
+         *             {
+         *               "value": "blue",
+         *               "count": 5
+         *             }
+         *           ],
+         *           "price": {
+         *             "min": 4.5,
+         *             "max": 89,
+         *             "buckets": [
+         *               {
+         *                 "from": 0,
+         *                 "to": 100,
+         *                 "count": 17
+         *               }
+         *             ]
+         *           }
+         *         },
+         *         "moreValues": {
+         *           "brand": 12
+         *         }
          *       },
          *       "links": {
          *         "first": "https://shop.example/v1/products?page=1",
@@ -5972,7 +8426,130 @@ export interface components {
         ProductList: {
             /** @description The items of this page, or the resource itself. */
             data: components["schemas"]["Product"][];
-            meta: components["schemas"]["ListMeta"];
+            /** @description Which part of the list this is. */
+            meta: {
+                /**
+                 * Format: int32
+                 * @description The number of this page, from 1.
+                 */
+                currentPage: number;
+                /**
+                 * Format: int32
+                 * @description How many items a page has at most.
+                 * @example 20
+                 */
+                perPage: number;
+                /**
+                 * Format: int64
+                 * @description How many there are in all, exactly.
+                 * @example 1
+                 */
+                total: number;
+                /**
+                 * Format: int64
+                 * @description The number of the last page.
+                 */
+                lastPage: number;
+                /**
+                 * @description How many products have each value, by facet: the most frequent first, then the smaller value.
+                 * @example {
+                 *       "attr.colour": [
+                 *         {
+                 *           "value": "red",
+                 *           "count": 12
+                 *         },
+                 *         {
+                 *           "value": "blue",
+                 *           "count": 5
+                 *         }
+                 *       ],
+                 *       "price": {
+                 *         "min": 4.5,
+                 *         "max": 89,
+                 *         "buckets": [
+                 *           {
+                 *             "from": 0,
+                 *             "to": 100,
+                 *             "count": 17
+                 *           }
+                 *         ]
+                 *       }
+                 *     }
+                 */
+                facets?: {
+                    [key: string]: components["schemas"]["ValuesFacet"] | components["schemas"]["PriceFacet"];
+                };
+                /**
+                 * @description How many values a facet has beyond the 100 that are shown; absent where it has none.
+                 * @example {
+                 *       "brand": 12
+                 *     }
+                 */
+                moreValues?: {
+                    [key: string]: number;
+                };
+            } | {
+                /**
+                 * Format: int32
+                 * @description How many items a page has at most.
+                 * @example 20
+                 */
+                perPage: number;
+                /**
+                 * @description Where to go on; null at the end.
+                 * @example mK3v0c5zq1hXbGdsWzEsMjAsMjBd
+                 */
+                nextCursor: string | null;
+                /**
+                 * @description Where to go back to; null at the start.
+                 * @example mK3v0c5zq1hXbGdsWzEsMjAsMjBd
+                 */
+                prevCursor: string | null;
+                /**
+                 * Format: int64
+                 * @description How many there are in all, exactly.
+                 * @example 1
+                 */
+                total?: number;
+                /**
+                 * @description How many products have each value, by facet: the most frequent first, then the smaller value.
+                 * @example {
+                 *       "attr.colour": [
+                 *         {
+                 *           "value": "red",
+                 *           "count": 12
+                 *         },
+                 *         {
+                 *           "value": "blue",
+                 *           "count": 5
+                 *         }
+                 *       ],
+                 *       "price": {
+                 *         "min": 4.5,
+                 *         "max": 89,
+                 *         "buckets": [
+                 *           {
+                 *             "from": 0,
+                 *             "to": 100,
+                 *             "count": 17
+                 *           }
+                 *         ]
+                 *       }
+                 *     }
+                 */
+                facets?: {
+                    [key: string]: components["schemas"]["ValuesFacet"] | components["schemas"]["PriceFacet"];
+                };
+                /**
+                 * @description How many values a facet has beyond the 100 that are shown; absent where it has none.
+                 * @example {
+                 *       "brand": 12
+                 *     }
+                 */
+                moreValues?: {
+                    [key: string]: number;
+                };
+            };
             links: components["schemas"]["ListLinks"];
         };
         /**
@@ -5981,7 +8558,33 @@ export interface components {
          *         "currentPage": 1,
          *         "perPage": 20,
          *         "total": 1,
-         *         "lastPage": 1
+         *         "lastPage": 1,
+         *         "facets": {
+         *           "attr.colour": [
+         *             {
+         *               "value": "red",
+         *               "count": 12
+         *             },
+         *             {
+         *               "value": "blue",
+         *               "count": 5
+         *             }
+         *           ],
+         *           "price": {
+         *             "min": 4.5,
+         *             "max": 89,
+         *             "buckets": [
+         *               {
+         *                 "from": 0,
+         *                 "to": 100,
+         *                 "count": 17
+         *               }
+         *             ]
+         *           }
+         *         },
+         *         "moreValues": {
+         *           "brand": 12
+         *         }
          *       },
          *       "_links": {
          *         "self": {
@@ -6004,7 +8607,7 @@ export interface components {
          *             "status": "active",
          *             "description": "example text",
          *             "sku": "example text",
-         *             "category": "example text",
+         *             "category": "Furniture > Tables",
          *             "tags": [
          *               "example text"
          *             ],
@@ -6014,12 +8617,72 @@ export interface components {
          *               "average": 1,
          *               "count": 1
          *             },
+         *             "brand": "Nordlicht",
+         *             "gtin": "4006381333931",
+         *             "mpn": "example text",
+         *             "externalId": "example text",
+         *             "compareAtPrice": 1,
+         *             "weight": {
+         *               "value": 1.2,
+         *               "unit": "g"
+         *             },
+         *             "categories": [
+         *               "Furniture > Tables"
+         *             ],
+         *             "attributes": {
+         *               "colour": "walnut",
+         *               "watt": 12.5,
+         *               "dimmable": true,
+         *               "materials": [
+         *                 "walnut",
+         *                 "steel"
+         *               ]
+         *             },
+         *             "options": [
+         *               {
+         *                 "name": "Size",
+         *                 "values": [
+         *                   "S",
+         *                   "M",
+         *                   "L"
+         *                 ]
+         *               }
+         *             ],
+         *             "images": [
+         *               {
+         *                 "id": 1274218653,
+         *                 "url": "https://images.example/lamp.jpg",
+         *                 "alt": "The lamp, lit",
+         *                 "width": null,
+         *                 "height": null,
+         *                 "colour": null,
+         *                 "type": null
+         *               }
+         *             ],
+         *             "stock": {
+         *               "tracked": true,
+         *               "onHand": 1,
+         *               "reserved": 1,
+         *               "backorder": true
+         *             },
+         *             "variantCount": 1,
+         *             "priceRange": {
+         *               "min": 1,
+         *               "max": 1
+         *             },
+         *             "available": true,
          *             "_links": {
          *               "self": {
          *                 "href": "https://shop.example/v1/products/1"
          *               },
          *               "reviews": {
          *                 "href": "https://shop.example/v1/products/1/reviews"
+         *               },
+         *               "variants": {
+         *                 "href": "https://shop.example/v1/products/1/variants"
+         *               },
+         *               "images": {
+         *                 "href": "https://shop.example/v1/products/1/images"
          *               },
          *               "edit": {
          *                 "href": "https://shop.example/v1/products/1",
@@ -6037,7 +8700,130 @@ export interface components {
          *     }
          */
         ProductListHal: {
-            meta: components["schemas"]["ListMeta"];
+            /** @description Which part of the list this is. */
+            meta: {
+                /**
+                 * Format: int32
+                 * @description The number of this page, from 1.
+                 */
+                currentPage: number;
+                /**
+                 * Format: int32
+                 * @description How many items a page has at most.
+                 * @example 20
+                 */
+                perPage: number;
+                /**
+                 * Format: int64
+                 * @description How many there are in all, exactly.
+                 * @example 1
+                 */
+                total: number;
+                /**
+                 * Format: int64
+                 * @description The number of the last page.
+                 */
+                lastPage: number;
+                /**
+                 * @description How many products have each value, by facet: the most frequent first, then the smaller value.
+                 * @example {
+                 *       "attr.colour": [
+                 *         {
+                 *           "value": "red",
+                 *           "count": 12
+                 *         },
+                 *         {
+                 *           "value": "blue",
+                 *           "count": 5
+                 *         }
+                 *       ],
+                 *       "price": {
+                 *         "min": 4.5,
+                 *         "max": 89,
+                 *         "buckets": [
+                 *           {
+                 *             "from": 0,
+                 *             "to": 100,
+                 *             "count": 17
+                 *           }
+                 *         ]
+                 *       }
+                 *     }
+                 */
+                facets?: {
+                    [key: string]: components["schemas"]["ValuesFacet"] | components["schemas"]["PriceFacet"];
+                };
+                /**
+                 * @description How many values a facet has beyond the 100 that are shown; absent where it has none.
+                 * @example {
+                 *       "brand": 12
+                 *     }
+                 */
+                moreValues?: {
+                    [key: string]: number;
+                };
+            } | {
+                /**
+                 * Format: int32
+                 * @description How many items a page has at most.
+                 * @example 20
+                 */
+                perPage: number;
+                /**
+                 * @description Where to go on; null at the end.
+                 * @example mK3v0c5zq1hXbGdsWzEsMjAsMjBd
+                 */
+                nextCursor: string | null;
+                /**
+                 * @description Where to go back to; null at the start.
+                 * @example mK3v0c5zq1hXbGdsWzEsMjAsMjBd
+                 */
+                prevCursor: string | null;
+                /**
+                 * Format: int64
+                 * @description How many there are in all, exactly.
+                 * @example 1
+                 */
+                total?: number;
+                /**
+                 * @description How many products have each value, by facet: the most frequent first, then the smaller value.
+                 * @example {
+                 *       "attr.colour": [
+                 *         {
+                 *           "value": "red",
+                 *           "count": 12
+                 *         },
+                 *         {
+                 *           "value": "blue",
+                 *           "count": 5
+                 *         }
+                 *       ],
+                 *       "price": {
+                 *         "min": 4.5,
+                 *         "max": 89,
+                 *         "buckets": [
+                 *           {
+                 *             "from": 0,
+                 *             "to": 100,
+                 *             "count": 17
+                 *           }
+                 *         ]
+                 *       }
+                 *     }
+                 */
+                facets?: {
+                    [key: string]: components["schemas"]["ValuesFacet"] | components["schemas"]["PriceFacet"];
+                };
+                /**
+                 * @description How many values a facet has beyond the 100 that are shown; absent where it has none.
+                 * @example {
+                 *       "brand": 12
+                 *     }
+                 */
+                moreValues?: {
+                    [key: string]: number;
+                };
+            };
             /** @description Where to go from here, by relation. */
             _links: {
                 self: components["schemas"]["Link"];
@@ -6064,6 +8850,12 @@ export interface components {
              */
             status: "queued";
         };
+        /**
+         * @description The codes of status 416.
+         * @example RANGE_NOT_SATISFIABLE
+         * @enum {string}
+         */
+        RangeNotSatisfiableCode: "RANGE_NOT_SATISFIABLE";
         /**
          * @example {
          *       "status": "ready",
@@ -6102,6 +8894,12 @@ export interface components {
          *     }
          */
         ReplaceArticle: components["schemas"]["CreateArticle"];
+        /**
+         * @example {
+         *       "name": "example text"
+         *     }
+         */
+        ReplaceCategory: components["schemas"]["CreateCategory"];
         /**
          * @example {
          *       "name": "example text",
@@ -6160,6 +8958,14 @@ export interface components {
              */
             currentPassword?: string | null;
         };
+        /**
+         * @example {
+         *       "options": {
+         *         "Shade": "Linen"
+         *       }
+         *     }
+         */
+        ReplaceVariant: components["schemas"]["CreateVariant"];
         /**
          * @example {
          *       "id": 1,
@@ -6426,7 +9232,27 @@ export interface components {
          *       "title": "Walnut desk lamp",
          *       "snippet": "A dimmable <mark>lamp</mark> with a solid walnut foot.",
          *       "score": 1,
-         *       "url": "https://shop.example/v1/products/1"
+         *       "missing": [],
+         *       "url": "https://shop.example/v1/products/1",
+         *       "price": 1,
+         *       "currency": "EUR",
+         *       "image": {
+         *         "id": 1274218653,
+         *         "url": "https://images.example/lamp.jpg",
+         *         "alt": "The lamp, lit",
+         *         "width": null,
+         *         "height": null,
+         *         "colour": null,
+         *         "type": null
+         *       },
+         *       "sku": "example text",
+         *       "category": "Furniture > Tables",
+         *       "status": "active",
+         *       "rating": {
+         *         "average": 1,
+         *         "count": 1
+         *       },
+         *       "available": true
          *     }
          */
         SearchHit: {
@@ -6451,16 +9277,54 @@ export interface components {
              */
             snippet: string;
             /**
-             * @description 1 for the words in the title, less for words elsewhere, beginnings of words, and typos.
+             * @description How good the hit is: above 0.5 with all words, below with some; 0 for what comes after the two hundred best.
              * @example 1
              */
             score: number;
+            /**
+             * @description Words of the query that this hit does not have.
+             * @example []
+             */
+            missing: string[];
             /**
              * Format: uri
              * @description Its address.
              * @example https://shop.example/v1/products/1
              */
             url: string;
+            /** @description In major units of the currency; returned as sent. */
+            price?: number;
+            /**
+             * @description The currency of the amounts (ISO 4217).
+             * @example EUR
+             */
+            currency?: string | null;
+            /** @description The first image of a product. */
+            image?: components["schemas"]["Image"] | null;
+            /** @description Unique among products. */
+            sku?: string | null;
+            /**
+             * @description The path of its main category, made when it is new: names joined by ` > `.
+             * @example Furniture > Tables
+             */
+            category?: string | null;
+            /**
+             * @description The state it is in.
+             * @enum {string}
+             */
+            status?: "active" | "archived";
+            /** @description What its reviews say. Read-only. */
+            rating?: {
+                /** @description To two decimals; null without reviews. */
+                average: number | null;
+                /**
+                 * Format: int64
+                 * @description How many reviews it has.
+                 */
+                count: number;
+            };
+            /** @description Whether it can be bought now: active, and in stock or not tracked. Read-only. */
+            available?: boolean;
         };
         /**
          * @example {
@@ -6471,7 +9335,27 @@ export interface components {
          *           "title": "Walnut desk lamp",
          *           "snippet": "A dimmable <mark>lamp</mark> with a solid walnut foot.",
          *           "score": 1,
-         *           "url": "https://shop.example/v1/products/1"
+         *           "missing": [],
+         *           "url": "https://shop.example/v1/products/1",
+         *           "price": 1,
+         *           "currency": "EUR",
+         *           "image": {
+         *             "id": 1274218653,
+         *             "url": "https://images.example/lamp.jpg",
+         *             "alt": "The lamp, lit",
+         *             "width": null,
+         *             "height": null,
+         *             "colour": null,
+         *             "type": null
+         *           },
+         *           "sku": "example text",
+         *           "category": "Furniture > Tables",
+         *           "status": "active",
+         *           "rating": {
+         *             "average": 1,
+         *             "count": 1
+         *           },
+         *           "available": true
          *         }
          *       ],
          *       "meta": {
@@ -6483,7 +9367,13 @@ export interface components {
          *           "product": 1,
          *           "article": 0,
          *           "post": 0
-         *         }
+         *         },
+         *         "moreValues": {
+         *           "brand": 12
+         *         },
+         *         "relaxed": [
+         *           "woman"
+         *         ]
          *       },
          *       "links": {
          *         "first": "https://shop.example/v1/search?q=walnut%20lamp&page=1",
@@ -6521,7 +9411,7 @@ export interface components {
                  */
                 lastPage: number;
                 /**
-                 * @description Hits of each type the caller may read, whichever type was asked for.
+                 * @description Hits of each type the caller may read, whichever type was asked for; and the facets of products that were asked for.
                  * @example {
                  *       "product": 1,
                  *       "article": 0,
@@ -6554,7 +9444,25 @@ export interface components {
                      * @description How many of the results are users.
                      */
                     user?: number;
+                } & {
+                    [key: string]: components["schemas"]["ValuesFacet"] | components["schemas"]["PriceFacet"];
                 };
+                /**
+                 * @description How many values a facet has beyond the 100 that are shown; absent where it has none.
+                 * @example {
+                 *       "brand": 12
+                 *     }
+                 */
+                moreValues?: {
+                    [key: string]: number;
+                };
+                /**
+                 * @description Where nothing has all the words: those that the best hit does not have.
+                 * @example [
+                 *       "woman"
+                 *     ]
+                 */
+                relaxed?: string[];
             } | {
                 /**
                  * Format: int32
@@ -6579,7 +9487,7 @@ export interface components {
                  */
                 total?: number;
                 /**
-                 * @description Hits of each type the caller may read, whichever type was asked for.
+                 * @description Hits of each type the caller may read, whichever type was asked for; and the facets of products that were asked for.
                  * @example {
                  *       "product": 1,
                  *       "article": 0,
@@ -6612,16 +9520,182 @@ export interface components {
                      * @description How many of the results are users.
                      */
                     user?: number;
+                } & {
+                    [key: string]: components["schemas"]["ValuesFacet"] | components["schemas"]["PriceFacet"];
                 };
+                /**
+                 * @description How many values a facet has beyond the 100 that are shown; absent where it has none.
+                 * @example {
+                 *       "brand": 12
+                 *     }
+                 */
+                moreValues?: {
+                    [key: string]: number;
+                };
+                /**
+                 * @description Where nothing has all the words: those that the best hit does not have.
+                 * @example [
+                 *       "woman"
+                 *     ]
+                 */
+                relaxed?: string[];
             };
             links: components["schemas"]["ListLinks"];
+        };
+        /**
+         * @example {
+         *       "tracked": true
+         *     }
+         */
+        SentStock: {
+            /** @description Whether pieces are counted at all; true when it is left out. */
+            tracked?: boolean | null;
+            /**
+             * Format: int32
+             * @description Pieces there are; 0 when it is left out.
+             */
+            onHand?: number | null;
+            /**
+             * Format: int32
+             * @description Read-only: may be sent back.
+             */
+            reserved?: number | null;
+            /** @description Whether it is sold beyond what there is; false when left out. */
+            backorder?: boolean | null;
         };
         /**
          * @description The codes of status 503.
          * @example DATABASE_UNAVAILABLE
          * @enum {string}
          */
-        ServiceUnavailableCode: "DATABASE_UNAVAILABLE" | "DATABASE_READ_ONLY" | "DATABASE_MOVED" | "WEATHER_UNAVAILABLE" | "PAYMENT_UNAVAILABLE" | "SHUTTING_DOWN";
+        ServiceUnavailableCode: "DATABASE_UNAVAILABLE" | "DATABASE_READ_ONLY" | "DATABASE_MOVED" | "WEATHER_UNAVAILABLE" | "PAYMENT_UNAVAILABLE" | "MEDIA_UNAVAILABLE" | "SERVICE_BUSY" | "SHUTTING_DOWN";
+        /**
+         * @example {
+         *       "tracked": true,
+         *       "onHand": 1,
+         *       "reserved": 1,
+         *       "backorder": true
+         *     }
+         */
+        Stock: {
+            /** @description Whether pieces are counted at all. */
+            tracked: boolean;
+            /**
+             * Format: int32
+             * @description Pieces there are, with those reserved.
+             */
+            onHand: number;
+            /**
+             * Format: int32
+             * @description Of these, pieces that orders have reserved. Read-only.
+             */
+            reserved: number;
+            /** @description Whether it is sold beyond what there is. */
+            backorder: boolean;
+        };
+        /**
+         * @example {
+         *       "id": 1,
+         *       "productId": 1,
+         *       "variantId": 1,
+         *       "sku": "LAMP-0001",
+         *       "delta": 12,
+         *       "reason": "delivery 4711",
+         *       "onHand": 1,
+         *       "reserved": 1,
+         *       "actor": "user:1",
+         *       "createdAt": "2026-01-15T09:30:00.000Z"
+         *     }
+         */
+        StockAdjustment: {
+            /**
+             * Format: int32
+             * @description Its id, given by the service.
+             */
+            id: number;
+            /**
+             * Format: int32
+             * @description The product may be gone by now.
+             */
+            productId: number;
+            /**
+             * Format: int32
+             * @description The variant, where the product has variants.
+             */
+            variantId: number | null;
+            /**
+             * @description As it was then.
+             * @example LAMP-0001
+             */
+            sku: string | null;
+            /**
+             * Format: int32
+             * @description Pieces that have come, or, below 0, gone.
+             * @example 12
+             */
+            delta: number;
+            /**
+             * @description Why, for those who read the list.
+             * @example delivery 4711
+             */
+            reason: string;
+            /**
+             * Format: int32
+             * @description Pieces there were afterwards.
+             */
+            onHand: number;
+            /**
+             * Format: int32
+             * @description Of these, pieces that orders had reserved.
+             */
+            reserved: number;
+            /**
+             * @description Who did it: `user:<id>` or `key:<id>`.
+             * @example user:1
+             */
+            actor: string;
+            /**
+             * Format: date-time
+             * @description When it was made, in UTC.
+             */
+            createdAt: string;
+        };
+        /**
+         * @example {
+         *       "data": [
+         *         {
+         *           "id": 1,
+         *           "productId": 1,
+         *           "variantId": 1,
+         *           "sku": "LAMP-0001",
+         *           "delta": 12,
+         *           "reason": "delivery 4711",
+         *           "onHand": 1,
+         *           "reserved": 1,
+         *           "actor": "user:1",
+         *           "createdAt": "2026-01-15T09:30:00.000Z"
+         *         }
+         *       ],
+         *       "meta": {
+         *         "currentPage": 1,
+         *         "perPage": 20,
+         *         "total": 1,
+         *         "lastPage": 1
+         *       },
+         *       "links": {
+         *         "first": "https://shop.example/v1/stock/adjustments?page=1",
+         *         "last": "https://shop.example/v1/stock/adjustments?page=1",
+         *         "prev": null,
+         *         "next": null
+         *       }
+         *     }
+         */
+        StockAdjustmentList: {
+            /** @description The items of this page, or the resource itself. */
+            data: components["schemas"]["StockAdjustment"][];
+            meta: components["schemas"]["ListMeta"];
+            links: components["schemas"]["ListLinks"];
+        };
         /**
          * @example {
          *       "id": "evt_3PqXyz",
@@ -6645,6 +9719,283 @@ export interface components {
              * @constant
              */
             received: true;
+        };
+        /**
+         * @example {
+         *       "words": [
+         *         "walnut lamp"
+         *       ],
+         *       "categories": [
+         *         {
+         *           "id": 1,
+         *           "name": "Lamps",
+         *           "path": "Lighting > Lamps",
+         *           "url": "https://shop.example/v1/categories/1"
+         *         }
+         *       ],
+         *       "products": [
+         *         {
+         *           "type": "product",
+         *           "id": 1,
+         *           "title": "Walnut desk lamp",
+         *           "snippet": "A dimmable <mark>lamp</mark> with a solid walnut foot.",
+         *           "score": 1,
+         *           "missing": [],
+         *           "url": "https://shop.example/v1/products/1",
+         *           "price": 1,
+         *           "currency": "EUR",
+         *           "image": {
+         *             "id": 1274218653,
+         *             "url": "https://images.example/lamp.jpg",
+         *             "alt": "The lamp, lit",
+         *             "width": null,
+         *             "height": null,
+         *             "colour": null,
+         *             "type": null
+         *           },
+         *           "sku": "example text",
+         *           "category": "Furniture > Tables",
+         *           "status": "active",
+         *           "rating": {
+         *             "average": 1,
+         *             "count": 1
+         *           },
+         *           "available": true
+         *         }
+         *       ]
+         *     }
+         */
+        Suggestions: {
+            /**
+             * @description What may be meant: the query with its last word completed, the most frequent first.
+             * @example [
+             *       "walnut lamp"
+             *     ]
+             */
+            words: string[];
+            /** @description Categories whose names have these words. */
+            categories: {
+                /**
+                 * Format: int32
+                 * @description Its id, given by the service.
+                 */
+                id: number;
+                /**
+                 * @description Its own name.
+                 * @example Lamps
+                 */
+                name: string;
+                /**
+                 * @description The names down to it.
+                 * @example Lighting > Lamps
+                 */
+                path: string;
+                /**
+                 * Format: uri
+                 * @description Its address.
+                 * @example https://shop.example/v1/categories/1
+                 */
+                url: string;
+            }[];
+            /** @description The best products, as hits of a search. */
+            products: components["schemas"]["SearchHit"][];
+        };
+        /**
+         * @example {
+         *       "id": 1,
+         *       "words": [
+         *         "sofa",
+         *         "couch",
+         *         "settee"
+         *       ],
+         *       "createdAt": "2026-01-15T09:30:00.000Z",
+         *       "updatedAt": "2026-01-15T09:30:00.000Z"
+         *     }
+         */
+        Synonym: {
+            /**
+             * Format: int32
+             * @description Its id, given by the service.
+             */
+            id: number;
+            /**
+             * @description Words, or a few words together: a search for any of them finds all of them.
+             * @example [
+             *       "sofa",
+             *       "couch",
+             *       "settee"
+             *     ]
+             */
+            words: string[];
+            /**
+             * Format: date-time
+             * @description When it was made, in UTC.
+             */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @description When it was last changed, in UTC.
+             */
+            updatedAt: string;
+        };
+        /**
+         * @example {
+         *       "id": 1,
+         *       "words": [
+         *         "sofa",
+         *         "couch",
+         *         "settee"
+         *       ],
+         *       "createdAt": "2026-01-15T09:30:00.000Z",
+         *       "updatedAt": "2026-01-15T09:30:00.000Z",
+         *       "_links": {
+         *         "self": {
+         *           "href": "https://shop.example/v1/search/synonyms/1"
+         *         },
+         *         "edit": {
+         *           "href": "https://shop.example/v1/search/synonyms/1",
+         *           "method": "PATCH"
+         *         },
+         *         "delete": {
+         *           "href": "https://shop.example/v1/search/synonyms/1",
+         *           "method": "DELETE"
+         *         }
+         *       },
+         *       "_embedded": {}
+         *     }
+         */
+        SynonymHal: {
+            /**
+             * Format: int32
+             * @description Its id, given by the service.
+             */
+            id: number;
+            /**
+             * @description Words, or a few words together: a search for any of them finds all of them.
+             * @example [
+             *       "sofa",
+             *       "couch",
+             *       "settee"
+             *     ]
+             */
+            words: string[];
+            /**
+             * Format: date-time
+             * @description When it was made, in UTC.
+             */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @description When it was last changed, in UTC.
+             */
+            updatedAt: string;
+            /** @description Where to go from here, by relation. */
+            _links: {
+                self: components["schemas"]["Link"];
+                edit: components["schemas"]["Link"];
+                delete: components["schemas"]["Link"];
+            };
+            /** @description What belongs to it, by relation (HAL). */
+            _embedded: Record<string, never>;
+        };
+        /**
+         * @example {
+         *       "data": [
+         *         {
+         *           "id": 1,
+         *           "words": [
+         *             "sofa",
+         *             "couch",
+         *             "settee"
+         *           ],
+         *           "createdAt": "2026-01-15T09:30:00.000Z",
+         *           "updatedAt": "2026-01-15T09:30:00.000Z"
+         *         }
+         *       ],
+         *       "meta": {
+         *         "currentPage": 1,
+         *         "perPage": 20,
+         *         "total": 1,
+         *         "lastPage": 1
+         *       },
+         *       "links": {
+         *         "first": "https://shop.example/v1/search/synonyms?page=1",
+         *         "last": "https://shop.example/v1/search/synonyms?page=1",
+         *         "prev": null,
+         *         "next": null
+         *       }
+         *     }
+         */
+        SynonymList: {
+            /** @description The items of this page, or the resource itself. */
+            data: components["schemas"]["Synonym"][];
+            meta: components["schemas"]["ListMeta"];
+            links: components["schemas"]["ListLinks"];
+        };
+        /**
+         * @example {
+         *       "meta": {
+         *         "currentPage": 1,
+         *         "perPage": 20,
+         *         "total": 1,
+         *         "lastPage": 1
+         *       },
+         *       "_links": {
+         *         "self": {
+         *           "href": "https://shop.example/v1/search/synonyms"
+         *         },
+         *         "first": {
+         *           "href": "https://shop.example/v1/search/synonyms?page=1"
+         *         },
+         *         "last": {
+         *           "href": "https://shop.example/v1/search/synonyms?page=1"
+         *         }
+         *       },
+         *       "_embedded": {
+         *         "synonyms": [
+         *           {
+         *             "id": 1,
+         *             "words": [
+         *               "sofa",
+         *               "couch",
+         *               "settee"
+         *             ],
+         *             "createdAt": "2026-01-15T09:30:00.000Z",
+         *             "updatedAt": "2026-01-15T09:30:00.000Z",
+         *             "_links": {
+         *               "self": {
+         *                 "href": "https://shop.example/v1/search/synonyms/1"
+         *               },
+         *               "edit": {
+         *                 "href": "https://shop.example/v1/search/synonyms/1",
+         *                 "method": "PATCH"
+         *               },
+         *               "delete": {
+         *                 "href": "https://shop.example/v1/search/synonyms/1",
+         *                 "method": "DELETE"
+         *               }
+         *             },
+         *             "_embedded": {}
+         *           }
+         *         ]
+         *       }
+         *     }
+         */
+        SynonymListHal: {
+            meta: components["schemas"]["ListMeta"];
+            /** @description Where to go from here, by relation. */
+            _links: {
+                self: components["schemas"]["Link"];
+                first: components["schemas"]["Link"];
+                last?: components["schemas"]["Link"];
+                prev?: components["schemas"]["Link"];
+                next?: components["schemas"]["Link"];
+            };
+            /** @description What belongs to it, by relation (HAL). */
+            _embedded: {
+                /** @description The synonyms of this page. */
+                synonyms: components["schemas"]["SynonymHal"][];
+            };
         };
         /**
          * @example {
@@ -6772,13 +10123,13 @@ export interface components {
          * @example PATCH_RESULT_INVALID
          * @enum {string}
          */
-        UnprocessableEntityCode: "PATCH_RESULT_INVALID" | "PRODUCT_UNAVAILABLE" | "MIXED_CURRENCIES" | "ORDER_TOO_LARGE" | "PAYMENT_NOT_POSSIBLE" | "PAYMENT_MISMATCH" | "IDEMPOTENCY_KEY_REUSED";
+        UnprocessableEntityCode: "PATCH_RESULT_INVALID" | "INVALID_IMAGE" | "PRODUCT_UNAVAILABLE" | "MIXED_CURRENCIES" | "ORDER_TOO_LARGE" | "ADJUSTMENT_REFUSED" | "PAYMENT_NOT_POSSIBLE" | "PAYMENT_MISMATCH" | "IDEMPOTENCY_KEY_REUSED";
         /**
          * @description The codes of status 415.
          * @example UNSUPPORTED_MEDIA_TYPE
          * @enum {string}
          */
-        UnsupportedMediaTypeCode: "UNSUPPORTED_MEDIA_TYPE";
+        UnsupportedMediaTypeCode: "UNSUPPORTED_MEDIA_TYPE" | "UNSUPPORTED_IMAGE";
         /**
          * @example {
          *       "id": 1,
@@ -6820,7 +10171,7 @@ export interface components {
             version: number;
             /**
              * Format: email
-             * @description The address that the user has asked for; it counts once it is confirmed.
+             * @description The address that the user has requested; it counts once it is confirmed.
              * @example ada@new.example
              */
             pendingEmail: string | null;
@@ -6908,7 +10259,7 @@ export interface components {
             version: number;
             /**
              * Format: email
-             * @description The address that the user has asked for; it counts once it is confirmed.
+             * @description The address that the user has requested; it counts once it is confirmed.
              * @example ada@new.example
              */
             pendingEmail: string | null;
@@ -7056,6 +10407,382 @@ export interface components {
             };
         };
         /**
+         * @example [
+         *       {
+         *         "value": "red",
+         *         "count": 1
+         *       }
+         *     ]
+         */
+        ValuesFacet: {
+            /**
+             * @description The value; of categories the path, whose products are also those below it.
+             * @example red
+             */
+            value: string | number | boolean;
+            /**
+             * Format: int64
+             * @description How many products have it.
+             */
+            count: number;
+        }[];
+        /**
+         * @example {
+         *       "id": 1,
+         *       "productId": 1,
+         *       "sku": "LAMP-0001-LINEN",
+         *       "gtin": "4006381333931",
+         *       "options": {
+         *         "Shade": "Linen"
+         *       },
+         *       "price": null,
+         *       "compareAtPrice": null,
+         *       "weight": {
+         *         "value": 1.1,
+         *         "unit": "kg"
+         *       },
+         *       "stock": {
+         *         "tracked": true,
+         *         "onHand": 12,
+         *         "reserved": 0,
+         *         "backorder": false
+         *       },
+         *       "imageId": null,
+         *       "position": 1,
+         *       "available": true,
+         *       "createdAt": "2026-01-15T09:30:00.000Z",
+         *       "updatedAt": "2026-01-15T09:30:00.000Z"
+         *     }
+         */
+        Variant: {
+            /**
+             * Format: int32
+             * @description Its id, given by the service.
+             */
+            id: number;
+            /**
+             * Format: int32
+             * @description The product it is a variant of.
+             */
+            productId: number;
+            /** @description Unique among products and variants. */
+            sku: string | null;
+            /**
+             * @description GTIN (EAN, UPC): 8, 12, 13 or 14 digits; the check digit is verified. Kept as sent.
+             * @example 4006381333931
+             */
+            gtin: string | null;
+            /**
+             * @description A value for each option of the product.
+             * @example {
+             *       "Shade": "Linen"
+             *     }
+             */
+            options: {
+                [key: string]: string;
+            };
+            /** @description In the currency of the product; null where the product’s own holds. */
+            price: number | null;
+            /** @description What it has cost before, to be shown beside its price. */
+            compareAtPrice: number | null;
+            /** @description A value above 0 and its unit. */
+            weight: {
+                /**
+                 * @description As heavy as the unit says.
+                 * @example 1.2
+                 */
+                value: number;
+                /**
+                 * @description What the value counts.
+                 * @enum {string}
+                 */
+                unit: "g" | "kg" | "oz" | "lb";
+            } | null;
+            /** @description How many pieces there are; null where nothing is counted. */
+            stock: components["schemas"]["Stock"] | null;
+            /**
+             * Format: int32
+             * @description An image of the product.
+             */
+            imageId: number | null;
+            /**
+             * Format: int32
+             * @description Its place among the variants of the product.
+             * @example 1
+             */
+            position: number;
+            /** @description Whether it is in stock, or not tracked, or on backorder. Read-only. */
+            available: boolean;
+            /**
+             * Format: date-time
+             * @description When it was made, in UTC.
+             */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @description When it was last changed, in UTC.
+             */
+            updatedAt: string;
+        };
+        /**
+         * @example {
+         *       "id": 1,
+         *       "productId": 1,
+         *       "sku": "example text",
+         *       "gtin": "4006381333931",
+         *       "options": {
+         *         "Shade": "Linen"
+         *       },
+         *       "price": 1,
+         *       "compareAtPrice": 1,
+         *       "weight": {
+         *         "value": 1.2,
+         *         "unit": "g"
+         *       },
+         *       "stock": {
+         *         "tracked": true,
+         *         "onHand": 1,
+         *         "reserved": 1,
+         *         "backorder": true
+         *       },
+         *       "imageId": 1,
+         *       "position": 1,
+         *       "available": true,
+         *       "createdAt": "2026-01-15T09:30:00.000Z",
+         *       "updatedAt": "2026-01-15T09:30:00.000Z",
+         *       "_links": {
+         *         "self": {
+         *           "href": "https://shop.example/v1/products/1/variants/1"
+         *         },
+         *         "product": {
+         *           "href": "https://shop.example/v1/products/1"
+         *         },
+         *         "edit": {
+         *           "href": "https://shop.example/v1/products/1/variants/1",
+         *           "method": "PATCH"
+         *         },
+         *         "delete": {
+         *           "href": "https://shop.example/v1/products/1/variants/1",
+         *           "method": "DELETE"
+         *         }
+         *       },
+         *       "_embedded": {}
+         *     }
+         */
+        VariantHal: {
+            /**
+             * Format: int32
+             * @description Its id, given by the service.
+             */
+            id: number;
+            /**
+             * Format: int32
+             * @description The product it is a variant of.
+             */
+            productId: number;
+            /** @description Unique among products and variants. */
+            sku: string | null;
+            /**
+             * @description GTIN (EAN, UPC): 8, 12, 13 or 14 digits; the check digit is verified. Kept as sent.
+             * @example 4006381333931
+             */
+            gtin: string | null;
+            /**
+             * @description A value for each option of the product.
+             * @example {
+             *       "Shade": "Linen"
+             *     }
+             */
+            options: {
+                [key: string]: string;
+            };
+            /** @description In the currency of the product; null where the product’s own holds. */
+            price: number | null;
+            /** @description What it has cost before, to be shown beside its price. */
+            compareAtPrice: number | null;
+            /** @description A value above 0 and its unit. */
+            weight: {
+                /**
+                 * @description As heavy as the unit says.
+                 * @example 1.2
+                 */
+                value: number;
+                /**
+                 * @description What the value counts.
+                 * @enum {string}
+                 */
+                unit: "g" | "kg" | "oz" | "lb";
+            } | null;
+            /** @description How many pieces there are; null where nothing is counted. */
+            stock: components["schemas"]["Stock"] | null;
+            /**
+             * Format: int32
+             * @description An image of the product.
+             */
+            imageId: number | null;
+            /**
+             * Format: int32
+             * @description Its place among the variants of the product.
+             * @example 1
+             */
+            position: number;
+            /** @description Whether it is in stock, or not tracked, or on backorder. Read-only. */
+            available: boolean;
+            /**
+             * Format: date-time
+             * @description When it was made, in UTC.
+             */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @description When it was last changed, in UTC.
+             */
+            updatedAt: string;
+            /** @description Where to go from here, by relation. */
+            _links: {
+                self: components["schemas"]["Link"];
+                product: components["schemas"]["Link"];
+                edit?: components["schemas"]["Link"];
+                delete?: components["schemas"]["Link"];
+            };
+            /** @description What belongs to it, by relation (HAL). */
+            _embedded: Record<string, never>;
+        };
+        /**
+         * @example {
+         *       "data": [
+         *         {
+         *           "id": 1,
+         *           "productId": 1,
+         *           "sku": "LAMP-0001-LINEN",
+         *           "gtin": "4006381333931",
+         *           "options": {
+         *             "Shade": "Linen"
+         *           },
+         *           "price": null,
+         *           "compareAtPrice": null,
+         *           "weight": {
+         *             "value": 1.1,
+         *             "unit": "kg"
+         *           },
+         *           "stock": {
+         *             "tracked": true,
+         *             "onHand": 12,
+         *             "reserved": 0,
+         *             "backorder": false
+         *           },
+         *           "imageId": null,
+         *           "position": 1,
+         *           "available": true,
+         *           "createdAt": "2026-01-15T09:30:00.000Z",
+         *           "updatedAt": "2026-01-15T09:30:00.000Z"
+         *         }
+         *       ],
+         *       "meta": {
+         *         "currentPage": 1,
+         *         "perPage": 20,
+         *         "total": 1,
+         *         "lastPage": 1
+         *       },
+         *       "links": {
+         *         "first": "https://shop.example/v1/products/1/variants?page=1",
+         *         "last": "https://shop.example/v1/products/1/variants?page=1",
+         *         "prev": null,
+         *         "next": null
+         *       }
+         *     }
+         */
+        VariantList: {
+            /** @description The items of this page, or the resource itself. */
+            data: components["schemas"]["Variant"][];
+            meta: components["schemas"]["ListMeta"];
+            links: components["schemas"]["ListLinks"];
+        };
+        /**
+         * @example {
+         *       "meta": {
+         *         "currentPage": 1,
+         *         "perPage": 20,
+         *         "total": 1,
+         *         "lastPage": 1
+         *       },
+         *       "_links": {
+         *         "self": {
+         *           "href": "https://shop.example/v1/products/1/variants"
+         *         },
+         *         "first": {
+         *           "href": "https://shop.example/v1/products/1/variants?page=1"
+         *         },
+         *         "last": {
+         *           "href": "https://shop.example/v1/products/1/variants?page=1"
+         *         }
+         *       },
+         *       "_embedded": {
+         *         "variants": [
+         *           {
+         *             "id": 1,
+         *             "productId": 1,
+         *             "sku": "example text",
+         *             "gtin": "4006381333931",
+         *             "options": {
+         *               "Shade": "Linen"
+         *             },
+         *             "price": 1,
+         *             "compareAtPrice": 1,
+         *             "weight": {
+         *               "value": 1.2,
+         *               "unit": "g"
+         *             },
+         *             "stock": {
+         *               "tracked": true,
+         *               "onHand": 1,
+         *               "reserved": 1,
+         *               "backorder": true
+         *             },
+         *             "imageId": 1,
+         *             "position": 1,
+         *             "available": true,
+         *             "createdAt": "2026-01-15T09:30:00.000Z",
+         *             "updatedAt": "2026-01-15T09:30:00.000Z",
+         *             "_links": {
+         *               "self": {
+         *                 "href": "https://shop.example/v1/products/1/variants/1"
+         *               },
+         *               "product": {
+         *                 "href": "https://shop.example/v1/products/1"
+         *               },
+         *               "edit": {
+         *                 "href": "https://shop.example/v1/products/1/variants/1",
+         *                 "method": "PATCH"
+         *               },
+         *               "delete": {
+         *                 "href": "https://shop.example/v1/products/1/variants/1",
+         *                 "method": "DELETE"
+         *               }
+         *             },
+         *             "_embedded": {}
+         *           }
+         *         ]
+         *       }
+         *     }
+         */
+        VariantListHal: {
+            meta: components["schemas"]["ListMeta"];
+            /** @description Where to go from here, by relation. */
+            _links: {
+                self: components["schemas"]["Link"];
+                first: components["schemas"]["Link"];
+                last?: components["schemas"]["Link"];
+                prev?: components["schemas"]["Link"];
+                next?: components["schemas"]["Link"];
+            };
+            /** @description What belongs to it, by relation (HAL). */
+            _embedded: {
+                /** @description The variants of this page, or where they are. */
+                variants: components["schemas"]["VariantHal"][];
+            };
+        };
+        /**
          * @example {
          *       "token": "mK3v0c5zq1hXbGdsWzEsMjAsMjBdmK3v0c5zq1hXbGd"
          *     }
@@ -7126,6 +10853,56 @@ export interface components {
         };
         /**
          * @example {
+         *       "key": "watt",
+         *       "type": "text"
+         *     }
+         */
+        WriteAttribute: {
+            /**
+             * @description The member of products’ `attributes` that it is about; unique.
+             * @example watt
+             */
+            key: string;
+            /**
+             * @description What people call it.
+             * @example Power
+             */
+            label?: string | null;
+            /**
+             * @description What values it takes.
+             * @enum {string}
+             */
+            type: "text" | "number" | "boolean" | "date" | "choice";
+            /**
+             * @description What numbers are measured in.
+             * @example W
+             */
+            unit?: string | null;
+            /**
+             * @description The values that the type `choice` takes, in the order they are offered; empty for other types.
+             * @example [
+             *       "red",
+             *       "green",
+             *       "blue"
+             *     ]
+             */
+            choices?: string[] | null;
+            /** @description Whether lists are filtered by it (`?attr.colour=red`). */
+            filterable?: boolean | null;
+            /** @description Whether it is a facet of lists (`?facets=attr.colour`). */
+            facet?: boolean | null;
+            /** @description Whether every product must have it. */
+            required?: boolean | null;
+            /**
+             * @description Paths of categories whose products must have it, as those of all categories below.
+             * @example [
+             *       "bulbs"
+             *     ]
+             */
+            requiredIn?: string[] | null;
+        };
+        /**
+         * @example {
          *       "body": "See you there."
          *     }
          */
@@ -7153,6 +10930,26 @@ export interface components {
              * @example From noon to five, with coffee.
              */
             body: string;
+        };
+        /**
+         * @example {
+         *       "words": [
+         *         "sofa",
+         *         "couch",
+         *         "settee"
+         *       ]
+         *     }
+         */
+        WriteSynonym: {
+            /**
+             * @description Words, or a few words together: a search for any of them finds all of them.
+             * @example [
+             *       "sofa",
+             *       "couch",
+             *       "settee"
+             *     ]
+             */
+            words: string[];
         };
     };
     responses: {
@@ -7560,13 +11357,19 @@ export interface components {
          *
          *     `LAST_ADMINISTRATOR`: This is the last administrator and stays one; make somebody else one first.
          *
+         *     `OUT_OF_STOCK`: There is not enough in stock; details names each line. Nothing was ordered.
+         *
          *     `PATCH_TEST_FAILED`: A test operation of the patch did not match; nothing was changed.
          *
          *     `PATCH_PATH_NOT_FOUND`: A path of the patch does not exist; nothing was changed.
          *
          *     `IDEMPOTENCY_KEY_IN_USE`: A request with this Idempotency-Key is still running; retry later.
          *
+         *     `OPTION_IN_USE`: Variants have this option or value; change or delete them first.
+         *
          *     `LIMIT_REACHED`: There are as many of these as one user may have.
+         *
+         *     `CATEGORY_NOT_EMPTY`: The category has products or other categories below it; move them first. Nothing was deleted.
          */
         Conflict: {
             headers: {
@@ -7626,7 +11429,11 @@ export interface components {
                 };
             };
         };
-        /** @description `PAYLOAD_TOO_LARGE`: The body is larger than this service accepts. */
+        /**
+         * @description `PAYLOAD_TOO_LARGE`: The body is larger than this service accepts.
+         *
+         *     `IMAGE_TOO_LARGE`: The image has more pixels than this service accepts.
+         */
         PayloadTooLarge: {
             headers: {
                 "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -7655,7 +11462,11 @@ export interface components {
                 };
             };
         };
-        /** @description `UNSUPPORTED_MEDIA_TYPE`: This operation does not take a body of this media type. */
+        /**
+         * @description `UNSUPPORTED_MEDIA_TYPE`: This operation does not take a body of this media type.
+         *
+         *     `UNSUPPORTED_IMAGE`: The file is none of the images that this service takes.
+         */
         UnsupportedMediaType: {
             headers: {
                 "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -7687,14 +11498,47 @@ export interface components {
                 };
             };
         };
+        /** @description `RANGE_NOT_SATISFIABLE`: The range begins after the end of what there is. */
+        RangeNotSatisfiable: {
+            headers: {
+                "X-Request-ID": components["headers"]["X-Request-ID"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                "Cache-Control": components["headers"]["Cache-Control"];
+                Vary: components["headers"]["Vary"];
+                "Preference-Applied": components["headers"]["Preference-Applied"];
+                "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                Deprecation: components["headers"]["Deprecation"];
+                Sunset: components["headers"]["Sunset"];
+                Link: components["headers"]["Link"];
+                "Content-Encoding": components["headers"]["Content-Encoding"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"] & {
+                    error?: components["schemas"]["RangeNotSatisfiableCode"];
+                };
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    error?: components["schemas"]["RangeNotSatisfiableCode"];
+                };
+            };
+        };
         /**
          * @description `PATCH_RESULT_INVALID`: The patched resource would not be valid; nothing was changed.
          *
-         *     `PRODUCT_UNAVAILABLE`: Some products do not exist or are archived; details names them. Nothing was ordered.
+         *     `INVALID_IMAGE`: The file is a broken image, or not what it claims to be.
+         *
+         *     `PRODUCT_UNAVAILABLE`: Some products or variants do not exist or cannot be ordered; details names each line. Nothing was ordered.
          *
          *     `MIXED_CURRENCIES`: The products have different currencies; order those of each currency separately.
          *
          *     `ORDER_TOO_LARGE`: The total is larger than can be counted exactly; order fewer.
+         *
+         *     `ADJUSTMENT_REFUSED`: Some lines cannot be applied; details names each. Nothing was changed.
          *
          *     `PAYMENT_NOT_POSSIBLE`: The payment provider does not take this amount in this currency; nothing was charged.
          *
@@ -7804,6 +11648,10 @@ export interface components {
          *
          *     `PAYMENT_UNAVAILABLE`: The payment provider cannot be reached; nothing was charged. Retry after the time in Retry-After.
          *
+         *     `MEDIA_UNAVAILABLE`: The store of the images cannot be reached; retry after the time in Retry-After.
+         *
+         *     `SERVICE_BUSY`: The service has too much of this kind of work; retry after the time in Retry-After.
+         *
          *     `SHUTTING_DOWN`: The service is stopping; retry on another instance.
          */
         ServiceUnavailable: {
@@ -7900,10 +11748,33 @@ export interface components {
         QueryCursor: string;
         /** @description With cursor paging: also give the exact total. */
         QueryCount: "exact";
+        /** @description Only products with this GTIN; leading zeros do not count. */
+        QueryGtin: string;
+        /** @description Only what can be bought now, or only the rest. */
+        QueryAvailable: "true" | "false";
         /** @description Only orders of this status. */
         QueryStatus: "PENDING" | "PAID" | "CANCELLED";
         /** @description What to sort by; ties are broken by id. Default: id. */
         QuerySort: "id" | "createdAt" | "created_at" | "total";
+        /** @description Only products of the category with this path, and of all below it. May be repeated: those of any of them. */
+        QueryCategory: string | string[];
+        /** @description Only products of this brand. */
+        QueryBrand: string;
+        /** @description Only products that have exactly this tag among theirs. */
+        QueryTag: string;
+        /** @description Only products that cost this much or more. */
+        QueryMinPrice: number;
+        /** @description Only products that cost this much or less. */
+        QueryMaxPrice: number;
+        /**
+         * @description Filters by attributes, one parameter for each: `attr.colour=red`. Given several times, any of the values will do; several attributes must all be met. `gt:`, `gte:`, `lt:` and `lte:` before a number or date compare, all of them together: `attr.watt=gte:10&attr.watt=lt:20`. `eq:` compares what contains such a word itself.
+         * @example {}
+         */
+        QueryAttributes: {
+            [key: string]: string | string[];
+        };
+        /** @description Facets to count, with commas between them, 20 at most: brand, category, tag, status, price, and attributes as `attr.colour`. `meta.facets` has how many products there are of each value, each facet counted without its own filter. */
+        QueryFacets: string;
     };
     requestBodies: never;
     headers: {
@@ -9613,16 +13484,31 @@ export interface operations {
             query?: {
                 /** @description Only products of this status. */
                 status?: "active" | "archived";
-                /** @description Only products of this category. */
-                category?: string;
-                /** @description Only the product with exactly this sku. */
+                /** @description Only products of the category with this path, and of all below it. May be repeated: those of any of them. */
+                category?: components["parameters"]["QueryCategory"];
+                /** @description Only the product that has exactly this sku, or of which a variant has it. */
                 sku?: string;
                 /** @description Only products that have exactly this tag among theirs. */
-                tag?: string;
+                tag?: components["parameters"]["QueryTag"];
+                /** @description Only products of this brand. */
+                brand?: components["parameters"]["QueryBrand"];
+                /** @description Only products with this GTIN; leading zeros do not count. */
+                gtin?: components["parameters"]["QueryGtin"];
+                /** @description Only the product that another system calls so. */
+                externalId?: string;
+                /** @description Only what can be bought now, or only the rest. */
+                available?: components["parameters"]["QueryAvailable"];
                 /** @description Only products that cost this much or more. */
-                minPrice?: number;
+                minPrice?: components["parameters"]["QueryMinPrice"];
                 /** @description Only products that cost this much or less. */
-                maxPrice?: number;
+                maxPrice?: components["parameters"]["QueryMaxPrice"];
+                /**
+                 * @description Filters by attributes, one parameter for each: `attr.colour=red`. Given several times, any of the values will do; several attributes must all be met. `gt:`, `gte:`, `lt:` and `lte:` before a number or date compare, all of them together: `attr.watt=gte:10&attr.watt=lt:20`. `eq:` compares what contains such a word itself.
+                 * @example {}
+                 */
+                attributes?: components["parameters"]["QueryAttributes"];
+                /** @description Facets to count, with commas between them, 20 at most: brand, category, tag, status, price, and attributes as `attr.colour`. `meta.facets` has how many products there are of each value, each facet counted without its own filter. */
+                facets?: components["parameters"]["QueryFacets"];
                 /** @description What to sort by; ties are broken by id. Default: id. */
                 sort?: "id" | "price" | "name" | "created_at" | "createdAt";
                 /** @description Direction of the sort; default asc. */
@@ -9722,11 +13608,53 @@ export interface operations {
                  *       "status": "active",
                  *       "description": "A dimmable lamp with a solid walnut foot.",
                  *       "sku": "LAMP-0001",
-                 *       "category": "lighting",
+                 *       "category": "lighting > desk lamps",
                  *       "tags": [
                  *         "desk",
                  *         "wood"
-                 *       ]
+                 *       ],
+                 *       "brand": "Nordlicht",
+                 *       "gtin": "4006381333931",
+                 *       "mpn": "NL-2041-W",
+                 *       "externalId": "erp-48151",
+                 *       "compareAtPrice": 99,
+                 *       "weight": {
+                 *         "value": 1.2,
+                 *         "unit": "kg"
+                 *       },
+                 *       "categories": [
+                 *         "office"
+                 *       ],
+                 *       "attributes": {
+                 *         "colour": "walnut",
+                 *         "watt": 12.5,
+                 *         "dimmable": true,
+                 *         "materials": [
+                 *           "walnut",
+                 *           "steel"
+                 *         ]
+                 *       },
+                 *       "options": [
+                 *         {
+                 *           "name": "Shade",
+                 *           "values": [
+                 *             "Linen",
+                 *             "Glass",
+                 *             "Paper"
+                 *           ]
+                 *         }
+                 *       ],
+                 *       "images": [
+                 *         {
+                 *           "url": "https://images.example/lamp.jpg",
+                 *           "alt": "The lamp, lit"
+                 *         }
+                 *       ],
+                 *       "stock": {
+                 *         "tracked": true,
+                 *         "onHand": 40,
+                 *         "backorder": false
+                 *       }
                  *     }
                  */
                 "application/json": components["schemas"]["CreateProduct"];
@@ -9959,11 +13887,53 @@ export interface operations {
                  *       "status": "active",
                  *       "description": "A dimmable lamp with a solid walnut foot.",
                  *       "sku": "LAMP-0001",
-                 *       "category": "lighting",
+                 *       "category": "lighting > desk lamps",
                  *       "tags": [
                  *         "desk",
                  *         "wood"
-                 *       ]
+                 *       ],
+                 *       "brand": "Nordlicht",
+                 *       "gtin": "4006381333931",
+                 *       "mpn": "NL-2041-W",
+                 *       "externalId": "erp-48151",
+                 *       "compareAtPrice": 99,
+                 *       "weight": {
+                 *         "value": 1.2,
+                 *         "unit": "kg"
+                 *       },
+                 *       "categories": [
+                 *         "office"
+                 *       ],
+                 *       "attributes": {
+                 *         "colour": "walnut",
+                 *         "watt": 12.5,
+                 *         "dimmable": true,
+                 *         "materials": [
+                 *           "walnut",
+                 *           "steel"
+                 *         ]
+                 *       },
+                 *       "options": [
+                 *         {
+                 *           "name": "Shade",
+                 *           "values": [
+                 *             "Linen",
+                 *             "Glass",
+                 *             "Paper"
+                 *           ]
+                 *         }
+                 *       ],
+                 *       "images": [
+                 *         {
+                 *           "url": "https://images.example/lamp.jpg",
+                 *           "alt": "The lamp, lit"
+                 *         }
+                 *       ],
+                 *       "stock": {
+                 *         "tracked": true,
+                 *         "onHand": 40,
+                 *         "backorder": false
+                 *       }
                  *     }
                  */
                 "application/json": components["schemas"]["ReplaceProduct"];
@@ -10150,6 +14120,2124 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Product"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            405: components["responses"]["MethodNotAllowed"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+            507: components["responses"]["InsufficientStorage"];
+        };
+    };
+    listVariants: {
+        parameters: {
+            query?: {
+                /** @description Only the variant with exactly this sku. */
+                sku?: string;
+                /** @description Only products with this GTIN; leading zeros do not count. */
+                gtin?: components["parameters"]["QueryGtin"];
+                /** @description Only what can be bought now, or only the rest. */
+                available?: components["parameters"]["QueryAvailable"];
+                /** @description What to sort by; ties are broken by id. Default: id. */
+                sort?: "id" | "position" | "createdAt";
+                /** @description Direction of the sort; default asc. */
+                order?: components["parameters"]["QueryOrder"];
+                /** @description Page number, from 1. Not together with cursor or limit. */
+                page?: components["parameters"]["QueryPage"];
+                /** @description Items per page. */
+                perPage?: components["parameters"]["QueryPerPage"];
+                /** @description Items per cursor page; default 20. Starts cursor paging. */
+                limit?: components["parameters"]["QueryLimit"];
+                /** @description Where to go on: nextCursor or prevCursor of another page of the same list. */
+                cursor?: components["parameters"]["QueryCursor"];
+                /** @description With cursor paging: also give the exact total. */
+                count?: components["parameters"]["QueryCount"];
+            };
+            header?: {
+                /**
+                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @example checkout-4711
+                 */
+                "X-Request-ID"?: components["parameters"]["XRequestId"];
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                Prefer?: components["parameters"]["Prefer"];
+                /** @description Entity tags the client has: when one is current the response is 304 and costs no quota. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+                /** @description When nothing has changed since, the response is 304. If-None-Match takes precedence. */
+                "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
+            };
+            path: {
+                /**
+                 * @description The id of the resource.
+                 * @example 1
+                 */
+                id: components["parameters"]["PathId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page of variants. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    Vary: components["headers"]["Vary"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    "Content-Encoding": components["headers"]["Content-Encoding"];
+                    ETag: components["headers"]["ETag"];
+                    "Last-Modified": components["headers"]["Last-Modified"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["VariantList"];
+                };
+            };
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            405: components["responses"]["MethodNotAllowed"];
+            406: components["responses"]["NotAcceptable"];
+            412: components["responses"]["PreconditionFailed"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    createVariant: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @example checkout-4711
+                 */
+                "X-Request-ID"?: components["parameters"]["XRequestId"];
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                Prefer?: components["parameters"]["Prefer"];
+                /** @description Makes it safe to send the request again: for 24 hours the same key and body get the stored response. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /**
+                 * @description The id of the resource.
+                 * @example 1
+                 */
+                id: components["parameters"]["PathId"];
+            };
+            cookie?: never;
+        };
+        /** @description The body. */
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "sku": "LAMP-0001-LINEN",
+                 *       "options": {
+                 *         "Shade": "Linen"
+                 *       },
+                 *       "weight": {
+                 *         "value": 1.1,
+                 *         "unit": "kg"
+                 *       },
+                 *       "stock": {
+                 *         "tracked": true,
+                 *         "onHand": 12,
+                 *         "backorder": false
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["CreateVariant"];
+            };
+        };
+        responses: {
+            /** @description The variant was created. */
+            201: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    Vary: components["headers"]["Vary"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    "Content-Encoding": components["headers"]["Content-Encoding"];
+                    ETag: components["headers"]["ETag"];
+                    "Last-Modified": components["headers"]["Last-Modified"];
+                    Location: components["headers"]["Location"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Variant"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            405: components["responses"]["MethodNotAllowed"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+            507: components["responses"]["InsufficientStorage"];
+        };
+    };
+    bulkPatchVariants: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @example checkout-4711
+                 */
+                "X-Request-ID"?: components["parameters"]["XRequestId"];
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                Prefer?: components["parameters"]["Prefer"];
+            };
+            path: {
+                /**
+                 * @description The id of the resource.
+                 * @example 1
+                 */
+                id: components["parameters"]["PathId"];
+            };
+            cookie?: never;
+        };
+        /** @description The body. */
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "ids": [
+                 *         1,
+                 *         2,
+                 *         3
+                 *       ],
+                 *       "update": {
+                 *         "price": 19.9
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["BulkPatchVariants"];
+            };
+        };
+        responses: {
+            /** @description How many variants were changed. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    Vary: components["headers"]["Vary"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    "Content-Encoding": components["headers"]["Content-Encoding"];
+                    ETag: components["headers"]["ETag"];
+                    "Last-Modified": components["headers"]["Last-Modified"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "updated": 3
+                     *     }
+                     */
+                    "application/json": components["schemas"]["BulkResult"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            405: components["responses"]["MethodNotAllowed"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+            507: components["responses"]["InsufficientStorage"];
+        };
+    };
+    getVariant: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @example checkout-4711
+                 */
+                "X-Request-ID"?: components["parameters"]["XRequestId"];
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                Prefer?: components["parameters"]["Prefer"];
+                /** @description Entity tags the client has: when one is current the response is 304 and costs no quota. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+                /** @description When nothing has changed since, the response is 304. If-None-Match takes precedence. */
+                "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
+            };
+            path: {
+                /**
+                 * @description The id of the resource.
+                 * @example 1
+                 */
+                id: components["parameters"]["PathId"];
+                /**
+                 * @description The id of the resource.
+                 * @example 1
+                 */
+                variantId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The variant. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    Vary: components["headers"]["Vary"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    "Content-Encoding": components["headers"]["Content-Encoding"];
+                    ETag: components["headers"]["ETag"];
+                    "Last-Modified": components["headers"]["Last-Modified"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Variant"];
+                };
+            };
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            405: components["responses"]["MethodNotAllowed"];
+            406: components["responses"]["NotAcceptable"];
+            412: components["responses"]["PreconditionFailed"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    replaceVariant: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @example checkout-4711
+                 */
+                "X-Request-ID"?: components["parameters"]["XRequestId"];
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                Prefer?: components["parameters"]["Prefer"];
+                /** @description The ETag of the representation the change is meant for; when it is not current, 412. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+                /** @description When the resource has changed since, 412. If-Match takes precedence. */
+                "If-Unmodified-Since"?: components["parameters"]["IfUnmodifiedSince"];
+            };
+            path: {
+                /**
+                 * @description The id of the resource.
+                 * @example 1
+                 */
+                id: components["parameters"]["PathId"];
+                /**
+                 * @description The id of the resource.
+                 * @example 1
+                 */
+                variantId: number;
+            };
+            cookie?: never;
+        };
+        /** @description The body. */
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "sku": "LAMP-0001-LINEN",
+                 *       "options": {
+                 *         "Shade": "Linen"
+                 *       },
+                 *       "weight": {
+                 *         "value": 1.1,
+                 *         "unit": "kg"
+                 *       },
+                 *       "stock": {
+                 *         "tracked": true,
+                 *         "onHand": 12,
+                 *         "backorder": false
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["ReplaceVariant"];
+            };
+        };
+        responses: {
+            /** @description The variant as it is now. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    Vary: components["headers"]["Vary"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    "Content-Encoding": components["headers"]["Content-Encoding"];
+                    ETag: components["headers"]["ETag"];
+                    "Last-Modified": components["headers"]["Last-Modified"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Variant"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            405: components["responses"]["MethodNotAllowed"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+            507: components["responses"]["InsufficientStorage"];
+        };
+    };
+    deleteVariant: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @example checkout-4711
+                 */
+                "X-Request-ID"?: components["parameters"]["XRequestId"];
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                Prefer?: components["parameters"]["Prefer"];
+                /** @description The ETag of the representation the change is meant for; when it is not current, 412. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+                /** @description When the resource has changed since, 412. If-Match takes precedence. */
+                "If-Unmodified-Since"?: components["parameters"]["IfUnmodifiedSince"];
+            };
+            path: {
+                /**
+                 * @description The id of the resource.
+                 * @example 1
+                 */
+                id: components["parameters"]["PathId"];
+                /**
+                 * @description The id of the resource.
+                 * @example 1
+                 */
+                variantId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The variant is gone. */
+            204: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    Vary: components["headers"]["Vary"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            405: components["responses"]["MethodNotAllowed"];
+            406: components["responses"]["NotAcceptable"];
+            412: components["responses"]["PreconditionFailed"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+            507: components["responses"]["InsufficientStorage"];
+        };
+    };
+    patchVariant: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @example checkout-4711
+                 */
+                "X-Request-ID"?: components["parameters"]["XRequestId"];
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                Prefer?: components["parameters"]["Prefer"];
+                /** @description The ETag of the representation the change is meant for; when it is not current, 412. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+                /** @description When the resource has changed since, 412. If-Match takes precedence. */
+                "If-Unmodified-Since"?: components["parameters"]["IfUnmodifiedSince"];
+            };
+            path: {
+                /**
+                 * @description The id of the resource.
+                 * @example 1
+                 */
+                id: components["parameters"]["PathId"];
+                /**
+                 * @description The id of the resource.
+                 * @example 1
+                 */
+                variantId: number;
+            };
+            cookie?: never;
+        };
+        /** @description The body. */
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "price": 19.9
+                 *     }
+                 */
+                "application/json": components["schemas"]["PatchVariant"];
+                /**
+                 * @example {
+                 *       "price": 19.9
+                 *     }
+                 */
+                "application/merge-patch+json": components["schemas"]["PatchVariant"];
+                /**
+                 * @example [
+                 *       {
+                 *         "op": "replace",
+                 *         "path": "/price",
+                 *         "value": 19.9
+                 *       }
+                 *     ]
+                 */
+                "application/json-patch+json": components["schemas"]["JsonPatch"];
+            };
+        };
+        responses: {
+            /** @description The variant as it is now. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    Vary: components["headers"]["Vary"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    "Content-Encoding": components["headers"]["Content-Encoding"];
+                    ETag: components["headers"]["ETag"];
+                    "Last-Modified": components["headers"]["Last-Modified"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Variant"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            405: components["responses"]["MethodNotAllowed"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+            507: components["responses"]["InsufficientStorage"];
+        };
+    };
+    listAttributes: {
+        parameters: {
+            query?: {
+                /** @description Only the definition of this key. */
+                key?: string;
+                /** @description Only definitions of this type. */
+                type?: "text" | "number" | "boolean" | "date" | "choice";
+                /** @description What to sort by; ties are broken by id. Default: id. */
+                sort?: "id" | "key" | "label" | "createdAt";
+                /** @description Direction of the sort; default asc. */
+                order?: components["parameters"]["QueryOrder"];
+                /** @description Page number, from 1. Not together with cursor or limit. */
+                page?: components["parameters"]["QueryPage"];
+                /** @description Items per page. */
+                perPage?: components["parameters"]["QueryPerPage"];
+                /** @description Items per cursor page; default 20. Starts cursor paging. */
+                limit?: components["parameters"]["QueryLimit"];
+                /** @description Where to go on: nextCursor or prevCursor of another page of the same list. */
+                cursor?: components["parameters"]["QueryCursor"];
+                /** @description With cursor paging: also give the exact total. */
+                count?: components["parameters"]["QueryCount"];
+            };
+            header?: {
+                /**
+                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @example checkout-4711
+                 */
+                "X-Request-ID"?: components["parameters"]["XRequestId"];
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                Prefer?: components["parameters"]["Prefer"];
+                /** @description Entity tags the client has: when one is current the response is 304 and costs no quota. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+                /** @description When nothing has changed since, the response is 304. If-None-Match takes precedence. */
+                "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page of definitions. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    Vary: components["headers"]["Vary"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    "Content-Encoding": components["headers"]["Content-Encoding"];
+                    ETag: components["headers"]["ETag"];
+                    "Last-Modified": components["headers"]["Last-Modified"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AttributeList"];
+                };
+            };
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            405: components["responses"]["MethodNotAllowed"];
+            406: components["responses"]["NotAcceptable"];
+            412: components["responses"]["PreconditionFailed"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    createAttribute: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @example checkout-4711
+                 */
+                "X-Request-ID"?: components["parameters"]["XRequestId"];
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                Prefer?: components["parameters"]["Prefer"];
+                /** @description Makes it safe to send the request again: for 24 hours the same key and body get the stored response. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /** @description The body. */
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "key": "watt",
+                 *       "label": "Power",
+                 *       "type": "number",
+                 *       "unit": "W",
+                 *       "choices": [],
+                 *       "filterable": true,
+                 *       "facet": true,
+                 *       "required": false,
+                 *       "requiredIn": [
+                 *         "bulbs"
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["WriteAttribute"];
+            };
+        };
+        responses: {
+            /** @description The attribute is defined. */
+            201: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    Vary: components["headers"]["Vary"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    "Content-Encoding": components["headers"]["Content-Encoding"];
+                    ETag: components["headers"]["ETag"];
+                    "Last-Modified": components["headers"]["Last-Modified"];
+                    Location: components["headers"]["Location"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Attribute"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            405: components["responses"]["MethodNotAllowed"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+            507: components["responses"]["InsufficientStorage"];
+        };
+    };
+    getAttribute: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @example checkout-4711
+                 */
+                "X-Request-ID"?: components["parameters"]["XRequestId"];
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                Prefer?: components["parameters"]["Prefer"];
+                /** @description Entity tags the client has: when one is current the response is 304 and costs no quota. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+                /** @description When nothing has changed since, the response is 304. If-None-Match takes precedence. */
+                "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
+            };
+            path: {
+                /**
+                 * @description The id of the resource.
+                 * @example 1
+                 */
+                id: components["parameters"]["PathId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The definition. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    Vary: components["headers"]["Vary"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    "Content-Encoding": components["headers"]["Content-Encoding"];
+                    ETag: components["headers"]["ETag"];
+                    "Last-Modified": components["headers"]["Last-Modified"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Attribute"];
+                };
+            };
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            405: components["responses"]["MethodNotAllowed"];
+            406: components["responses"]["NotAcceptable"];
+            412: components["responses"]["PreconditionFailed"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    replaceAttribute: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @example checkout-4711
+                 */
+                "X-Request-ID"?: components["parameters"]["XRequestId"];
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                Prefer?: components["parameters"]["Prefer"];
+                /** @description The ETag of the representation the change is meant for; when it is not current, 412. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+                /** @description When the resource has changed since, 412. If-Match takes precedence. */
+                "If-Unmodified-Since"?: components["parameters"]["IfUnmodifiedSince"];
+            };
+            path: {
+                /**
+                 * @description The id of the resource.
+                 * @example 1
+                 */
+                id: components["parameters"]["PathId"];
+            };
+            cookie?: never;
+        };
+        /** @description The body. */
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "key": "watt",
+                 *       "label": "Power",
+                 *       "type": "number",
+                 *       "unit": "W",
+                 *       "choices": [],
+                 *       "filterable": true,
+                 *       "facet": true,
+                 *       "required": false,
+                 *       "requiredIn": [
+                 *         "bulbs"
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["WriteAttribute"];
+            };
+        };
+        responses: {
+            /** @description The definition as it is now. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    Vary: components["headers"]["Vary"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    "Content-Encoding": components["headers"]["Content-Encoding"];
+                    ETag: components["headers"]["ETag"];
+                    "Last-Modified": components["headers"]["Last-Modified"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Attribute"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            405: components["responses"]["MethodNotAllowed"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+            507: components["responses"]["InsufficientStorage"];
+        };
+    };
+    deleteAttribute: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @example checkout-4711
+                 */
+                "X-Request-ID"?: components["parameters"]["XRequestId"];
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                Prefer?: components["parameters"]["Prefer"];
+                /** @description The ETag of the representation the change is meant for; when it is not current, 412. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+                /** @description When the resource has changed since, 412. If-Match takes precedence. */
+                "If-Unmodified-Since"?: components["parameters"]["IfUnmodifiedSince"];
+            };
+            path: {
+                /**
+                 * @description The id of the resource.
+                 * @example 1
+                 */
+                id: components["parameters"]["PathId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The definition is gone. */
+            204: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    Vary: components["headers"]["Vary"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            405: components["responses"]["MethodNotAllowed"];
+            406: components["responses"]["NotAcceptable"];
+            412: components["responses"]["PreconditionFailed"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+            507: components["responses"]["InsufficientStorage"];
+        };
+    };
+    patchAttribute: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @example checkout-4711
+                 */
+                "X-Request-ID"?: components["parameters"]["XRequestId"];
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                Prefer?: components["parameters"]["Prefer"];
+                /** @description The ETag of the representation the change is meant for; when it is not current, 412. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+                /** @description When the resource has changed since, 412. If-Match takes precedence. */
+                "If-Unmodified-Since"?: components["parameters"]["IfUnmodifiedSince"];
+            };
+            path: {
+                /**
+                 * @description The id of the resource.
+                 * @example 1
+                 */
+                id: components["parameters"]["PathId"];
+            };
+            cookie?: never;
+        };
+        /** @description The body. */
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "label": "Wattage",
+                 *       "facet": false
+                 *     }
+                 */
+                "application/json": components["schemas"]["PatchAttribute"];
+                /**
+                 * @example {
+                 *       "label": "Wattage",
+                 *       "facet": false
+                 *     }
+                 */
+                "application/merge-patch+json": components["schemas"]["PatchAttribute"];
+                /**
+                 * @example [
+                 *       {
+                 *         "op": "replace",
+                 *         "path": "/label",
+                 *         "value": "Wattage"
+                 *       },
+                 *       {
+                 *         "op": "replace",
+                 *         "path": "/facet",
+                 *         "value": false
+                 *       }
+                 *     ]
+                 */
+                "application/json-patch+json": components["schemas"]["JsonPatch"];
+            };
+        };
+        responses: {
+            /** @description The definition as it is now. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    Vary: components["headers"]["Vary"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    "Content-Encoding": components["headers"]["Content-Encoding"];
+                    ETag: components["headers"]["ETag"];
+                    "Last-Modified": components["headers"]["Last-Modified"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Attribute"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            405: components["responses"]["MethodNotAllowed"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+            507: components["responses"]["InsufficientStorage"];
+        };
+    };
+    listCategories: {
+        parameters: {
+            query?: {
+                /** @description Only the categories directly below this one; `null` or `root`: those that are below none. */
+                parentId?: string;
+                /** @description Only the category with this slug. */
+                slug?: string;
+                /** @description Only the category with this path. */
+                path?: string;
+                /** @description What to sort by; ties are broken by id. Default: position with parentId, else id. */
+                sort?: "id" | "position" | "name" | "path" | "createdAt";
+                /** @description Direction of the sort; default asc. */
+                order?: components["parameters"]["QueryOrder"];
+                /** @description Page number, from 1. Not together with cursor or limit. */
+                page?: components["parameters"]["QueryPage"];
+                /** @description Items per page. */
+                perPage?: components["parameters"]["QueryPerPage"];
+                /** @description Items per cursor page; default 20. Starts cursor paging. */
+                limit?: components["parameters"]["QueryLimit"];
+                /** @description Where to go on: nextCursor or prevCursor of another page of the same list. */
+                cursor?: components["parameters"]["QueryCursor"];
+                /** @description With cursor paging: also give the exact total. */
+                count?: components["parameters"]["QueryCount"];
+            };
+            header?: {
+                /**
+                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @example checkout-4711
+                 */
+                "X-Request-ID"?: components["parameters"]["XRequestId"];
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                Prefer?: components["parameters"]["Prefer"];
+                /** @description Entity tags the client has: when one is current the response is 304 and costs no quota. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+                /** @description When nothing has changed since, the response is 304. If-None-Match takes precedence. */
+                "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page of categories. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    Vary: components["headers"]["Vary"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    "Content-Encoding": components["headers"]["Content-Encoding"];
+                    ETag: components["headers"]["ETag"];
+                    "Last-Modified": components["headers"]["Last-Modified"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CategoryList"];
+                };
+            };
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            405: components["responses"]["MethodNotAllowed"];
+            406: components["responses"]["NotAcceptable"];
+            412: components["responses"]["PreconditionFailed"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    createCategory: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @example checkout-4711
+                 */
+                "X-Request-ID"?: components["parameters"]["XRequestId"];
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                Prefer?: components["parameters"]["Prefer"];
+                /** @description Makes it safe to send the request again: for 24 hours the same key and body get the stored response. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /** @description The body. */
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "Tables",
+                 *       "description": "To eat at, to write at."
+                 *     }
+                 */
+                "application/json": components["schemas"]["CreateCategory"];
+            };
+        };
+        responses: {
+            /** @description The category was created. */
+            201: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    Vary: components["headers"]["Vary"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    "Content-Encoding": components["headers"]["Content-Encoding"];
+                    ETag: components["headers"]["ETag"];
+                    "Last-Modified": components["headers"]["Last-Modified"];
+                    Location: components["headers"]["Location"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Category"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            405: components["responses"]["MethodNotAllowed"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+            507: components["responses"]["InsufficientStorage"];
+        };
+    };
+    getCategory: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @example checkout-4711
+                 */
+                "X-Request-ID"?: components["parameters"]["XRequestId"];
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                Prefer?: components["parameters"]["Prefer"];
+                /** @description Entity tags the client has: when one is current the response is 304 and costs no quota. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+                /** @description When nothing has changed since, the response is 304. If-None-Match takes precedence. */
+                "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
+            };
+            path: {
+                /**
+                 * @description The id of the resource.
+                 * @example 1
+                 */
+                id: components["parameters"]["PathId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The category. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    Vary: components["headers"]["Vary"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    "Content-Encoding": components["headers"]["Content-Encoding"];
+                    ETag: components["headers"]["ETag"];
+                    "Last-Modified": components["headers"]["Last-Modified"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Category"];
+                };
+            };
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            405: components["responses"]["MethodNotAllowed"];
+            406: components["responses"]["NotAcceptable"];
+            412: components["responses"]["PreconditionFailed"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    replaceCategory: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @example checkout-4711
+                 */
+                "X-Request-ID"?: components["parameters"]["XRequestId"];
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                Prefer?: components["parameters"]["Prefer"];
+                /** @description The ETag of the representation the change is meant for; when it is not current, 412. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+                /** @description When the resource has changed since, 412. If-Match takes precedence. */
+                "If-Unmodified-Since"?: components["parameters"]["IfUnmodifiedSince"];
+            };
+            path: {
+                /**
+                 * @description The id of the resource.
+                 * @example 1
+                 */
+                id: components["parameters"]["PathId"];
+            };
+            cookie?: never;
+        };
+        /** @description The body. */
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "Tables",
+                 *       "description": "To eat at, to write at."
+                 *     }
+                 */
+                "application/json": components["schemas"]["ReplaceCategory"];
+            };
+        };
+        responses: {
+            /** @description The category as it is now. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    Vary: components["headers"]["Vary"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    "Content-Encoding": components["headers"]["Content-Encoding"];
+                    ETag: components["headers"]["ETag"];
+                    "Last-Modified": components["headers"]["Last-Modified"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Category"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            405: components["responses"]["MethodNotAllowed"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+            507: components["responses"]["InsufficientStorage"];
+        };
+    };
+    deleteCategory: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @example checkout-4711
+                 */
+                "X-Request-ID"?: components["parameters"]["XRequestId"];
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                Prefer?: components["parameters"]["Prefer"];
+                /** @description The ETag of the representation the change is meant for; when it is not current, 412. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+                /** @description When the resource has changed since, 412. If-Match takes precedence. */
+                "If-Unmodified-Since"?: components["parameters"]["IfUnmodifiedSince"];
+            };
+            path: {
+                /**
+                 * @description The id of the resource.
+                 * @example 1
+                 */
+                id: components["parameters"]["PathId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The category is gone. */
+            204: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    Vary: components["headers"]["Vary"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            405: components["responses"]["MethodNotAllowed"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            412: components["responses"]["PreconditionFailed"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+            507: components["responses"]["InsufficientStorage"];
+        };
+    };
+    patchCategory: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @example checkout-4711
+                 */
+                "X-Request-ID"?: components["parameters"]["XRequestId"];
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                Prefer?: components["parameters"]["Prefer"];
+                /** @description The ETag of the representation the change is meant for; when it is not current, 412. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+                /** @description When the resource has changed since, 412. If-Match takes precedence. */
+                "If-Unmodified-Since"?: components["parameters"]["IfUnmodifiedSince"];
+            };
+            path: {
+                /**
+                 * @description The id of the resource.
+                 * @example 1
+                 */
+                id: components["parameters"]["PathId"];
+            };
+            cookie?: never;
+        };
+        /** @description The body. */
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "description": "To eat at."
+                 *     }
+                 */
+                "application/json": components["schemas"]["PatchCategory"];
+                /**
+                 * @example {
+                 *       "description": "To eat at."
+                 *     }
+                 */
+                "application/merge-patch+json": components["schemas"]["PatchCategory"];
+                /**
+                 * @example [
+                 *       {
+                 *         "op": "replace",
+                 *         "path": "/description",
+                 *         "value": "To eat at."
+                 *       }
+                 *     ]
+                 */
+                "application/json-patch+json": components["schemas"]["JsonPatch"];
+            };
+        };
+        responses: {
+            /** @description The category as it is now. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    Vary: components["headers"]["Vary"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    "Content-Encoding": components["headers"]["Content-Encoding"];
+                    ETag: components["headers"]["ETag"];
+                    "Last-Modified": components["headers"]["Last-Modified"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Category"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            405: components["responses"]["MethodNotAllowed"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+            507: components["responses"]["InsufficientStorage"];
+        };
+    };
+    listStockAdjustments: {
+        parameters: {
+            query?: {
+                /** @description Only those of this product and its variants. */
+                productId?: number;
+                /** @description Only those of this variant. */
+                variantId?: number;
+                /** @description What to sort by; ties are broken by id. Default: id. */
+                sort?: "id" | "createdAt";
+                /** @description Direction of the sort; default asc. */
+                order?: components["parameters"]["QueryOrder"];
+                /** @description Page number, from 1. Not together with cursor or limit. */
+                page?: components["parameters"]["QueryPage"];
+                /** @description Items per page. */
+                perPage?: components["parameters"]["QueryPerPage"];
+                /** @description Items per cursor page; default 20. Starts cursor paging. */
+                limit?: components["parameters"]["QueryLimit"];
+                /** @description Where to go on: nextCursor or prevCursor of another page of the same list. */
+                cursor?: components["parameters"]["QueryCursor"];
+                /** @description With cursor paging: also give the exact total. */
+                count?: components["parameters"]["QueryCount"];
+            };
+            header?: {
+                /**
+                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @example checkout-4711
+                 */
+                "X-Request-ID"?: components["parameters"]["XRequestId"];
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                Prefer?: components["parameters"]["Prefer"];
+                /** @description Entity tags the client has: when one is current the response is 304 and costs no quota. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+                /** @description When nothing has changed since, the response is 304. If-None-Match takes precedence. */
+                "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page of adjustments. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    Vary: components["headers"]["Vary"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    "Content-Encoding": components["headers"]["Content-Encoding"];
+                    ETag: components["headers"]["ETag"];
+                    "Last-Modified": components["headers"]["Last-Modified"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StockAdjustmentList"];
+                };
+            };
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            405: components["responses"]["MethodNotAllowed"];
+            406: components["responses"]["NotAcceptable"];
+            412: components["responses"]["PreconditionFailed"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    adjustStock: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @example checkout-4711
+                 */
+                "X-Request-ID"?: components["parameters"]["XRequestId"];
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                Prefer?: components["parameters"]["Prefer"];
+                /** @description Makes it safe to send the request again: for 24 hours the same key and body get the stored response. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /** @description The body. */
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "adjustments": [
+                 *         {
+                 *           "productId": 1,
+                 *           "delta": 12,
+                 *           "reason": "delivery 4711"
+                 *         }
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["AdjustStock"];
+            };
+        };
+        responses: {
+            /** @description What there is of each now. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    Vary: components["headers"]["Vary"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    "Content-Encoding": components["headers"]["Content-Encoding"];
+                    ETag: components["headers"]["ETag"];
+                    "Last-Modified": components["headers"]["Last-Modified"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AdjustedStock"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            405: components["responses"]["MethodNotAllowed"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+            507: components["responses"]["InsufficientStorage"];
+        };
+    };
+    listProductImages: {
+        parameters: {
+            query?: {
+                /** @description Page number, from 1. Not together with cursor or limit. */
+                page?: components["parameters"]["QueryPage"];
+                /** @description Items per page. */
+                perPage?: components["parameters"]["QueryPerPage"];
+                /** @description Items per cursor page; default 20. Starts cursor paging. */
+                limit?: components["parameters"]["QueryLimit"];
+                /** @description Where to go on: nextCursor or prevCursor of another page of the same list. */
+                cursor?: components["parameters"]["QueryCursor"];
+                /** @description With cursor paging: also give the exact total. */
+                count?: components["parameters"]["QueryCount"];
+            };
+            header?: {
+                /**
+                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @example checkout-4711
+                 */
+                "X-Request-ID"?: components["parameters"]["XRequestId"];
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                Prefer?: components["parameters"]["Prefer"];
+                /** @description Entity tags the client has: when one is current the response is 304 and costs no quota. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+                /** @description When nothing has changed since, the response is 304. If-None-Match takes precedence. */
+                "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
+            };
+            path: {
+                /**
+                 * @description The id of the resource.
+                 * @example 1
+                 */
+                id: components["parameters"]["PathId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page of images. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    Vary: components["headers"]["Vary"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    "Content-Encoding": components["headers"]["Content-Encoding"];
+                    ETag: components["headers"]["ETag"];
+                    "Last-Modified": components["headers"]["Last-Modified"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProductImageList"];
+                };
+            };
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            405: components["responses"]["MethodNotAllowed"];
+            406: components["responses"]["NotAcceptable"];
+            412: components["responses"]["PreconditionFailed"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    createProductImage: {
+        parameters: {
+            query?: {
+                /** @description What the image shows, for those who do not see it. */
+                alt?: string;
+            };
+            header?: {
+                /**
+                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @example checkout-4711
+                 */
+                "X-Request-ID"?: components["parameters"]["XRequestId"];
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                Prefer?: components["parameters"]["Prefer"];
+                /** @description Makes it safe to send the request again: for 24 hours the same key and body get the stored response. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /**
+                 * @description The id of the resource.
+                 * @example 1
+                 */
+                id: components["parameters"]["PathId"];
+            };
+            cookie?: never;
+        };
+        /** @description The body. */
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "url": "https://images.example/lamp-2.jpg",
+                 *       "alt": "The lamp from the side"
+                 *     }
+                 */
+                "application/json": components["schemas"]["CreateImageLink"];
+                /** @example … */
+                "image/*": unknown;
+                /** @example … */
+                "application/octet-stream": unknown;
+                /**
+                 * @example {
+                 *       "file": "…"
+                 *     }
+                 */
+                "multipart/form-data": {
+                    /**
+                     * Format: binary
+                     * @description The file; its content says what it is.
+                     */
+                    file: string;
+                    /** @description What the image shows, for those who do not see it. */
+                    alt?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description The image was added, as the last. */
+            201: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    Vary: components["headers"]["Vary"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    "Content-Encoding": components["headers"]["Content-Encoding"];
+                    ETag: components["headers"]["ETag"];
+                    "Last-Modified": components["headers"]["Last-Modified"];
+                    Location: components["headers"]["Location"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProductImage"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            405: components["responses"]["MethodNotAllowed"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+            507: components["responses"]["InsufficientStorage"];
+        };
+    };
+    getProductImage: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @example checkout-4711
+                 */
+                "X-Request-ID"?: components["parameters"]["XRequestId"];
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                Prefer?: components["parameters"]["Prefer"];
+                /** @description Entity tags the client has: when one is current the response is 304 and costs no quota. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+                /** @description When nothing has changed since, the response is 304. If-None-Match takes precedence. */
+                "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
+            };
+            path: {
+                /**
+                 * @description The id of the resource.
+                 * @example 1
+                 */
+                id: components["parameters"]["PathId"];
+                /**
+                 * @description The id of the resource.
+                 * @example 1
+                 */
+                imageId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The image as it is now. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    Vary: components["headers"]["Vary"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    "Content-Encoding": components["headers"]["Content-Encoding"];
+                    ETag: components["headers"]["ETag"];
+                    "Last-Modified": components["headers"]["Last-Modified"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProductImage"];
+                };
+            };
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            405: components["responses"]["MethodNotAllowed"];
+            406: components["responses"]["NotAcceptable"];
+            412: components["responses"]["PreconditionFailed"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    deleteProductImage: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @example checkout-4711
+                 */
+                "X-Request-ID"?: components["parameters"]["XRequestId"];
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                Prefer?: components["parameters"]["Prefer"];
+                /** @description The ETag of the representation the change is meant for; when it is not current, 412. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+                /** @description When the resource has changed since, 412. If-Match takes precedence. */
+                "If-Unmodified-Since"?: components["parameters"]["IfUnmodifiedSince"];
+            };
+            path: {
+                /**
+                 * @description The id of the resource.
+                 * @example 1
+                 */
+                id: components["parameters"]["PathId"];
+                /**
+                 * @description The id of the resource.
+                 * @example 1
+                 */
+                imageId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The product is without it. */
+            204: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    Vary: components["headers"]["Vary"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            405: components["responses"]["MethodNotAllowed"];
+            406: components["responses"]["NotAcceptable"];
+            412: components["responses"]["PreconditionFailed"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+            507: components["responses"]["InsufficientStorage"];
+        };
+    };
+    patchProductImage: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @example checkout-4711
+                 */
+                "X-Request-ID"?: components["parameters"]["XRequestId"];
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                Prefer?: components["parameters"]["Prefer"];
+                /** @description The ETag of the representation the change is meant for; when it is not current, 412. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+                /** @description When the resource has changed since, 412. If-Match takes precedence. */
+                "If-Unmodified-Since"?: components["parameters"]["IfUnmodifiedSince"];
+            };
+            path: {
+                /**
+                 * @description The id of the resource.
+                 * @example 1
+                 */
+                id: components["parameters"]["PathId"];
+                /**
+                 * @description The id of the resource.
+                 * @example 1
+                 */
+                imageId: number;
+            };
+            cookie?: never;
+        };
+        /** @description The body. */
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "alt": "The lamp, lit",
+                 *       "position": 0
+                 *     }
+                 */
+                "application/json": components["schemas"]["PatchProductImage"];
+                /**
+                 * @example {
+                 *       "alt": "The lamp, lit",
+                 *       "position": 0
+                 *     }
+                 */
+                "application/merge-patch+json": components["schemas"]["PatchProductImage"];
+                /**
+                 * @example [
+                 *       {
+                 *         "op": "replace",
+                 *         "path": "/alt",
+                 *         "value": "The lamp, lit"
+                 *       },
+                 *       {
+                 *         "op": "replace",
+                 *         "path": "/position",
+                 *         "value": 0
+                 *       }
+                 *     ]
+                 */
+                "application/json-patch+json": components["schemas"]["JsonPatch"];
+            };
+        };
+        responses: {
+            /** @description The image as it is now. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    Vary: components["headers"]["Vary"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    "Content-Encoding": components["headers"]["Content-Encoding"];
+                    ETag: components["headers"]["ETag"];
+                    "Last-Modified": components["headers"]["Last-Modified"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProductImage"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -13054,16 +19142,106 @@ export interface operations {
             507: components["responses"]["InsufficientStorage"];
         };
     };
+    suggest: {
+        parameters: {
+            query: {
+                /**
+                 * @description What has been typed so far.
+                 * @example walnut la
+                 */
+                q: string;
+            };
+            header?: {
+                /**
+                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @example checkout-4711
+                 */
+                "X-Request-ID"?: components["parameters"]["XRequestId"];
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                Prefer?: components["parameters"]["Prefer"];
+                /** @description Entity tags the client has: when one is current the response is 304 and costs no quota. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+                /** @description When nothing has changed since, the response is 304. If-None-Match takes precedence. */
+                "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What may be meant. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    Vary: components["headers"]["Vary"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    "Content-Encoding": components["headers"]["Content-Encoding"];
+                    ETag: components["headers"]["ETag"];
+                    "Last-Modified": components["headers"]["Last-Modified"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Suggestions"];
+                };
+            };
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            405: components["responses"]["MethodNotAllowed"];
+            406: components["responses"]["NotAcceptable"];
+            412: components["responses"]["PreconditionFailed"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
     search: {
         parameters: {
             query: {
                 /**
-                 * @description The words to find, all of them; the last may be the beginning of one. Case and diacritics do not matter.
+                 * @description The words to find; the last may be the beginning of one. Case and diacritics do not matter.
                  * @example walnut lamp
                  */
                 q: string;
                 /** @description Only hits of this type; order is for staff, user for administrators. */
                 type?: "product" | "article" | "post" | "order" | "user";
+                /** @description Only products of the category with this path, and of all below it. May be repeated: those of any of them. */
+                category?: components["parameters"]["QueryCategory"];
+                /** @description Only products of this brand. */
+                brand?: components["parameters"]["QueryBrand"];
+                /** @description Only products that have exactly this tag among theirs. */
+                tag?: components["parameters"]["QueryTag"];
+                /** @description Only products that cost this much or more. */
+                minPrice?: components["parameters"]["QueryMinPrice"];
+                /** @description Only products that cost this much or less. */
+                maxPrice?: components["parameters"]["QueryMaxPrice"];
+                /** @description Only what can be bought now, or only the rest. */
+                available?: components["parameters"]["QueryAvailable"];
+                /**
+                 * @description Filters by attributes, one parameter for each: `attr.colour=red`. Given several times, any of the values will do; several attributes must all be met. `gt:`, `gte:`, `lt:` and `lte:` before a number or date compare, all of them together: `attr.watt=gte:10&attr.watt=lt:20`. `eq:` compares what contains such a word itself.
+                 * @example {}
+                 */
+                attributes?: components["parameters"]["QueryAttributes"];
+                /** @description Only products of this status; without it the active ones. `archived` is for staff. */
+                status?: "active" | "archived";
+                /** @description Facets to count, with commas between them, 20 at most: brand, category, tag, status, price, and attributes as `attr.colour`. `meta.facets` has how many products there are of each value, each facet counted without its own filter. */
+                facets?: components["parameters"]["QueryFacets"];
+                /** @description What products are sorted by; ties are broken by id. Default: the best hits first. */
+                sort?: "id" | "price" | "name" | "created_at" | "createdAt";
+                /** @description Direction of the sort; default asc. */
+                order?: components["parameters"]["QueryOrder"];
                 /** @description Page number, from 1. Not together with cursor or limit. */
                 page?: components["parameters"]["QueryPage"];
                 /** @description Items per page. */
@@ -13131,6 +19309,474 @@ export interface operations {
             503: components["responses"]["ServiceUnavailable"];
         };
     };
+    listSynonyms: {
+        parameters: {
+            query?: {
+                /** @description What to sort by; ties are broken by id. Default: id. */
+                sort?: "id" | "createdAt";
+                /** @description Direction of the sort; default asc. */
+                order?: components["parameters"]["QueryOrder"];
+                /** @description Page number, from 1. Not together with cursor or limit. */
+                page?: components["parameters"]["QueryPage"];
+                /** @description Items per page. */
+                perPage?: components["parameters"]["QueryPerPage"];
+                /** @description Items per cursor page; default 20. Starts cursor paging. */
+                limit?: components["parameters"]["QueryLimit"];
+                /** @description Where to go on: nextCursor or prevCursor of another page of the same list. */
+                cursor?: components["parameters"]["QueryCursor"];
+                /** @description With cursor paging: also give the exact total. */
+                count?: components["parameters"]["QueryCount"];
+            };
+            header?: {
+                /**
+                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @example checkout-4711
+                 */
+                "X-Request-ID"?: components["parameters"]["XRequestId"];
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                Prefer?: components["parameters"]["Prefer"];
+                /** @description Entity tags the client has: when one is current the response is 304 and costs no quota. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+                /** @description When nothing has changed since, the response is 304. If-None-Match takes precedence. */
+                "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page of synonyms. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    Vary: components["headers"]["Vary"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    "Content-Encoding": components["headers"]["Content-Encoding"];
+                    ETag: components["headers"]["ETag"];
+                    "Last-Modified": components["headers"]["Last-Modified"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SynonymList"];
+                };
+            };
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            405: components["responses"]["MethodNotAllowed"];
+            406: components["responses"]["NotAcceptable"];
+            412: components["responses"]["PreconditionFailed"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    createSynonym: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @example checkout-4711
+                 */
+                "X-Request-ID"?: components["parameters"]["XRequestId"];
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                Prefer?: components["parameters"]["Prefer"];
+                /** @description Makes it safe to send the request again: for 24 hours the same key and body get the stored response. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /** @description The body. */
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "words": [
+                 *         "sofa",
+                 *         "couch",
+                 *         "settee"
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["WriteSynonym"];
+            };
+        };
+        responses: {
+            /** @description The words are synonyms. */
+            201: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    Vary: components["headers"]["Vary"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    "Content-Encoding": components["headers"]["Content-Encoding"];
+                    ETag: components["headers"]["ETag"];
+                    "Last-Modified": components["headers"]["Last-Modified"];
+                    Location: components["headers"]["Location"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Synonym"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            405: components["responses"]["MethodNotAllowed"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+            507: components["responses"]["InsufficientStorage"];
+        };
+    };
+    getSynonym: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @example checkout-4711
+                 */
+                "X-Request-ID"?: components["parameters"]["XRequestId"];
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                Prefer?: components["parameters"]["Prefer"];
+                /** @description Entity tags the client has: when one is current the response is 304 and costs no quota. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+                /** @description When nothing has changed since, the response is 304. If-None-Match takes precedence. */
+                "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
+            };
+            path: {
+                /**
+                 * @description The id of the resource.
+                 * @example 1
+                 */
+                id: components["parameters"]["PathId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The synonyms. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    Vary: components["headers"]["Vary"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    "Content-Encoding": components["headers"]["Content-Encoding"];
+                    ETag: components["headers"]["ETag"];
+                    "Last-Modified": components["headers"]["Last-Modified"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Synonym"];
+                };
+            };
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            405: components["responses"]["MethodNotAllowed"];
+            406: components["responses"]["NotAcceptable"];
+            412: components["responses"]["PreconditionFailed"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    replaceSynonym: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @example checkout-4711
+                 */
+                "X-Request-ID"?: components["parameters"]["XRequestId"];
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                Prefer?: components["parameters"]["Prefer"];
+                /** @description The ETag of the representation the change is meant for; when it is not current, 412. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+                /** @description When the resource has changed since, 412. If-Match takes precedence. */
+                "If-Unmodified-Since"?: components["parameters"]["IfUnmodifiedSince"];
+            };
+            path: {
+                /**
+                 * @description The id of the resource.
+                 * @example 1
+                 */
+                id: components["parameters"]["PathId"];
+            };
+            cookie?: never;
+        };
+        /** @description The body. */
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "words": [
+                 *         "sofa",
+                 *         "couch",
+                 *         "settee"
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["WriteSynonym"];
+            };
+        };
+        responses: {
+            /** @description The synonyms as they are now. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    Vary: components["headers"]["Vary"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    "Content-Encoding": components["headers"]["Content-Encoding"];
+                    ETag: components["headers"]["ETag"];
+                    "Last-Modified": components["headers"]["Last-Modified"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Synonym"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            405: components["responses"]["MethodNotAllowed"];
+            406: components["responses"]["NotAcceptable"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+            507: components["responses"]["InsufficientStorage"];
+        };
+    };
+    deleteSynonym: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @example checkout-4711
+                 */
+                "X-Request-ID"?: components["parameters"]["XRequestId"];
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                Prefer?: components["parameters"]["Prefer"];
+                /** @description The ETag of the representation the change is meant for; when it is not current, 412. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+                /** @description When the resource has changed since, 412. If-Match takes precedence. */
+                "If-Unmodified-Since"?: components["parameters"]["IfUnmodifiedSince"];
+            };
+            path: {
+                /**
+                 * @description The id of the resource.
+                 * @example 1
+                 */
+                id: components["parameters"]["PathId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The words are no synonyms any more. */
+            204: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    Vary: components["headers"]["Vary"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            405: components["responses"]["MethodNotAllowed"];
+            406: components["responses"]["NotAcceptable"];
+            412: components["responses"]["PreconditionFailed"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+            507: components["responses"]["InsufficientStorage"];
+        };
+    };
+    patchSynonym: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @example checkout-4711
+                 */
+                "X-Request-ID"?: components["parameters"]["XRequestId"];
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                Prefer?: components["parameters"]["Prefer"];
+                /** @description The ETag of the representation the change is meant for; when it is not current, 412. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+                /** @description When the resource has changed since, 412. If-Match takes precedence. */
+                "If-Unmodified-Since"?: components["parameters"]["IfUnmodifiedSince"];
+            };
+            path: {
+                /**
+                 * @description The id of the resource.
+                 * @example 1
+                 */
+                id: components["parameters"]["PathId"];
+            };
+            cookie?: never;
+        };
+        /** @description The body. */
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "words": [
+                 *         "sofa",
+                 *         "couch",
+                 *         "settee"
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["PatchSynonym"];
+                /**
+                 * @example {
+                 *       "words": [
+                 *         "sofa",
+                 *         "couch",
+                 *         "settee"
+                 *       ]
+                 *     }
+                 */
+                "application/merge-patch+json": components["schemas"]["PatchSynonym"];
+                /**
+                 * @example [
+                 *       {
+                 *         "op": "replace",
+                 *         "path": "/words",
+                 *         "value": [
+                 *           "sofa",
+                 *           "couch",
+                 *           "settee"
+                 *         ]
+                 *       }
+                 *     ]
+                 */
+                "application/json-patch+json": components["schemas"]["JsonPatch"];
+            };
+        };
+        responses: {
+            /** @description The synonyms as they are now. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    Vary: components["headers"]["Vary"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    "Content-Encoding": components["headers"]["Content-Encoding"];
+                    ETag: components["headers"]["ETag"];
+                    "Last-Modified": components["headers"]["Last-Modified"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Synonym"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            405: components["responses"]["MethodNotAllowed"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+            507: components["responses"]["InsufficientStorage"];
+        };
+    };
     listTodos: {
         parameters: {
             query?: {
@@ -13155,7 +19801,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description All of them, or those asked for. */
+            /** @description All of them, or those that were requested. */
             200: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -14148,6 +20794,154 @@ export interface operations {
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
             507: components["responses"]["InsufficientStorage"];
+        };
+    };
+    getMedia: {
+        parameters: {
+            query?: {
+                /** @description The width in pixels. Nothing is enlarged. */
+                w?: 64 | 100 | 128 | 150 | 200 | 256 | 300 | 320 | 400 | 480 | 500 | 512 | 600 | 640 | 800 | 960 | 1000 | 1024 | 1200 | 1280 | 1600 | 1920 | 2000 | 2560;
+                /** @description The height in pixels. Nothing is enlarged. */
+                h?: 64 | 100 | 128 | 150 | 200 | 256 | 300 | 320 | 400 | 480 | 500 | 512 | 600 | 640 | 800 | 960 | 1000 | 1024 | 1200 | 1280 | 1600 | 1920 | 2000 | 2560;
+                /** @description Where both `w` and `h` are given: `contain` keeps all of the picture within them, `cover` cuts its middle out to fill them, `fill` distorts it. Otherwise `contain`. */
+                fit?: "contain" | "cover" | "fill";
+                /** @description Another format; otherwise that of the image, WebP for a GIF. Of an animation, its first picture. */
+                format?: "jpeg" | "png" | "webp";
+            };
+            header?: {
+                /**
+                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @example checkout-4711
+                 */
+                "X-Request-ID"?: components["parameters"]["XRequestId"];
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                Prefer?: components["parameters"]["Prefer"];
+                /** @description Entity tags the client has: when one is current the response is 304 and costs no quota. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+                /** @description When nothing has changed since, the response is 304. If-None-Match takes precedence. */
+                "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
+            };
+            path: {
+                /**
+                 * @description The SHA-256 of the image, in hexadecimal, as `url` of an image of a product has it.
+                 * @example 0000000000000000000000000000000000000000000000000000000000000000
+                 */
+                hash: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The image. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    Vary: components["headers"]["Vary"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    "Content-Encoding": components["headers"]["Content-Encoding"];
+                    ETag: components["headers"]["ETag"];
+                    "Last-Modified": components["headers"]["Last-Modified"];
+                    /**
+                     * @description That parts can be asked for with Range.
+                     * @example example
+                     */
+                    "Accept-Ranges"?: string;
+                    /**
+                     * @description A name for the file.
+                     * @example example
+                     */
+                    "Content-Disposition"?: string;
+                    /**
+                     * @description That nothing in it is run.
+                     * @example example
+                     */
+                    "Content-Security-Policy"?: string;
+                    /**
+                     * @description That pages of other sites may show it.
+                     * @example example
+                     */
+                    "Cross-Origin-Resource-Policy"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /** @example … */
+                    "image/*": unknown;
+                };
+            };
+            /** @description The part that Range asked for. */
+            206: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    Vary: components["headers"]["Vary"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    "Content-Encoding": components["headers"]["Content-Encoding"];
+                    ETag: components["headers"]["ETag"];
+                    "Last-Modified": components["headers"]["Last-Modified"];
+                    /**
+                     * @description That parts can be asked for with Range.
+                     * @example example
+                     */
+                    "Accept-Ranges"?: string;
+                    /**
+                     * @description A name for the file.
+                     * @example example
+                     */
+                    "Content-Disposition"?: string;
+                    /**
+                     * @description That nothing in it is run.
+                     * @example example
+                     */
+                    "Content-Security-Policy"?: string;
+                    /**
+                     * @description That pages of other sites may show it.
+                     * @example example
+                     */
+                    "Cross-Origin-Resource-Policy"?: string;
+                    /**
+                     * @description Which bytes these are, and of how many.
+                     * @example example
+                     */
+                    "Content-Range"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /** @example … */
+                    "image/*": unknown;
+                };
+            };
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
+            404: components["responses"]["NotFound"];
+            405: components["responses"]["MethodNotAllowed"];
+            406: components["responses"]["NotAcceptable"];
+            412: components["responses"]["PreconditionFailed"];
+            416: components["responses"]["RangeNotSatisfiable"];
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
         };
     };
     getIndex: {

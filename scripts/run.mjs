@@ -32,7 +32,10 @@ const tasks = {
   example: () => run(bun, ['examples/raise-prices.ts', ...rest]),
   'lint-openapi': () => run(bun, ['scripts/lint-openapi.ts', ...rest]),
   fuzz: () => run(bun, ['fuzz/main.ts', ...rest]),
-  bench: () => run(bun, ['bench/main.ts', ...rest]),
+  bench: () =>
+    rest[0] === 'search-quality'
+      ? run(bun, ['bench/search-quality/main.ts', ...rest.slice(1)])
+      : run(bun, ['bench/main.ts', ...rest]),
 };
 
 const chosen = tasks[task];

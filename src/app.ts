@@ -130,7 +130,7 @@ export function createApp(options: AppOptions): App {
     /** Undefined when there is no body to parse. */
     type: string | undefined,
   ): Reply | Promise<Reply> {
-    exchange.params = requests.parseParams(params);
+    exchange.params = requests.parseParams(params, endpoint.params);
     const prefer = exchange.request.headers.get('prefer');
     if (prefer !== null && prefersStrict(prefer)) {
       exchange.strict = true;
@@ -149,11 +149,12 @@ export function createApp(options: AppOptions): App {
     body: BodySpec,
     type: string,
   ): Promise<Reply> {
-    const limit = body.kind === 'raw' ? body.limit : config.BODY_LIMIT;
-    exchange.bytes = await readBody(exchange, limit);
-    exchange.body = requests.parseBody(body, type, exchange.bytes, value => {
+    const bytes = await readBody(exchange, requests.bodyLimit(body, type, config.BODY_LIMIT));
+    const contentType = exchange.request.headers.get('content-type') ?? '';
+    exchange.body = requests.parseBody(body, { type, contentType }, bytes, value => {
       if (exchange.strict) refuseUnknownMembers(endpoint, body, type, value);
     });
+    exchange.bytes = requests.bodyIdentity(body, exchange.body, bytes);
     return endpoint.handle(exchange);
   }
 

@@ -1,8 +1,10 @@
 /** Settings: the environment, validated once into a frozen object. Nothing else reads process.env. */
 import { z } from 'zod';
 import { detailsOf } from './http/schema.ts';
+import { type Place, parsePlace } from './media/store/place.ts';
 import { parseAddress } from './storage/postgres/address.ts';
 import { leastConnections } from './storage/postgres/pool.ts';
+import { languages } from './storage/search/text/stems.ts';
 
 /** A setting that cannot be used: one line that names it. */
 export class ConfigError extends Error {}
@@ -128,9 +130,39 @@ export const settings = {
       .default('EUR'),
     help: 'ISO 4217 currency of products that name none (EUR)',
   },
+  SEARCH_LANGUAGES: {
+    schema: list.pipe(z.array(z.enum(languages))).default(['en', 'de']),
+    help: `comma-separated languages whose forms of words are found as one (en,de): ${languages.join(', ')}; empty: none`,
+  },
   BODY_LIMIT: {
     schema: integer(1, 1_073_741_824).default(1_048_576),
     help: 'largest request body in bytes (1048576)',
+  },
+  MEDIA_URL: {
+    schema: z
+      .string()
+      .transform((text, context): Place => {
+        try {
+          return parsePlace(text);
+        } catch (error) {
+          context.addIssue(error instanceof Error ? error.message : String(error));
+          return z.NEVER;
+        }
+      })
+      .optional(),
+    help: 'where images are kept: s3://bucket/prefix?endpoint=https://…&region=…, or file:///folder that machines share; unset: DATA_DIR/media',
+  },
+  MEDIA_FILE_LIMIT: {
+    schema: integer(1, 268_435_456).default(20_971_520),
+    help: 'largest image in bytes (20971520)',
+  },
+  MEDIA_PIXEL_LIMIT: {
+    schema: integer(1, 268_402_689).default(50_000_000),
+    help: 'width times height of an image at most; each takes four bytes of memory while it is read (50000000)',
+  },
+  MEDIA_CACHE_LIMIT: {
+    schema: integer(0, Number.MAX_SAFE_INTEGER).default(1_073_741_824),
+    help: 'bytes of DATA_DIR/media-cache, where other sizes and formats of images are kept (1073741824)',
   },
   TRUST_PROXY: { schema: flag.default(false), help: 'believe X-Forwarded-For, -Proto and -Host (false)' },
   LOG_LEVEL: {
@@ -175,6 +207,10 @@ export const settings = {
   PAYMENT_BY_HAND: {
     schema: z.enum(['customers', 'staff']).default('customers'),
     help: 'who records payments where Stripe takes none: customers, of their own orders, or staff only (customers)',
+  },
+  ORDER_TIMEOUT: {
+    schema: integer(1, 31_536_000).optional(),
+    help: 'seconds after which an order that is not paid is cancelled and what it has reserved given back; unset: never',
   },
   STRIPE_SECRET_KEY: {
     schema: z.string().min(1).optional(),

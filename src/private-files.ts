@@ -7,7 +7,7 @@ const forOthers = 0o077;
 const sticky = 0o1000;
 /** What the service writes into DATA_DIR, and what a file system of its own has there. */
 const ownFile = /^(catalog\.db|jwt-secret)/;
-const ownNames = /^(catalog\.db.*|jwt-secret|outbox|lost\+found)$/;
+const ownNames = /^(catalog\.db.*|jwt-secret|outbox|media|media-cache|lost\+found)$/;
 
 export interface Permissions {
   /** What others could read, and cannot any more. */

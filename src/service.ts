@@ -12,10 +12,13 @@ import { entryLinks } from './http/hal/entry.ts';
 import { idempotency as createIdempotency } from './http/idempotency.ts';
 import { openApiDocument } from './http/openapi/index.ts';
 import { paginator as createPaginator } from './http/paginate.ts';
+import type { Delays } from './http/quota/delays.ts';
 import { createLimits } from './http/quota/factory.ts';
 import { createStopControl } from './http/response/stopping.ts';
 import { mailLimits } from './mail/limits.ts';
 import { createMails, mailConsumer } from './mail/mails.ts';
+import { mediaEndpoints } from './media/endpoints.ts';
+import { createMedia } from './media/index.ts';
 import { operationEndpoints } from './operations/endpoints.ts';
 import { createLog, describeError, type Log } from './operations/log.ts';
 import { loopDelay } from './operations/loop-delay.ts';
@@ -23,9 +26,10 @@ import { observer as createObserver, type Observer } from './operations/observe.
 import { createDocs, staticBody } from './operations/pages/docs.ts';
 import type { Clock } from './ports/clock.ts';
 import { createMailer } from './ports/mail.ts';
+import type { Dependencies } from './resources/dependencies.ts';
 import { createResources } from './resources/index.ts';
 import { createSeal } from './seal.ts';
-import { loadSecrets } from './secrets.ts';
+import { loadSecrets, type Secrets } from './secrets.ts';
 import type { Database } from './storage/database.ts';
 import { openSqlite } from './storage/sqlite/index.ts';
 import {
@@ -65,6 +69,26 @@ export interface Service {
   stop(delay?: number, hurry?: Promise<void>): Promise<void>;
 }
 
+/** What resources are given, and what the service itself needs of its parts. */
+function compose({ config, clock, log, database }: ServiceOptions, secrets: Secrets, delays: Delays) {
+  const queue = createQueue(database);
+  const seal = createSeal(secrets, 'mail');
+  const limits = mailLimits(database, config);
+  const services: Dependencies = {
+    config,
+    clock,
+    database,
+    paginator: createPaginator(secrets[0]),
+    outbox: createOutbox(database, queue),
+    mails: createMails(queue, seal, limits, log),
+    delays,
+    log,
+    queue,
+    media: createMedia(config, clock, log),
+  };
+  return { queue, seal, limits, services };
+}
+
 export function startService(options: ServiceOptions): Service {
   const { config, clock, log, database } = options;
   const secrets = loadSecrets(config);
@@ -75,20 +99,7 @@ export function startService(options: ServiceOptions): Service {
   const quota = createQuota('requests', config.RATE_LIMIT, config.RATE_WINDOW, { failsOpen: true });
   const observer = createObserver(log, clock);
   const idempotency = createIdempotency(database, clock, secrets);
-  const queue = createQueue(database);
-  const seal = createSeal(secrets, 'mail');
-  const limits = mailLimits(database, config);
-  const services = {
-    config,
-    clock,
-    database,
-    paginator: createPaginator(secrets[0]),
-    outbox: createOutbox(database, queue),
-    mails: createMails(queue, seal, limits, log),
-    delays,
-    log,
-    queue,
-  };
+  const { queue, seal, limits, services } = compose(options, secrets, delays);
   const resources = createResources(services, secrets, createQuota);
   const mailer = createMailer(config);
   const dispatcher = createDispatcher({
@@ -102,35 +113,39 @@ export function startService(options: ServiceOptions): Service {
   const loop = loopDelay();
   const published = (options.versions ?? publishedVersions)(config, resources.endpoints);
   const versions = withEntries(withSuccessors(published, config.BASE_URL));
-  const operations: Endpoint[] = operationEndpoints({
-    database,
-    release,
-    versions: versions.map(version => ({
-      name: version.name,
-      links: root => entryLinks(version, root),
-      document: once(async () => staticBody(JSON.stringify(await documentOf(version, operations)))),
-    })),
-    metrics: {
-      observer,
+  const makings = createQuota('sizes of images', config.RATE_LIMIT, config.RATE_WINDOW, { failsOpen: true });
+  const operations: Endpoint[] = [
+    ...mediaEndpoints(services.media, makings),
+    ...operationEndpoints({
       database,
-      quota,
       release,
-      pending: () => server.pendingRequests,
-      loop,
-      queues: {
-        backlog: () =>
-          deliveries(database)
-            .backlog(database.read)
-            .catch(() => undefined),
-        numbers: dispatcher.numbers,
-        now: clock.now,
+      versions: versions.map(version => ({
+        name: version.name,
+        links: root => entryLinks(version, root),
+        document: once(async () => staticBody(JSON.stringify(await documentOf(version, operations)))),
+      })),
+      metrics: {
+        observer,
+        database,
+        quota,
+        release,
+        pending: () => server.pendingRequests,
+        loop,
+        queues: {
+          backlog: () =>
+            deliveries(database)
+              .backlog(database.read)
+              .catch(() => undefined),
+          numbers: dispatcher.numbers,
+          now: clock.now,
+        },
       },
-    },
-    metricsToken: config.METRICS_TOKEN,
-    docs: createDocs(),
-    isStopping: stopping.hasBegun,
-    isStarted: options.isStarted ?? (() => true),
-  });
+      metricsToken: config.METRICS_TOKEN,
+      docs: createDocs(),
+      isStopping: stopping.hasBegun,
+      isStarted: options.isStarted ?? (() => true),
+    }),
+  ];
   const app = createApp({
     config,
     clock,
@@ -192,43 +207,39 @@ export function startService(options: ServiceOptions): Service {
 export async function createDocument(): Promise<Record<string, unknown>> {
   const config = loadConfig({});
   const clock = { now: () => 0 };
-  const secret = 'signs nothing: no endpoint is run here';
   const database = openSqlite(':memory:');
   const { createQuota, delays } = createLimits(clock);
-  const queue = createQueue(database);
-  const silent = createLog('silent', () => undefined, clock.now);
-  const services = {
-    config,
-    clock,
-    database,
-    paginator: createPaginator(secret),
-    outbox: createOutbox(database, queue),
-    mails: createMails(queue, createSeal([secret], 'mail'), mailLimits(database, config), silent),
-    delays,
-    log: silent,
-    queue,
-  };
+  const log = createLog('silent', () => undefined, clock.now);
+  const secrets: Secrets = ['signs nothing: no endpoint is run here'];
+  const { services } = compose({ config, clock, log, database }, secrets, delays);
   const observer: Observer = { served: () => undefined, numbers: () => [], damage: () => 0 };
-  const resources = createResources(services, [secret], createQuota).endpoints;
+  const resources = createResources(services, secrets, createQuota).endpoints;
   const versions = withEntries(publishedVersions(config, resources));
-  const operations = operationEndpoints({
-    database,
-    release,
-    versions: versions.map(({ name }) => ({ name, links: () => ({}), document: async () => staticBody('') })),
-    metrics: {
-      observer,
+  const operations = [
+    ...mediaEndpoints(services.media, createQuota('', 1, 1)),
+    ...operationEndpoints({
       database,
-      quota: createQuota('', 1, 1),
       release,
-      pending: () => 0,
-      loop: { read: () => ({ p99: 0, longest: 0 }) },
-      queues: { backlog: async () => [], numbers: () => [], now: clock.now },
-    },
-    metricsToken: undefined,
-    docs: createDocs(),
-    isStopping: () => false,
-    isStarted: () => true,
-  });
+      versions: versions.map(({ name }) => ({
+        name,
+        links: () => ({}),
+        document: async () => staticBody(''),
+      })),
+      metrics: {
+        observer,
+        database,
+        quota: createQuota('', 1, 1),
+        release,
+        pending: () => 0,
+        loop: { read: () => ({ p99: 0, longest: 0 }) },
+        queues: { backlog: async () => [], numbers: () => [], now: clock.now },
+      },
+      metricsToken: undefined,
+      docs: createDocs(),
+      isStopping: () => false,
+      isStarted: () => true,
+    }),
+  ];
   await database.close();
   const current = versions.at(-1);
   if (current === undefined) throw new Error('no version is published');

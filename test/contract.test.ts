@@ -219,7 +219,7 @@ describeOnDatabases('the contract on %s', kind => {
   test.each(named(operations))('%s: 406 when no acceptable type can be served', async (_, operation) => {
     const path = await walk.existingPath(operation);
     await writesNothing(service, async () => {
-      const refused = await walk.send(operation, path, { headers: { Accept: 'image/png' } });
+      const refused = await walk.send(operation, path, { headers: { Accept: 'model/none' } });
       expect([refused.status, refused.body?.error]).toEqual([406, 'NOT_ACCEPTABLE']);
     });
   });

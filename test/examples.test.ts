@@ -80,6 +80,20 @@ async function isRight({ command, asAda, output }: Example, administrator: strin
   return false;
 }
 
+/** Imports of a file of one product each, by what follows `import`. */
+function imports(files: Readonly<Record<string, string>>) {
+  return Object.fromEntries(
+    Object.entries(files).map(([rest, text]) => [
+      `npm run catalog -- import ${rest}`,
+      async (command: string) => {
+        const [name = ''] = rest.split(' ');
+        const { out, err, status } = await run(command.replace(name, sample.place.file(name, text)));
+        expect([status, out + err]).toEqual([0, expect.stringMatching(/1 created/)]);
+      },
+    ]),
+  );
+}
+
 /** Every command through npm that the pages name; one that is added fails until it is run here too. */
 const npmCommands: Readonly<Record<string, (command: string) => Promise<void>>> = {
   // What the service of this file was started with.
@@ -90,11 +104,17 @@ const npmCommands: Readonly<Record<string, (command: string) => Promise<void>>> 
     expect([status, out + err]).toEqual([0, expect.stringMatching(/^ *0 fail$/m)]);
   },
 
-  async 'npm run catalog -- import products.csv --map name=title,price=amount'(command) {
-    const file = sample.place.file('products.csv', 'title,amount\nImported Lamp,19.5\n');
-    const { out, status } = await run(command.replace('products.csv', file));
-    expect([status, out]).toEqual([0, expect.stringMatching(/1 created/)]);
-  },
+  ...imports({
+    'products.csv --map name=title,price=amount': 'title,amount\nImported Lamp,19.5\n',
+    'products_export.csv --preset shopify':
+      'Handle,Title,Option1 Name,Option1 Value,Variant SKU,Variant Price\nash,Ash Lamp,Title,Default Title,ASH-1,20\n',
+    'products_export.csv --preset shopify --currency EUR':
+      'Handle,Title,Option1 Name,Option1 Value,Variant SKU,Variant Price\noak,Oak Lamp,Title,Default Title,OAK-1,21\n',
+    'export.csv --preset magento --image-base https://shop.example/media/catalog/product --weight-unit kg':
+      'sku,product_type,name,price,weight\nELM-1,simple,Elm Lamp,22,1.5\n',
+    'artikel.csv --decimal comma --map name=Bezeichnung,price=Preis,attributes.colour=Farbe --set brand=Acme':
+      'Bezeichnung;Preis;Farbe\nBuchenlampe;23,50;rot\n',
+  }),
 
   async 'npm run --silent catalog -- export --format ndjson > products.ndjson'(command) {
     const file = join(sample.place.folder, 'products.ndjson');

@@ -5,13 +5,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type RawBuilder, sql } from 'kysely';
 import { loadConfig } from '../src/config.ts';
-import { productOf, type StoredProduct } from '../src/resources/products/row.ts';
+import { productOf, products, type StoredProduct, storedColumns } from '../src/resources/products/row.ts';
 import { searchStore } from '../src/resources/search/store.ts';
+import { columnsOf } from '../src/storage/columns/index.ts';
 import type { Database } from '../src/storage/database.ts';
 import { migrations } from '../src/storage/migrations/index.ts';
 import { migrate } from '../src/storage/migrations/migrate.ts';
 import { openDatabase } from '../src/storage/open.ts';
 import { searchIndex, searchTypes } from '../src/storage/search/index.ts';
+import { stemsOf } from '../src/storage/search/text/stems.ts';
 import { describeOnDatabases } from './support/databases.ts';
 import { createDatabase } from './support/postgres.ts';
 
@@ -101,7 +103,10 @@ describeOnDatabases('migrations on %s', kind => {
   test('what is there can be found', async () => {
     const { database, run, remove } = await olderDatabase(kind, '0007');
     const fields = { description: 'Of teak.', category: 'seats', tags: ['garden'], sku: 'T-1' };
-    const document = JSON.stringify({ name: 'Bench', price: 1, ...fields }).slice(1);
+    const rating = { average: null, count: 0 };
+    const document = JSON.stringify({ name: 'Bench', price: 1, status: 'active', ...fields, rating }).slice(
+      1,
+    );
     await run(sql`insert into products (name, price, status, created_at, updated_at, document)
       values ('Bench', 1, 'active', 1, 1, ${document})`);
     await run(sql`insert into users (name, email, email_key, role, tags, version, created_at, updated_at)
@@ -115,7 +120,9 @@ describeOnDatabases('migrations on %s', kind => {
     await run(sql`insert into posts (title, body, author_id, author_name, created_at, updated_at)
       values ('Teak again', 'A note.', 1, 'a', 1, 1)`);
     await migrate(database, () => 2);
-    const store = searchStore(database);
+    const store = searchStore(database, columnsOf(database, products), stemsOf(['en', 'de']), {
+      current: async () => new Map(),
+    });
     const page = { kind: 'offset', page: 1, perPage: 20, sort: 'rank', order: 'asc' } as const;
     const found = async (query: string) => {
       const { rows } = await store.search({ query, visible: searchTypes, types: searchTypes, page });
@@ -155,7 +162,9 @@ describeOnDatabases('migrations on %s', kind => {
       sql<{ word: string }>`select distinct word from search_spellings`.compile(database.build),
     );
     expect(kept.map(({ word }) => word).sort()).toEqual(['bright', 'evenings', 'note']);
-    const store = searchStore(database);
+    const store = searchStore(database, columnsOf(database, products), stemsOf(['en', 'de']), {
+      current: async () => new Map(),
+    });
     const page = { kind: 'offset', page: 1, perPage: 20, sort: 'rank', order: 'asc' } as const;
     const found = async (query: string) => {
       const { rows } = await store.search({ query, visible: searchTypes, types: searchTypes, page });
@@ -188,6 +197,106 @@ describeOnDatabases('migrations on %s', kind => {
       { tag: 'used', product_id: 1 },
       { tag: 'used', product_id: 3 },
     ]);
+    await remove();
+  });
+
+  test('orders that were placed before stock was counted have reserved nothing', async () => {
+    const { database, run, remove } = await olderDatabase(kind, '0022');
+    await run(sql`insert into orders (customer_id, customer_name, customer_email, status, currency, total, version,
+      created_at, updated_at) values (1, 'Tom', 'tom@shop.example', 'PENDING', 'EUR', 1, 1, 1, 1)`);
+    await run(sql`insert into order_items (order_id, product_id, name, quantity, unit_price, total)
+      values (1, 1, 'Lantern', 3, 1, 3)`);
+    expect(await migrate(database, () => 2)).toContain('0022-stock');
+    const query = sql`select quantity, reserved, variant_id, options from order_items`;
+    expect(await database.read.all(query.compile(database.build))).toEqual([
+      { quantity: 3, reserved: 0, variant_id: null, options: null },
+    ]);
+    await remove();
+  });
+
+  test('products get the members that they did not have', async () => {
+    const { database, run, remove } = await olderDatabase(kind, '0021');
+    const prices = ['0.1', '79.5', '5e-324', '1e+21', '12345678901234567000'];
+    for (const [index, price] of prices.entries()) {
+      const status = index === 0 ? 'archived' : 'active';
+      const members = `"name":"Lämp \\"💡","price":${price},"status":"${status}","sku":null,"tags":[]`;
+      await run(sql`insert into products (name, price, status, created_at, updated_at, document)
+        values ('Lamp', ${Number(price)}, ${status}, 1, 1, ${`${members},"rating":{"average":null,"count":0}}`})`);
+    }
+    expect(await migrate(database, () => 2)).toContain('0021-product-details');
+    const query = sql<StoredProduct & { available: number }>`
+      select id, document, updated_at, available from products order by id`;
+    const rows = await database.read.all(query.compile(database.build));
+    expect(rows.map(row => [productOf(row), row.available])).toEqual(
+      prices.map((price, index) => [
+        {
+          ...{ id: index + 1, name: 'Lämp "💡', price: Number(price), sku: null, tags: [] },
+          ...{ status: index === 0 ? 'archived' : 'active', rating: { average: null, count: 0 } },
+          ...{ brand: null, gtin: null, mpn: null, externalId: null, compareAtPrice: null, weight: null },
+          ...{
+            category: null,
+            categories: [],
+            attributes: {},
+            options: [],
+            images: [],
+            stock: null,
+            variantCount: 0,
+          },
+          ...{ priceRange: { min: Number(price), max: Number(price) }, available: index > 0 },
+        } as unknown as ReturnType<typeof productOf>,
+        Number(index > 0),
+      ]),
+    );
+    await remove();
+  });
+
+  test('the categories that products have named become a tree', async () => {
+    const { database, run, remove } = await olderDatabase(kind, '0027');
+    const named: readonly (readonly [former: string | null, path: string | null])[] = [
+      [null, null],
+      ['Lamps', 'Lamps'],
+      ['Furniture > Tables', 'Furniture > Tables'],
+      ['Furniture', 'Furniture'],
+      ['Lamps', 'Lamps'],
+      ['Küche "&" \\ 💡', 'Küche "&" \\ 💡'],
+      ['a > ', 'a'],
+      ['>', '›'],
+      ['1 > 2 > 3 > 4 > 5 > 6 > 7 > 8 > 9 > 10 > 11', '1 > 2 > 3 > 4 > 5 > 6 > 7 > 8 > 9 > 10 / 11'],
+    ];
+    for (const [former] of named) {
+      const members = {
+        name: 'Lamp',
+        sku: null,
+        category: former,
+        tags: ['a'],
+        weight: null,
+        categories: [],
+      };
+      const document = JSON.stringify({ ...members, attributes: {} }).slice(1);
+      await run(sql`insert into products (name, price, status, category, created_at, updated_at, document)
+        values ('Lamp', 1, 'active', ${former}, 1, 1, ${document})`);
+    }
+    expect(await migrate(database, () => 2)).toContain('0027-categories-of-products');
+    const products = sql<StoredProduct>`select ${storedColumns(database.dialect)} from products order by id`;
+    const rows = await database.read.all(products.compile(database.build));
+    expect(rows.map(row => productOf(row) as object)).toEqual(
+      named.map(([, category], index) => ({
+        ...{ id: index + 1, category, categories: [], name: 'Lamp', sku: null, tags: ['a'] },
+        ...{ weight: null, attributes: {} },
+      })),
+    );
+    const tree = sql<{ path: string; slug: string; depth: number }>`
+      select path, slug, depth from categories order by path`;
+    const made = await database.read.all(tree.compile(database.build));
+    expect(made).toHaveLength(16);
+    expect(made.find(({ path }) => path === 'Furniture > Tables')).toEqual({
+      path: 'Furniture > Tables',
+      slug: 'tables',
+      depth: 2,
+    });
+    const totals = sql<{ total: number }>`select cast(sum(total) as integer) as total from product_totals
+      join categories on categories.id = category_id where path = 'Lamps'`;
+    expect(await database.read.first(totals.compile(database.build))).toEqual({ total: 2 });
     await remove();
   });
 });

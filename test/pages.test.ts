@@ -57,7 +57,7 @@ describe('the pages', () => {
       const answer = await fetch(new URL(target, `${service.url}/`));
       expect([target, answer.status]).toEqual([target, 200]);
     }
-    const proxied = await service.replica({ TRUST_PROXY: 'true' });
+    await using proxied = await service.replica({ TRUST_PROXY: 'true' });
     const headers = { ...byBrowser, 'X-Forwarded-Host': '<script>alert(1)</script>' };
     expect(await (await fetch(proxied.url, { headers })).text()).not.toContain('<script');
   });

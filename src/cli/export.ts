@@ -1,14 +1,15 @@
 /** `catalog export`: all products, from one state of the catalog, to a file or standard output. */
 import { type FileHandle, open, rename, rm } from 'node:fs/promises';
 import { type CompiledQuery, sql } from 'kysely';
-import { productFields } from '../files/map.ts';
-import { csvHeader, csvRow } from '../files/write.ts';
-import { productJson, productOf, type StoredProduct } from '../resources/products/row.ts';
+import { productOf, type StoredProduct, storedColumns } from '../resources/products/row.ts';
 import { statuses } from '../resources/products/schema.ts';
-import { requireWhole } from '../storage/damage.ts';
-import type { Database } from '../storage/database.ts';
+import { type StoredVariant, variantOf } from '../resources/variants/row.ts';
+import { categoriesIn, isListed } from '../storage/categories/listed.ts';
+import { pathsBelow } from '../storage/categories/names.ts';
+import type { Database, Session } from '../storage/database.ts';
 import { prepared } from '../storage/prepared.ts';
 import { withDatabase } from './database.ts';
+import { type Exported, type ExportFormat, exportFormats, linesOf } from './export-lines.ts';
 import { grouped } from './import/report.ts';
 import { type Command, choiceOption, parse, safeOption } from './usage.ts';
 
@@ -16,27 +17,28 @@ const help = `Usage: catalog export [OPTIONS]
 
 Writes all products, ordered by id, as they are at one moment; the service may be running meanwhile.
 
-  --format FORMAT      csv or ndjson (csv; by the name of FILE when it ends in .ndjson or .jsonl)
+  --format FORMAT      csv, ndjson or json (csv; by the name of FILE when it ends in .ndjson, .jsonl or .json)
   --output FILE|-      where to; - is standard output, and the default. A file appears under its name when it
                        is whole, and replaces what was there
   --status STATUS      only products of this status: active or archived
-  --category CATEGORY  only products of this category
+  --category PATH      only products of the category with this path, and of those below it
   --no-safe-for-spreadsheets
                        writes the cells of a CSV as they are. Without it (--safe-for-spreadsheets) an apostrophe
                        stands before text that a spreadsheet would evaluate: what begins with = + - @, a tab or a
                        line end, also after a semicolon, tab or line end inside a cell
 
-catalog import reads both formats; id, createdAt, updatedAt and rating are for other readers, import leaves
-them out, and takes the apostrophes back. NDJSON has everything, CSV all but the rating. In CSV an empty cell
-stands for no value, so an empty description comes back as none, and a product without currency gets the
-default one.
+catalog import reads all formats, and an import of an export changes nothing. id, createdAt, updatedAt, rating and what
+the service makes of the rest are for other readers: import leaves them out, and takes the apostrophes back. NDJSON and
+JSON have each product as the service shows it, with its variants in variants, and in basePrice its own price where
+variants have lower ones. CSV has a column for each attribute (attributes.colour) and JSON in the cells of options,
+variants, and images with a text. In CSV an empty cell stands for no value, so an empty description comes back as none,
+and a product without currency gets the default one.
 
 Exit status: 0 done; 1 the export failed, and no file was written.`;
 
-const columns = ['id', ...productFields, 'createdAt', 'updatedAt'];
 const batchRows = 500;
-
-type Format = 'csv' | 'ndjson';
+/** Characters that are written at once, but for one product that has more. */
+const largestWrite = 1024 * 1024;
 
 interface Filter {
   readonly status: string | undefined;
@@ -61,9 +63,8 @@ export const exportCommand: Command = {
       'safe-for-spreadsheets': { type: 'boolean' },
     });
     const file = values.output === '-' ? undefined : values.output;
-    const named: Format = /\.(ndjson|jsonl)$/i.test(file ?? '') ? 'ndjson' : 'csv';
-    const format = choiceOption(values.format, '--format', ['csv', 'ndjson'] as const) ?? named;
-    const lines = linesOf(format, safeOption(values['safe-for-spreadsheets'], format));
+    const format = choiceOption(values.format, '--format', exportFormats) ?? formatOf(file ?? '');
+    const safe = safeOption(values['safe-for-spreadsheets'], format);
     const filter = {
       status: choiceOption(values.status, '--status', statuses),
       category: values.category,
@@ -71,7 +72,7 @@ export const exportCommand: Command = {
     return withDatabase(async database => {
       const output = file === undefined ? standardOutput() : await fileOutput(file);
       try {
-        const count = await writeProducts(database, filter, lines, output);
+        const count = await writeProducts(database, filter, { format, safe }, output);
         await output.finish();
         if (file !== undefined) console.error(`${grouped(count)} products written to ${file}`);
         return 0;
@@ -85,48 +86,92 @@ export const exportCommand: Command = {
   },
 };
 
-/** How a file begins, and what it has of each product. */
-interface Lines {
-  readonly header: string;
-  readonly line: (row: StoredProduct) => string;
+function formatOf(file: string): ExportFormat {
+  if (/\.(?:ndjson|jsonl)$/i.test(file)) return 'ndjson';
+  return /\.json$/i.test(file) ? 'json' : 'csv';
 }
 
-function linesOf(format: Format, safe: boolean): Lines {
-  if (format === 'ndjson') return { header: '', line: row => `${requireWhole(productJson(row))}\n` };
-  return { header: csvHeader(columns), line: row => csvRow(columns, productOf(row), safe) };
+interface ExportedRow extends StoredProduct {
+  readonly base_price: number | null;
+}
+
+interface Form {
+  readonly format: ExportFormat;
+  readonly safe: boolean;
 }
 
 /** @returns how many products were written */
 async function writeProducts(
   database: Database,
   filter: Filter,
-  { header, line }: Lines,
+  { format, safe }: Form,
   output: Output,
 ): Promise<number> {
   const page = pageQuery(database, filter);
-  await output.write(header);
+  const exportedOf = withVariants(database);
   return database.snapshot(async session => {
-    let count = 0;
-    for (let after = 0; ; ) {
-      const rows = await session.all(page(after));
-      const last = rows.at(-1);
-      if (last === undefined) return count;
-      await output.write(rows.map(line).join(''));
-      count += rows.length;
-      after = last.id;
+    async function* pages() {
+      for (let after = 0; ; ) {
+        const rows = await session.all(page(after));
+        const last = rows.at(-1);
+        if (last === undefined) return;
+        yield rows;
+        after = last.id;
+      }
     }
+    // The header names the attributes there are.
+    const keys = new Set<string>();
+    if (format === 'csv') {
+      for await (const rows of pages())
+        for (const row of rows) for (const key of Object.keys(productOf(row).attributes)) keys.add(key);
+    }
+    const { header, line, footer } = linesOf(format, [...keys].sort(), safe);
+    await output.write(header);
+    let count = 0;
+    for await (const rows of pages()) {
+      let text = '';
+      for (const row of rows) {
+        text += line(await exportedOf(session, row), count);
+        count += 1;
+        if (text.length < largestWrite) continue;
+        await output.write(text);
+        text = '';
+      }
+      await output.write(text);
+    }
+    await output.write(footer);
+    return count;
   });
 }
 
-function pageQuery({ build }: Database, { status, category }: Filter) {
-  const query = prepared<{ after: number; status: unknown; category: unknown }, StoredProduct>(argument => ({
+/** A product with its variants, read one product's at a time: each may have ten thousand. */
+function withVariants({ build }: Database) {
+  const query = prepared<{ id: number }, StoredVariant>(argument => ({
     compile: () =>
-      sql<StoredProduct>`select id, document, updated_at from products where id > ${argument.after}
+      sql<StoredVariant>`select id, document, updated_at from product_variants
+        where product_id = ${argument.id} order by position, id`.compile(build),
+  }));
+  return async (session: Session, row: ExportedRow): Promise<Exported> => {
+    const product = productOf(row);
+    if (product.variantCount === 0) return { product, basePrice: undefined, variants: [] };
+    const variants = (await session.all(query({ id: row.id }))).map(variantOf);
+    return { product, basePrice: row.base_price ?? undefined, variants };
+  };
+}
+
+function pageQuery({ build, dialect }: Database, { status, category }: Filter) {
+  const { low, high } = pathsBelow(category ?? '');
+  const query = prepared<
+    { after: number; status: unknown; category: unknown; low: string; high: string },
+    ExportedRow
+  >(argument => ({
+    compile: () =>
+      sql<ExportedRow>`select ${storedColumns(dialect)}, base_price from products where id > ${argument.after}
         ${status === undefined ? sql`` : sql`and status = ${argument.status}`}
-        ${category === undefined ? sql`` : sql`and category = ${argument.category}`}
+        ${category === undefined ? sql`` : sql`and ${isListed(categoriesIn([{ path: argument.category, low: argument.low, high: argument.high }]), true)}`}
         order by id limit ${sql.lit(batchRows)}`.compile(build),
   }));
-  return (after: number): CompiledQuery<StoredProduct> => query({ after, status, category });
+  return (after: number): CompiledQuery<ExportedRow> => query({ after, status, category, low, high });
 }
 
 function standardOutput(): Output {

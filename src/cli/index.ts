@@ -54,6 +54,11 @@ export const commands: readonly Listed[] = [
     load: async () => (await import('./check/index.ts')).checkCommand,
   },
   {
+    name: 'media',
+    summary: 'say whether the files of images and their rows agree, and repair them',
+    load: async () => (await import('./media/index.ts')).mediaCommand,
+  },
+  {
     name: 'restore',
     summary: 'put a backup in the place of the embedded database',
     load: async () => (await import('./backup/restore.ts')).restoreCommand,

@@ -1,5 +1,6 @@
 /** `catalog serve`: from nothing to a running service, and back when it is told to stop. */
 import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
 import { type Config, loadConfig } from '../config.ts';
 import { causedBy, outboxOf } from '../events/outbox.ts';
 import { createLog, type Log, standardOutput } from '../operations/log.ts';
@@ -58,6 +59,7 @@ catalog --help lists the settings.`,
       // Before anybody is told that it runs: a signal that nobody listens for ends the process at once.
       const signals = listenForStop();
       warnOfPayments(config, log);
+      tellWhereImagesAre(config, log);
       greet(service.address, embedded, administrator, samples);
       log.info('serving', { address: service.address, database: database.dialect.name, migrated: ran });
       if (unclean) checking = checkAfterUncleanEnd(config, log);
@@ -74,6 +76,15 @@ catalog --help lists the settings.`,
     return 0;
   },
 };
+
+/** Where the database is on another machine, there may be several of this one. */
+function tellWhereImagesAre({ DATABASE_URL, MEDIA_URL, DATA_DIR }: Config, log: Log): void {
+  if (DATABASE_URL === undefined || MEDIA_URL !== undefined) return;
+  const folder = join(DATA_DIR, 'media');
+  log.info('images are kept in a folder of this machine; where several machines serve, set MEDIA_URL', {
+    folder,
+  });
+}
 
 /** On PostgreSQL there is a shop, where an order that its customer calls paid is goods given away. */
 function warnOfPayments({ DATABASE_URL, STRIPE_SECRET_KEY, PAYMENT_BY_HAND }: Config, log: Log): void {

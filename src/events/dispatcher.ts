@@ -86,7 +86,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   const unreached = new Set<string>();
   const underWay = new Set<AbortController>();
 
-  /** The next delivery; none once told to stop, even when that came while it was looked for. */
+  /** The next delivery; none once it stops, even when the stop came during the search. */
   async function take(session: Session, queue: string): Promise<Claimed | undefined> {
     const found = stopped ? undefined : await stored.next(session, queue, clock.now());
     return stopped ? undefined : found;
@@ -182,10 +182,10 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     const most = consumer.kind === 'internal' ? 1 : lanes;
     const underWay = new Set<Promise<void>>();
     let open = 0;
-    let asked = 0;
+    let wakes = 0;
 
     function wake(): void {
-      asked++;
+      wakes++;
       if (stopped || open === most) return;
       open++;
       const lane = run().finally(() => underWay.delete(lane));
@@ -195,11 +195,11 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     async function run(): Promise<void> {
       let any = false;
       try {
-        for (let seen = -1; !stopped && seen !== asked; ) {
-          seen = asked;
+        for (let seen = -1; !stopped && seen !== wakes; ) {
+          seen = wakes;
           while (!stopped && (await deliverNext(consumer, wake))) any = true;
         }
-        // With nothing to wait for since the last look at `asked`: otherwise someone's wake would be lost here.
+        // With nothing to wait for since the last look at `wakes`: otherwise a wake could be lost here.
         open--;
         reached(consumer.queue);
       } catch (error) {

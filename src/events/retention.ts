@@ -10,7 +10,7 @@ const batch = 500;
 const day = 86_400_000;
 
 export interface Retention {
-  /** @param isStopping asked between batches */
+  /** @param isStopping called between batches */
   sweep(isStopping: () => boolean): Promise<{ readonly events: number; readonly deliveries: number }>;
 }
 

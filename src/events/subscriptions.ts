@@ -1,7 +1,7 @@
-/** Who is told of which events. Every process must agree on this, the command line too: it is a constant. */
+/** Which consumer gets which events. Every process must agree on this, the command line too: it is a constant. */
 
 export interface Subscription {
-  /** The queue whose consumer is told (see dispatcher.ts). */
+  /** The queue whose consumer gets it (see dispatcher.ts). */
   readonly queue: string;
   /** Types of events: `<resource>.<action>`. */
   readonly types: readonly string[];

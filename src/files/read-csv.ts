@@ -10,7 +10,6 @@ import {
   maxRawOfTooLong,
   maxRecordLength,
   notUtf8,
-  readable,
   type SourceRecord,
   tooLong,
   unreadable,
@@ -114,9 +113,11 @@ class CsvParser {
   #unfinished = '';
   #damaged = false;
   readonly #safe: boolean;
+  readonly #comments: boolean;
 
-  constructor(safe: boolean) {
+  constructor(safe: boolean, comments: boolean) {
     this.#safe = safe;
+    this.#comments = comments;
   }
 
   /** The rows of `block`, which ends with a whole line; `final` when no text of the row at its end follows. */
@@ -192,6 +193,7 @@ class CsvParser {
 
   #take(fields: readonly string[], raw: string, records: SourceRecord[]): void {
     if (this.#columns === undefined) {
+      if (this.#comments && fields[0]?.startsWith('#') === true) return;
       const columns = fields.map(name => name.trim());
       const problem = holdsDamage(this.#damaged, raw) ? notUtf8 : headerProblem(columns);
       if (problem === undefined) this.#columns = columns;
@@ -202,7 +204,8 @@ class CsvParser {
       const counts = `has ${fields.length} fields where the header has ${this.#columns.length}`;
       records.push(unreadable(this.#line, counts, raw));
     } else {
-      records.push(readable(this.#line, rowValue(this.#columns, fields, this.#safe), raw));
+      const value = rowValue(this.#columns, fields, this.#safe);
+      records.push({ line: this.#line, value, columns: this.#columns, error: undefined, raw });
     }
   }
 }
@@ -228,12 +231,14 @@ function rowValue(
  * newlines, blank lines skipped. All values are strings. A row that cannot be read is a record with an error;
  * a header that cannot be used is one such record, and the last. Throws only what the source throws.
  * @param safe drops the apostrophes that `csvRow` has written for spreadsheets
+ * @param comments leaves out lines before the header that begin with #
  */
 export async function* readCsv(
   source: AsyncIterable<Uint8Array>,
   safe: boolean,
+  comments = false,
 ): AsyncGenerator<SourceRecord[]> {
-  const parser = new CsvParser(safe);
+  const parser = new CsvParser(safe, comments);
   for await (const block of wholeLines(source)) {
     yield block.tooLong ? parser.skipLine(block.text) : parser.parse(block.text, block.damaged, false);
     if (parser.stopped) return;

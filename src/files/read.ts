@@ -13,6 +13,8 @@ export interface ReadOptions {
   readonly path?: string | undefined;
   /** For `csv`: drops the apostrophes that keep a spreadsheet from evaluating a cell. */
   readonly safe?: boolean;
+  /** For `csv`: leaves out lines before the header that begin with #. */
+  readonly comments?: boolean;
 }
 
 /** A batch ends at whichever comes first: one transaction of an import should be neither tiny nor huge. */
@@ -49,7 +51,7 @@ function readGroups(
   format: FileFormat,
   options: ReadOptions,
 ): AsyncGenerator<SourceRecord[]> {
-  if (format === 'csv') return readCsv(source, options.safe === true);
+  if (format === 'csv') return readCsv(source, options.safe === true, options.comments);
   return format === 'ndjson' ? readNdjson(source) : readJson(source, options.path);
 }
 

@@ -8,6 +8,8 @@ export interface SourceRecord {
   /** The physical line on which the record starts; the first line of the file is 1. */
   readonly line: number;
   readonly value: Record<string, unknown> | undefined;
+  /** The columns of the table it is a row of: the same array for all its rows. */
+  readonly columns?: readonly string[];
   /** Why the record cannot be read, as a phrase for people. */
   readonly error: string | undefined;
   /** With `error`: what is wrong concerns the whole file, of which nothing can be read. */
@@ -16,17 +18,17 @@ export interface SourceRecord {
   readonly raw: string;
 }
 
-/** The longest record that is read: bytes for a line, UTF-16 units for a record of several lines. */
-export const maxRecordLength = 1024 * 1024;
+/** The longest record that is read, such as a product with 10,000 variants: bytes for a line, UTF-16 units for a record of several lines. */
+export const maxRecordLength = 8 * 1024 * 1024;
 
 /** How much of a record that is too long is kept in `raw`. */
 export const maxRawOfTooLong = 1000;
 
-export const tooLong = 'is longer than 1 MiB';
+export const tooLong = 'is longer than 8 MiB';
 export const notUtf8 = 'is not valid UTF-8 text; save the file as UTF-8';
 const notObject = 'is not a JSON object';
 
-export function readable(line: number, value: Record<string, unknown>, raw: string): SourceRecord {
+function readable(line: number, value: Record<string, unknown>, raw: string): SourceRecord {
   return { line, value, error: undefined, raw };
 }
 

@@ -15,8 +15,6 @@ const signatures: readonly (readonly [bytes: readonly number[], advice: string])
   [[0x28, 0xb5, 0x2f, 0xfd], 'is compressed with zstd: unpack it, or compress it with gzip'],
   [[0x42, 0x5a, 0x68], 'is compressed with bzip2: unpack it, or compress it with gzip'],
   [[0xfd, 0x37, 0x7a, 0x58, 0x5a], 'is compressed with xz: unpack it, or compress it with gzip'],
-  [[0xff, 0xfe], 'is UTF-16 text: save it as UTF-8'],
-  [[0xfe, 0xff], 'is UTF-16 text: save it as UTF-8'],
 ];
 
 const begins = (bytes: Uint8Array, beginning: readonly number[]): boolean =>

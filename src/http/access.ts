@@ -132,15 +132,6 @@ export function admit(caller: Caller, access: Access): void {
   throw access.roles.length === 0 ? withoutKey(caller.problem) : unauthorized(caller.problem);
 }
 
-/**
- * Whether the caller may see what belongs to a user: its owner, the roles named, and API keys (whose scope has
- * been checked) may. To all others it does not exist: answer 404.
- */
-export function maySee(caller: Caller, ownerId: number, others: readonly Role[]): boolean {
-  if (caller.kind === 'user') return caller.userId === ownerId || others.includes(caller.role);
-  return caller.kind === 'key';
-}
-
 /** A 401 for a token whose account has another role now than when the token was issued (RFC 6750 §3.1). */
 export const outdated = () =>
   unauthorized(

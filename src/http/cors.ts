@@ -3,7 +3,7 @@ import { holdsCredential } from './credentials.ts';
 
 const methods = 'GET, POST, PUT, PATCH, DELETE, OPTIONS';
 const alwaysAllowed = ['Authorization', 'Content-Type', 'X-Request-ID'];
-/** Allowed as well, and named in a preflight's answer when it asks for them. */
+/** Allowed as well, and named in the response to a preflight that requests them. */
 const allowedOnRequest = [
   'Accept',
   'Cache-Control',

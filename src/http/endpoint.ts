@@ -15,8 +15,28 @@ export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 type ObjectSchema = z.ZodObject | undefined;
 type Output<S> = S extends z.ZodType ? z.output<S> : undefined;
 
+/** A body that is a file, raw or as the part `file` of a form; or JSON instead. */
+export interface UploadSpec {
+  readonly kind: 'upload';
+  /** Of the JSON. */
+  readonly schema: z.ZodType;
+  readonly example?: unknown;
+  /** Of the texts that a form may have beside the file. */
+  readonly texts: z.ZodObject;
+  /** The media types of the raw file, which may be ranges: `image/*`. They say how it is sent, not what it is. */
+  readonly types: readonly string[];
+  /** Bytes of the file at most. */
+  readonly limit: number;
+}
+
+/** The parsed body of an upload. */
+export type UploadBody<Json, Texts> =
+  | { readonly kind: 'json'; readonly value: Json }
+  | { readonly kind: 'file'; readonly file: Uint8Array; readonly texts: Texts };
+
 /** What a request body may be: one schema, or a PATCH in three media types whose schema checks the result. */
 export type BodySpec =
+  | UploadSpec
   | {
       readonly kind: 'json';
       readonly schema: z.ZodType;
@@ -47,9 +67,11 @@ type BodyOutput<B> = B extends { kind: 'json'; schema: infer S; optional: true }
     ? Output<S>
     : B extends { kind: 'patch'; schema: infer S }
       ? PatchBody<Output<S>>
-      : B extends { kind: 'raw' }
-        ? Uint8Array
-        : undefined;
+      : B extends { kind: 'upload'; schema: infer S; texts: infer T }
+        ? UploadBody<Output<S>, Output<T>>
+        : B extends { kind: 'raw' }
+          ? Uint8Array
+          : undefined;
 
 export interface ResponseSpec {
   readonly description: string;

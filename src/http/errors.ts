@@ -68,6 +68,10 @@ export const errorTable = {
     status: 409,
     message: 'This is the last administrator and stays one; make somebody else one first.',
   },
+  OUT_OF_STOCK: {
+    status: 409,
+    message: 'There is not enough in stock; details names each line. Nothing was ordered.',
+  },
   PATCH_TEST_FAILED: {
     status: 409,
     message: 'A test operation of the patch did not match; nothing was changed.',
@@ -77,20 +81,33 @@ export const errorTable = {
     status: 409,
     message: 'A request with this Idempotency-Key is still running; retry later.',
   },
+  OPTION_IN_USE: {
+    status: 409,
+    message: 'Variants have this option or value; change or delete them first.',
+  },
   LIMIT_REACHED: { status: 409, message: 'There are as many of these as one user may have.' },
+  CATEGORY_NOT_EMPTY: {
+    status: 409,
+    message: 'The category has products or other categories below it; move them first. Nothing was deleted.',
+  },
   PRECONDITION_FAILED: {
     status: 412,
     message: 'The resource has changed since the version the precondition names; read it again.',
   },
   PAYLOAD_TOO_LARGE: { status: 413, message: 'The body is larger than this service accepts.' },
+  IMAGE_TOO_LARGE: { status: 413, message: 'The image has more pixels than this service accepts.' },
   UNSUPPORTED_MEDIA_TYPE: { status: 415, message: 'This operation does not take a body of this media type.' },
+  UNSUPPORTED_IMAGE: { status: 415, message: 'The file is none of the images that this service takes.' },
+  RANGE_NOT_SATISFIABLE: { status: 416, message: 'The range begins after the end of what there is.' },
   PATCH_RESULT_INVALID: {
     status: 422,
     message: 'The patched resource would not be valid; nothing was changed.',
   },
+  INVALID_IMAGE: { status: 422, message: 'The file is a broken image, or not what it claims to be.' },
   PRODUCT_UNAVAILABLE: {
     status: 422,
-    message: 'Some products do not exist or are archived; details names them. Nothing was ordered.',
+    message:
+      'Some products or variants do not exist or cannot be ordered; details names each line. Nothing was ordered.',
   },
   MIXED_CURRENCIES: {
     status: 422,
@@ -99,6 +116,10 @@ export const errorTable = {
   ORDER_TOO_LARGE: {
     status: 422,
     message: 'The total is larger than can be counted exactly; order fewer.',
+  },
+  ADJUSTMENT_REFUSED: {
+    status: 422,
+    message: 'Some lines cannot be applied; details names each. Nothing was changed.',
   },
   PAYMENT_NOT_POSSIBLE: {
     status: 422,
@@ -138,6 +159,14 @@ export const errorTable = {
     status: 503,
     message:
       'The payment provider cannot be reached; nothing was charged. Retry after the time in Retry-After.',
+  },
+  MEDIA_UNAVAILABLE: {
+    status: 503,
+    message: 'The store of the images cannot be reached; retry after the time in Retry-After.',
+  },
+  SERVICE_BUSY: {
+    status: 503,
+    message: 'The service has too much of this kind of work; retry after the time in Retry-After.',
   },
   STORAGE_FULL: { status: 507, message: 'The database cannot store more; the write was not made.' },
   SHUTTING_DOWN: { status: 503, message: 'The service is stopping; retry on another instance.' },
@@ -191,11 +220,21 @@ export class HttpError extends Error {
   }
 }
 
-/** A 400 that names one field; `rule` is a stable word such as `minimum` or `required`. */
-export function invalid(field: string, rule: string, message: string): HttpError {
+/**
+ * A 400 that names one field; `rule` is a stable word such as `minimum` or `required`.
+ * @param path the field, or the names on the way to it
+ */
+export function invalid(
+  path: string | readonly (string | number)[],
+  rule: string,
+  message: string,
+): HttpError {
+  const names = typeof path === 'string' ? [path] : path.map(String);
+  const field = names.join('.');
+  const pointer = names.map(name => `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
   return new HttpError('VALIDATION_FAILED', {
     message: `${field}: ${message}`,
-    details: [{ field, pointer: `#/${field}`, code: rule, message }],
+    details: [{ field, pointer: `#${pointer}`, code: rule, message }],
   });
 }
 

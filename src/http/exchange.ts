@@ -33,7 +33,7 @@ interface OwnQuota {
   readonly state: QuotaState;
 }
 
-/** Who calls before anybody has asked. */
+/** The caller until one has been identified. */
 const nobody: Anonymous = { kind: 'anonymous', subject: 'nobody', problem: undefined };
 const noBytes = new Uint8Array();
 /** Most answers take less than a millisecond: `0.000` to `0.999`. */
@@ -56,7 +56,7 @@ export class Exchange implements Input<unknown, unknown, unknown> {
   params: unknown = undefined;
   query: unknown = undefined;
   body: unknown = undefined;
-  /** The body as it was sent. */
+  /** The body as it was sent, or what stands for one that is a file. */
   bytes: Uint8Array = noBytes;
   /** What is left of a body that was refused. */
   unread: Unread | undefined = undefined;
@@ -126,12 +126,12 @@ export class Exchange implements Input<unknown, unknown, unknown> {
     return (work, touches) => this.serverContext.write(this, work, touches);
   }
 
-  /** Whose quota counts: the caller's, or the address's as long as nobody has been identified. */
+  /** Whose quota counts: the caller's, or the address's until the caller has been identified. */
   get subject(): string {
     return this.caller === nobody ? `ip:${this.address}` : this.caller.subject;
   }
 
-  /** Whole microseconds from the request's arrival to the first time this was asked. */
+  /** Whole microseconds from the request's arrival to the first call of this. */
   elapsed(): number {
     this.microseconds ??= Math.round((Bun.nanoseconds() - this.started) / 1000);
     return this.microseconds;

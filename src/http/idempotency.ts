@@ -103,7 +103,7 @@ export function idempotency(database: Database, clock: Clock, secrets: Secrets):
       return undefined;
     }
     if (!hashes.includes(row.request_hash)) throw new HttpError('IDEMPOTENCY_KEY_REUSED');
-    // Boundary: only `store` below writes answers, and the seal proves that nobody else has.
+    // Boundary: only `store` below writes responses, and the seal proves it.
     const { negotiated, ...reply } = JSON.parse(opened(row.answer)) as StoredReply;
     return {
       reply: { ...reply, headers: { ...reply.headers, 'Idempotency-Replayed': 'true' } },

@@ -120,7 +120,11 @@ export function bodyType(headers: Headers, method: string, accepted: readonly st
   const contentType = headers.get('content-type');
   if (contentType === null) throw refuse(`Content-Type is missing; send one of ${accepted.join(', ')}.`);
   const type = essence(contentType);
-  if (!accepted.includes(type)) throw refuse(`Content-Type is ${type}; send one of ${accepted.join(', ')}.`);
+  const isAccepted = accepted.some(
+    one => one === type || (one.endsWith('/*') && type.startsWith(one.slice(0, -1))),
+  );
+  if (!isAccepted) throw refuse(`Content-Type is ${type}; send one of ${accepted.join(', ')}.`);
+  if (!type.endsWith('json')) return type;
   const charset = /;\s*charset\s*=\s*"?([^";\s]+)/i.exec(contentType)?.[1];
   if (charset !== undefined && !/^utf-?8$/i.test(charset))
     throw refuse('JSON is sent in UTF-8 (RFC 8259 section 8.1).');

@@ -10,6 +10,9 @@ const notStorable = {
   params: { rule: 'characters' },
 };
 
+/** What the document says of a text that may be anything that can be stored. */
+export const anyText = '^[^\\u0000]*$';
+
 /** A string of at most `maximum` characters (code points, as JSON Schema counts), kept as it is sent. */
 export const prose = (maximum: number) =>
   z
@@ -19,7 +22,7 @@ export const prose = (maximum: number) =>
       error: `must be at most ${maximum} characters long`,
       params: { rule: 'maxLength' },
     })
-    .meta({ maxLength: maximum, pattern: '^[^\\u0000]*$' });
+    .meta({ maxLength: maximum, pattern: anyText });
 
 /** What the document says of a text that is not blank. */
 export const notBlank = '^\\s*[^\\s\\u0000][^\\u0000]*$';
@@ -84,7 +87,7 @@ function pointerTo(path: readonly string[]): string {
   return `#${path.map(token => `/${token.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('')}`;
 }
 
-/** A stable word for the broken rule (JSON Schema's where it has one) and what the rule asks. */
+/** A stable word for the broken rule (JSON Schema's where it has one) and what the rule requires. */
 function ruleOf(issue: z.core.$ZodIssue): { code: string; message: string } {
   if (issue.message.endsWith(missing)) return { code: 'required', message: 'is required' };
   switch (issue.code) {
@@ -125,6 +128,11 @@ function limitOf(issue: z.core.$ZodIssueTooSmall | z.core.$ZodIssueTooBig): {
       message: `must be at ${small ? 'least' : 'most'} ${limit} characters long`,
     };
   }
+  if (issue.inclusive === false)
+    return {
+      code: `exclusive${small ? 'Min' : 'Max'}imum`,
+      message: `must be ${small ? 'more' : 'less'} than ${limit}`,
+    };
   return { code: `${word}imum`, message: `must be ${limit} or ${small ? 'more' : 'less'}` };
 }
 
@@ -132,3 +140,17 @@ function articled(type: string): string {
   if (type === 'int') return 'an integer';
   return /^[aeio]/.test(type) ? `an ${type}` : `a ${type}`;
 }
+
+/** What a bulk change names: each once. */
+export const bulkIds = z
+  .array(z.int())
+  .min(1)
+  .max(500)
+  .refine(ids => new Set(ids).size === ids.length, {
+    error: 'must not name an id twice',
+    params: { rule: 'uniqueItems' },
+  })
+  .meta({ uniqueItems: true });
+
+/** The response to a bulk change. */
+export const bulkResult = z.object({ updated: z.int().min(0).max(500) }).meta({ id: 'BulkResult' });

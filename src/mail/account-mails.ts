@@ -4,7 +4,7 @@ import { composeMail, type MailText } from './template.ts';
 export interface MailTemplate {
   /** Who sends it, as the reader knows it: the shop's host. */
   readonly shop: string;
-  /** Whom it greets; undefined for an address that nobody has confirmed. */
+  /** Whom it greets; undefined for an address that is not confirmed. */
   readonly name: string | undefined;
 }
 
@@ -12,7 +12,7 @@ export interface LetterWithLink extends MailTemplate {
   readonly link: string;
 }
 
-/** For an account that somebody else has made: it has no password yet. */
+/** For an account that an administrator or program has made: it has no password yet. */
 export const invitationMail = ({ shop, name, link }: LetterWithLink): MailText =>
   composeMail(`Set your password for ${shop}`, name, [
     `An account has been made for you at ${shop}. Set a password to sign in:`,
@@ -34,7 +34,7 @@ export const verificationMail = ({ shop, name, link }: LetterWithLink): MailText
     'The link works once, for 7 days. If you have no account there, do nothing.',
   ]);
 
-/** To an address that a user has asked for. Whose it is, nobody knows yet: it quotes nothing of the user's. */
+/** To an address that a user has requested. Whose it is, is not known yet: it quotes nothing of the user's. */
 export const addressConfirmationMail = ({ shop, link }: Omit<LetterWithLink, 'name'>): MailText =>
   composeMail(`Confirm your new e-mail address for ${shop}`, undefined, [
     `Somebody, most likely you, wants to use this address for an account at ${shop}. Confirm that it is yours:`,
@@ -58,7 +58,7 @@ export const addressChangedWithWayBackMail = ({ shop, name, link }: LetterWithLi
     'The link works once, for 7 days.',
   ]);
 
-/** To the old address, so that nobody loses an account without hearing of it. */
+/** To the old address, so that its owner hears of it. */
 export const addressChangedMail = ({ shop, name }: MailTemplate): MailText =>
   composeMail(`Your e-mail address for ${shop} was changed`, name, [
     `Your account at ${shop} has another e-mail address now, and this one is not used any more.`,

@@ -9,7 +9,7 @@ import type { Database, Session } from '../storage/database.ts';
 
 const hour = 3600;
 const day = 24 * hour;
-/** Mails a day that one user may cause to addresses that nobody has confirmed: each may be another stranger's. */
+/** Mails a day that one user may cause to addresses that are not confirmed: each may be another stranger's. */
 const unconfirmedPerUser = 10;
 
 /** What is used up, and until when: seconds since the epoch. */

@@ -35,7 +35,7 @@ export interface Mails {
   /**
    * Queues a mail, unless its recipient has had enough of them.
    * @returns why it is not sent, if so; whether the caller may know is the caller's to decide
-   * @throws HttpError 429 when a user has caused too much mail to addresses that nobody has confirmed
+   * @throws HttpError 429 when a user has caused too much mail to addresses that are not confirmed
    */
   add(session: Session, mail: NewMail, cause: Cause): Promise<MailRefusal | undefined>;
 }

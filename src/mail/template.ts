@@ -8,7 +8,7 @@ export interface MailText {
 
 export type Paragraph = string | { readonly link: string };
 
-/** @param name whom it greets; undefined for an address that nobody has confirmed: what strangers write is not quoted to it */
+/** @param name whom it greets; undefined for an address that is not confirmed: what strangers write is not quoted to it */
 export function composeMail(
   subject: string,
   name: string | undefined,

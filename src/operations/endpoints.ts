@@ -17,7 +17,7 @@ import { html, htmlReply, textReply as text } from './text-reply.ts';
 export interface OperationsOptions {
   readonly database: Database;
   readonly metrics: MetricsSources;
-  /** /metrics asks for it as a bearer token; without it only this machine is answered. */
+  /** /metrics requires it as a bearer token; without it only this machine has access. */
   readonly metricsToken: string | undefined;
   readonly release: string;
   /** The published versions, oldest first, each with its OpenAPI document as JSON text. */

@@ -14,7 +14,7 @@ export interface VersionDocument {
   readonly name: string;
   /** Where its entry leads to. @param root the version's address */
   links(root: string): Links;
-  /** Made when it is first asked for. */
+  /** Made at the first request. */
   readonly document: () => Promise<StaticBody>;
 }
 

@@ -1,5 +1,5 @@
 /** How long what is due has to wait because something else is running: every request of this process shares one thread. */
-import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { createHistogram } from 'node:perf_hooks';
 
 /** In seconds, of the time since they were read last. */
 interface LoopDelays {
@@ -17,9 +17,17 @@ export interface LoopDelay {
 const resolution = 20;
 const nanoseconds = 1e9;
 
+/** Not `monitorEventLoopDelay`: in Bun a process has one, and who disables it disables it for all. */
 export function loopDelay(): LoopDelay {
-  const histogram = monitorEventLoopDelay({ resolution });
-  histogram.enable();
+  const histogram = createHistogram();
+  let due = performance.now() + resolution;
+  const timer = setInterval(() => {
+    const now = performance.now();
+    histogram.record(Math.max(1, Math.round((now - due) * 1e6)));
+    due = now + resolution;
+  }, resolution);
+  // The server keeps the process alive.
+  timer.unref();
   return {
     read() {
       const isMeasured = histogram.count > 0;
@@ -31,7 +39,7 @@ export function loopDelay(): LoopDelay {
       return delays;
     },
     stop() {
-      histogram.disable();
+      clearInterval(timer);
     },
   };
 }

@@ -18,7 +18,7 @@ export interface MetricsSources {
 }
 
 interface QueueSource {
-  /** What lies in the queues, of all processes; undefined when the database cannot be asked. */
+  /** What lies in the queues, of all processes; undefined when the database cannot be reached. */
   backlog(): Promise<readonly Backlog[] | undefined>;
   /** What this process has delivered. */
   numbers(): Iterable<QueueNumbers>;

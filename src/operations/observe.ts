@@ -84,7 +84,7 @@ export function observer(log: Log, clock: Clock): Observer {
   };
 }
 
-/** Where in the program it happened matters only for what nobody has foreseen. */
+/** Where in the program it happened matters only for what was not foreseen. */
 function describeFailure(failure: unknown): LogFields {
   if (!(failure instanceof HttpError)) return describeError(failure);
   const cause = failure.cause === undefined ? {} : { cause: describeError(failure.cause) };

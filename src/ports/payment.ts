@@ -31,8 +31,11 @@ export interface PaymentProvider {
    * @throws PaymentError
    */
   open(due: Due, known: string | null): Promise<OpenPayment>;
-  /** Makes an open payment one that cannot be made any more; does nothing when it is too late for that. */
-  cancel(reference: string): Promise<void>;
+  /**
+   * Makes an open payment one that cannot be made any more.
+   * @returns false when it is too late for that: it has been made, or is being made
+   */
+  cancel(reference: string): Promise<boolean>;
   /** Gives back what was paid, once however often it is asked. */
   refund(reference: string): Promise<void>;
 }

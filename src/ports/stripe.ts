@@ -113,9 +113,11 @@ function stripeProvider(secretKey: string, url: string): PaymentProvider {
       const idempotencyKey = `cancel-${reference}`;
       try {
         await paymentIntents.cancel(reference, {}, { idempotencyKey });
+        return true;
       } catch (error) {
-        // Paid or cancelled meanwhile: if paid, the report of it leads to a refund.
+        // Paid or cancelled meanwhile: if paid, the report of it decides.
         if (codeOf(error) !== 'payment_intent_unexpected_state') throw final(error);
+        return (await paymentIntents.retrieve(reference)).status === 'canceled';
       }
     },
 

@@ -8,8 +8,16 @@ export interface RequestContext {
   readonly mediaType: string;
 }
 
-/** Whether the caller is of one of these roles, a key with this scope, or the owner, where there is one. */
-export function may(caller: Caller, roles: readonly Role[], scope: string, owner?: number): boolean {
+/**
+ * Whether the caller is of one of these roles, a key with this scope, or the owner, where there is one.
+ * @param scope undefined where the operation's own is enough, which has been checked
+ */
+export function may(
+  caller: Caller,
+  roles: readonly Role[],
+  scope: string | undefined,
+  owner?: number,
+): boolean {
   if (caller.kind === 'user') return caller.userId === owner || roles.includes(caller.role);
-  return caller.kind === 'key' && caller.scopes.has(scope);
+  return caller.kind === 'key' && (scope === undefined || caller.scopes.has(scope));
 }

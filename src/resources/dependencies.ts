@@ -6,6 +6,7 @@ import type { Queue } from '../events/queue.ts';
 import type { Paginator } from '../http/paginate.ts';
 import type { Delays } from '../http/quota/delays.ts';
 import type { Mails } from '../mail/mails.ts';
+import type { Media } from '../media/index.ts';
 import type { Log } from '../operations/log.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Database } from '../storage/database.ts';
@@ -22,4 +23,5 @@ export interface Dependencies {
   readonly delays: Delays;
   /** What else is to be done after a commit. */
   readonly queue: Queue;
+  readonly media: Media;
 }

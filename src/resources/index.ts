@@ -8,12 +8,16 @@ import type { Subject } from '../mail/mails.ts';
 import type { Secrets } from '../secrets.ts';
 import type { Transaction } from '../storage/database.ts';
 import { articleEndpoints } from './articles/endpoints.ts';
+import { attributeEndpoints } from './attributes/endpoints.ts';
 import { confirmation } from './auth/credentials.ts';
 import { authEndpoints } from './auth/endpoints.ts';
 import { forgottenPasswords, passwordEndpoints } from './auth/password-endpoints.ts';
+import { categoryEndpoints } from './categories/endpoints.ts';
+import { searchTextConsumer } from './categories/search-texts.ts';
 import { commentEndpoints } from './comments/endpoints.ts';
 import type { Dependencies } from './dependencies.ts';
 import { eventEndpoints } from './events/endpoints.ts';
+import { imageEndpoints } from './images/endpoints.ts';
 import { invoiceEndpoints } from './invoices/endpoints.ts';
 import { keyEndpoints } from './keys/endpoints.ts';
 import { notificationConsumer } from './notifications/consumer.ts';
@@ -26,10 +30,13 @@ import { postEndpoints } from './posts/endpoints.ts';
 import { productEndpoints } from './products/endpoints.ts';
 import { reviewEndpoints } from './reviews/endpoints.ts';
 import { searchEndpoints } from './search/endpoints.ts';
+import { stockEndpoints } from './stock/endpoints.ts';
 import { createStores } from './stores.ts';
+import { synonymEndpoints } from './synonyms/endpoints.ts';
 import { todoEndpoints } from './todos/endpoints.ts';
 import { userEndpoints } from './users/endpoints.ts';
 import { verificationEndpoints } from './users/verification-endpoints.ts';
+import { variantEndpoints } from './variants/endpoints.ts';
 import { weatherEndpoints } from './weather/endpoints.ts';
 
 export interface Resources {
@@ -66,6 +73,11 @@ export function createResources(
       ...verificationEndpoints(services, stores),
       ...keyEndpoints(services, stores),
       ...productEndpoints(services, stores),
+      ...variantEndpoints(services, stores),
+      ...attributeEndpoints(services, stores),
+      ...categoryEndpoints(services, stores),
+      ...stockEndpoints(services, stores),
+      ...imageEndpoints(services, stores),
       ...orderEndpoints(services, stores),
       ...orderActions(services, stores),
       ...stripeWebhook(stores),
@@ -74,16 +86,19 @@ export function createResources(
       ...articleEndpoints(services, stores.articles),
       ...postEndpoints(services, stores),
       ...commentEndpoints(services, stores),
-      ...searchEndpoints(services, stores.search),
+      ...searchEndpoints(services, stores),
+      ...synonymEndpoints(services, stores),
       ...todoEndpoints(services, stores),
       ...weatherEndpoints(stores.weather),
       ...eventEndpoints(services, stores.events),
       ...notificationEndpoints(services, stores.notifications),
     ],
     consumers: [
+      stores.timeouts.consumer,
       paymentConsumer(database, stores.provider, clock.now),
       forgottenPasswords(services, stores),
       notificationConsumer(stores),
+      searchTextConsumer(services, stores),
     ],
     async mailSent(session, { resource, resourceId }) {
       if (resource === 'invoice') await invoices.markSent(session, resourceId, causedBy('mail', clock.now()));
@@ -93,6 +108,8 @@ export function createResources(
       for (const [name, store] of Object.entries(expiring)) {
         forgotten[name] = await database.write(session => store.sweep(session, clock.now()));
       }
+      forgotten.orders = await stores.timeouts.sweep();
+      forgotten.images = await stores.imageFiles.sweep(clock.now());
       return forgotten;
     },
     authenticator: {

@@ -2,10 +2,11 @@
  * The catalog a new shop starts with, so that every list, filter, sort and search has something to show:
  * 240 invented products in 15 categories, ten of them archived.
  */
+import { details } from './details.ts';
 import { home } from './home.ts';
 import { houseAndGarden } from './house-and-garden.ts';
 import { leisure } from './leisure.ts';
-import type { CategoryRows } from './rows.ts';
+import type { CategoryRows, DetailRows } from './rows.ts';
 
 export interface SampleProduct {
   readonly name: string;
@@ -16,6 +17,19 @@ export interface SampleProduct {
   readonly category: string;
   readonly tags: readonly string[];
   readonly status: 'active' | 'archived';
+  readonly brand?: string;
+  readonly gtin?: string;
+  readonly weight?: { readonly value: number; readonly unit: 'g' | 'kg' };
+  readonly attributes?: DetailRows[string][4];
+  readonly compareAtPrice?: number;
+}
+
+function detailsOf(sku: string): Partial<SampleProduct> {
+  const row = details[sku];
+  if (row === undefined) return {};
+  const [brand, gtin, value, unit, attributes, compareAtPrice] = row;
+  const before = compareAtPrice === undefined ? {} : { compareAtPrice };
+  return { brand, gtin, weight: { value, unit }, attributes, ...before };
 }
 
 function toProducts(rows: CategoryRows): SampleProduct[] {
@@ -29,6 +43,7 @@ function toProducts(rows: CategoryRows): SampleProduct[] {
         category,
         tags: tags.split(' '),
         status: status ?? 'active',
+        ...detailsOf(sku),
       }),
     ),
   );

@@ -12,3 +12,18 @@ type ProductRow = readonly [
 
 /** Category → its products. */
 export type CategoryRows = Readonly<Record<string, readonly ProductRow[]>>;
+
+/** Sku → brand, GTIN, weight and its unit, attributes, what it has cost before. */
+export type DetailRows = Readonly<
+  Record<
+    string,
+    readonly [
+      brand: string,
+      gtin: string,
+      weight: number,
+      unit: 'g' | 'kg',
+      attributes: Readonly<Record<string, string | number | boolean | readonly string[]>>,
+      compareAtPrice?: number,
+    ]
+  >
+>;

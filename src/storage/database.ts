@@ -188,6 +188,15 @@ export interface Dialect {
     /** Of such a table: the last id up to which no row will be added any more. Rows are to be read after this. */
     last(table: string): RawBuilder<{ id: number }>;
   };
+  /**
+   * Takes a lock until the transaction ends, together with others that take it `shared`, or alone; undefined where
+   * only one transaction writes at a time.
+   */
+  readonly lock: ((name: string, mode: 'shared' | 'exclusive') => RawBuilder<unknown>) | undefined;
+  /** A text as JSON, as JSON.stringify writes it. */
+  readonly json: (text: RawBuilder<unknown>) => RawBuilder<unknown>;
+  /** Where a text first has another in it, from 1; 0 where it has not. */
+  readonly position: (text: RawBuilder<unknown>, part: RawBuilder<unknown>) => RawBuilder<unknown>;
   /** Ends a SELECT whose rows the transaction is about to change. */
   readonly forUpdate: RawBuilder<unknown>;
   /** Ends a SELECT whose rows must not be deleted before the transaction ends. */

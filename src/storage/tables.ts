@@ -3,61 +3,37 @@
  * Moments are epoch milliseconds; lists and objects are JSON text; ids are 32-bit integers.
  */
 import type { Generated } from 'kysely';
+import type { AttributesTable, ProductAttributesTable } from './attributes/tables.ts';
 import type {
   AddressTokensTable,
   EndedSessionsTable,
   FailedAttemptsTable,
   SessionsTable,
   UserTokensTable,
-} from './tables-credentials.ts';
-import type { InvoicesTable, OrderItemsTable, OrdersTable, PaymentsTable } from './tables-orders.ts';
-
-export interface ProductsTable {
-  id: Generated<number>;
-  name: string;
-  price: number;
-  status: string;
-  category: string | null;
-  sku: string | null;
-  created_at: number;
-  updated_at: number;
-  /** The representation as JSON text, without the opening `{"id":…,` (see docs/decisions/0002). */
-  document: string;
-  /** Of its reviews: what the average in the document is made of. */
-  rating_sum: Generated<number>;
-  rating_count: Generated<number>;
-}
-
-/** Each tag of each product once. */
-interface ProductTagsTable {
-  tag: string;
-  product_id: number;
-}
-
-/** How many products there are per status and category, kept by the transactions that change them. */
-interface ProductTotalsTable {
-  status: string;
-  category: string;
-  slot: number;
-  total: number;
-}
+} from './tables/credentials.ts';
+import type { MediaTable, MediaUnusedTable, MediaUsesTable } from './tables/media.ts';
+import type {
+  InvoicesTable,
+  OrderItemsTable,
+  OrdersTable,
+  PaymentsTable,
+  StockAdjustmentsTable,
+} from './tables/orders.ts';
+import type {
+  CategoriesTable,
+  ProductCategoriesTable,
+  ProductsTable,
+  ProductTagsTable,
+  ProductTotalsTable,
+  ReviewsTable,
+  VariantsTable,
+} from './tables/products.ts';
 
 /** Advanced by every transaction that changes a collection; the sum over slots names one state of it. */
 interface CollectionVersionsTable {
   collection: string;
   slot: number;
   version: number;
-}
-
-interface ReviewsTable {
-  id: Generated<number>;
-  product_id: number;
-  user_id: number;
-  author_name: string;
-  rating: number;
-  body: string | null;
-  created_at: number;
-  updated_at: number;
 }
 
 /** `author_id` and `author_name` are as they were when it was written; `user_id` is null once that account is gone. */
@@ -217,6 +193,14 @@ interface TodosTable {
   updated_at: number;
 }
 
+/** Words that a search takes for each other: the representation as that of products. */
+interface SearchSynonymsTable {
+  id: Generated<number>;
+  created_at: number;
+  updated_at: number;
+  document: string;
+}
+
 interface MigrationsTable {
   name: string;
   applied_at: number;
@@ -225,7 +209,12 @@ interface MigrationsTable {
 export interface Tables {
   products: ProductsTable;
   product_tags: ProductTagsTable;
+  product_variants: VariantsTable;
+  attributes: AttributesTable;
+  product_attributes: ProductAttributesTable;
   product_totals: ProductTotalsTable;
+  categories: CategoriesTable;
+  product_categories: ProductCategoriesTable;
   collection_versions: CollectionVersionsTable;
   reviews: ReviewsTable;
   articles: ArticlesTable;
@@ -248,8 +237,13 @@ export interface Tables {
   orders: OrdersTable;
   order_items: OrderItemsTable;
   payments: PaymentsTable;
+  stock_adjustments: StockAdjustmentsTable;
   invoices: InvoicesTable;
   counters: CountersTable;
   todos: TodosTable;
+  media: MediaTable;
+  media_uses: MediaUsesTable;
+  media_unused: MediaUnusedTable;
+  search_synonyms: SearchSynonymsTable;
   migrations: MigrationsTable;
 }

@@ -1,23 +1,29 @@
 /** Bookkeeping at the end of transactions that change products: how many there are of each status and category. */
 import { type CompiledQuery, sql } from 'kysely';
 import { bulk, rowsOf } from './bulk.ts';
+import { isElsewhere, listedBesides } from './categories/listed.ts';
 import { versionOf } from './changes/versions.ts';
 import type { Database, Session, Transaction } from './database.ts';
-import type { Condition, Total } from './list/request.ts';
+import type { Condition, Total, WithinPlan } from './list/request.ts';
+import { pathsIn, placesIn, withinColumn, withinOf } from './list/within.ts';
 import { type Arguments, preparedByShape } from './prepared.ts';
 
-/** How many products more (or fewer) there are of one status and category. */
+/** How many products more (or fewer) there are of one status and main category. */
 export interface TotalChange {
   readonly status: string;
-  readonly category: string | null;
+  /** The id of the category. */
+  readonly category: number | null;
   readonly change: number;
 }
+
+/** What totals are kept by. */
+const counted = ['status', 'category_id', withinColumn];
 
 export function productTotals({ build, dialect }: Pick<Database, 'build' | 'dialect'>) {
   const row = sql`(${null}, ${null}, ${dialect.slot}, ${null})`;
   const statement = bulk('product_totals', [32, 16, 8, 4, 2, 1], size =>
-    sql`insert into product_totals (status, category, slot, total) values ${rowsOf(row, size)}
-      on conflict (category, status, slot) do update set total = product_totals.total + excluded.total`.compile(
+    sql`insert into product_totals (status, category_id, slot, total) values ${rowsOf(row, size)}
+      on conflict (category_id, status, slot) do update set total = product_totals.total + excluded.total`.compile(
       build,
     ),
   );
@@ -33,16 +39,33 @@ export function productTotals({ build, dialect }: Pick<Database, 'build' | 'dial
     };
   });
 
+  /** The total of a part of the tree: those in their main category, and those that are listed there besides. */
+  function totalWithin(conditions: readonly Condition[], condition: Condition, besides: boolean) {
+    const ids = placesIn(pathsIn(condition));
+    const of = conditions.flatMap(({ column, value }) =>
+      column === 'status' ? [sql`and status = ${value}`] : [],
+    );
+    const status = of.length === 0 ? sql`` : sql.join(of, sql` `);
+    const others = besides
+      ? sql`+ (select count(*) from products where id in (${listedBesides(ids)}) and ${isElsewhere(ids)} ${status})`
+      : sql``;
+    return sql<Total>`select cast(
+      (select coalesce(sum(total), 0) from product_totals where category_id in (${ids}) ${status}) ${others}
+      as integer) as total, ${versionOf(dialect, 'products')} as version`.compile(build);
+  }
+
   return {
     change(session: Transaction, { status, category, change }: TotalChange): void {
-      const counted = category ?? '';
-      const key = `total ${status} ${counted}`;
-      session.add({ key, statement, row: amount => [status, counted, amount] }, change);
+      const id = category ?? 0;
+      const key = `total ${status} ${id}`;
+      session.add({ key, statement, row: amount => [status, id, amount] }, change);
     },
 
     /** The total for filters on status and category alone; undefined for any other filter. */
-    total(conditions: readonly Condition[]): CompiledQuery<Total> | undefined {
-      if (conditions.some(({ column }) => column !== 'status' && column !== 'category')) return undefined;
+    total(conditions: readonly Condition[], within?: WithinPlan): CompiledQuery<Total> | undefined {
+      if (conditions.some(({ column }) => !counted.includes(column))) return undefined;
+      const tree = withinOf(conditions);
+      if (tree !== undefined) return totalWithin(conditions, tree, within?.besides ?? true);
       const shape = conditions.map(({ column }) => column).join();
       return { ...total(shape, {}), parameters: conditions.map(({ value }) => value) };
     },

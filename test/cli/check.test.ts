@@ -16,11 +16,19 @@ setDefaultTimeout(60_000);
 const derived: readonly (readonly [statement: string, line: RegExp])[] = [
   [
     'update product_totals set total = total + 3',
-    /^totals of products: active products of category "lighting": \d+ kept, 2 counted$/m,
+    /^totals of products: active products of category \d+: \d+ kept, 2 counted$/m,
   ],
   [
-    "delete from product_totals where category = 'garden'",
-    /^totals of products: active products of category "garden": 0 kept, 1 counted$/m,
+    "delete from product_totals where category_id = (select id from categories where path = 'garden')",
+    /^totals of products: active products of category \d+: 0 kept, 1 counted$/m,
+  ],
+  [
+    "update categories set path = 'forest', depth = 2 where name = 'garden'",
+    /^categories: category \d+: "forest" is not the path that follows from its name and parent$/m,
+  ],
+  [
+    "update products set further_categories = 3 where name = 'Lamp'",
+    /^categories: product \d+: 3 further categories kept, 0 counted$/m,
   ],
   [
     "update products set rating_sum = 50, rating_count = 10 where name = 'Lamp'",
@@ -34,6 +42,14 @@ const derived: readonly (readonly [statement: string, line: RegExp])[] = [
     "insert into product_tags (tag, product_id) values ('nobody', 9999)",
     /^tags of products: product 9999 is not found/m,
   ],
+  [
+    "delete from product_attributes where key = 'colour'",
+    /^attributes of products: product \d+ is not found by the attributes that it has$/m,
+  ],
+  [
+    "update product_attributes set number = 6 where key = 'watt'",
+    /^attributes of products: product \d+ is not found by the attributes that it has$/m,
+  ],
   ['delete from article_tags', /^tags of articles: article \d+ is not found/m],
   [
     'delete from search_index where SEARCH_LAMP',
@@ -42,6 +58,22 @@ const derived: readonly (readonly [statement: string, line: RegExp])[] = [
   [
     "delete from search_spellings where word = 'shade'",
     /^search index: the words for searches with typing errors are not/m,
+  ],
+  [
+    `update products set document = replace(document, '"reserved":1', '"reserved":4') where name = 'Rake'`,
+    /^reserved stock: product \d+: 4 reserved, 1 of them by open orders$/m,
+  ],
+  [
+    `update product_variants set document = replace(document, '"reserved":2', '"reserved":0')`,
+    /^reserved stock: variant \d+: 0 reserved, 2 of them by open orders$/m,
+  ],
+  [
+    `update products set document = replace(document, '"variantCount":1', '"variantCount":7')`,
+    /^variants of products: product \d+: it shows another number, price or availability than its variants have$/m,
+  ],
+  [
+    "update order_items set reserved = 2 where name = 'Lamp'",
+    /^reserved stock: order \d+: it is PAID, but has 2 reserved$/m,
   ],
   [
     "update counters set value = 0 where name = 'invoices'",
@@ -58,6 +90,10 @@ const originals: readonly (readonly [statement: string, line: RegExp])[] = [
   [
     "update products set document = '\"name\":' where name = 'Shade'",
     /^documents of products: product \d+: its document is no JSON$/m,
+  ],
+  [
+    "update products set category_id = 9999 where name = 'Rake'",
+    /^categories: product \d+: its category 9999 is not there$/m,
   ],
   [
     'update orders set total = total + 1',
@@ -89,9 +125,17 @@ describeOnDatabases('catalog check on %s', kind => {
       price: 2,
       category: 'lighting',
       tags: ['bright', 'new'],
+      attributes: { colour: 'red', watt: 5 },
     });
     await post('/v1/products', { name: 'Shade', price: 3, category: 'lighting' });
-    await post('/v1/products', { name: 'Rake', price: 4, category: 'garden', sku: 'G-1' });
+    const stock = { onHand: 5 };
+    const rake = await post('/v1/products', {
+      name: 'Rake',
+      price: 4,
+      category: 'garden',
+      sku: 'G-1',
+      stock,
+    });
     await post(`/v1/products/${lamp.id}/reviews`, { rating: 4 }, 'user');
     await post('/v1/articles', { title: 'Light', body: 'On lamps', tags: ['home'] });
     await post('/v1/posts', { title: 'News', body: 'A new lamp' });
@@ -102,6 +146,14 @@ describeOnDatabases('catalog check on %s', kind => {
       'user',
     );
     await post(`/v1/orders/${order.id}/payment`, {}, 'user');
+    const options = [{ name: 'Size', values: ['S'] }];
+    const glove = await post('/v1/products', { name: 'Glove', price: 4, category: 'clothes', options });
+    const variant = await post(`/v1/products/${glove.id}/variants`, { options: { Size: 'S' }, stock });
+    const items = [
+      { productId: rake.id, quantity: 1 },
+      { productId: glove.id, variantId: variant.id, quantity: 2 },
+    ];
+    await post(`/v1/users/${user.id}/orders`, { items }, 'user');
     await service.settle();
   });
   afterAll(async () => {
@@ -151,6 +203,8 @@ describeOnDatabases('catalog check on %s', kind => {
     expect((await get('/v1/products?category=lighting')).meta.total).toBe(2);
     const [lamp] = (await get('/v1/products?tag=bright')).data;
     expect(lamp).toMatchObject({ name: 'Lamp', rating: { average: 4, count: 1 } });
+    const [rake] = (await get('/v1/products?sku=G-1')).data;
+    expect(rake.stock).toEqual({ tracked: true, onHand: 5, reserved: 1, backorder: false });
     expect((await get('/v1/search?q=lamp&type=product')).meta.total).toBe(1);
     expect((await get('/v1/search?q=shadr&type=product')).data[0].title).toBe('Shade');
   }

@@ -3,11 +3,23 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { causedBy, outboxOf } from '../../src/events/outbox.ts';
-import { type ProductFields, replaceProduct } from '../../src/resources/products/schema.ts';
+import { productOf } from '../../src/resources/products/row.ts';
+import { type Product, type ProductFields, replaceProduct } from '../../src/resources/products/schema.ts';
 import { productStore } from '../../src/resources/products/store.ts';
+import { replaceVariant, type Variant, type VariantFields } from '../../src/resources/variants/schema.ts';
+import { variantStore } from '../../src/resources/variants/store.ts';
 import { describeOnDatabases } from '../support/databases.ts';
 
-import { createCatalog, createPlace, fieldsOf, type Place, productsOf, withDatabaseOf } from './program.ts';
+import {
+  createCatalog,
+  createPlace,
+  type Place,
+  productsOf,
+  variantsOf,
+  versionOf,
+  withDatabaseOf,
+  writtenIn,
+} from './program.ts';
 
 // Each test starts several processes.
 setDefaultTimeout(30_000);
@@ -31,40 +43,146 @@ const product = fc.record({
     characters.map(text => `${text}t`),
     { maxLength: 4 },
   ),
+  brand: fc.option(words(100)),
+  gtin: fc.option(fc.constantFrom('4006381333931', '00012345678905', '96385074')),
+  mpn: fc.option(words(100)),
+  compareAtPrice: fc.option(fc.double({ min: 0, max: 1e12, noNaN: true })),
+  weight: fc.option(
+    fc.record({
+      value: fc.double({ min: 1e-9, max: 1e9, noNaN: true }),
+      unit: fc.constantFrom('g' as const, 'kg' as const, 'oz' as const, 'lb' as const),
+    }),
+  ),
+  categories: fc.uniqueArray(fc.constantFrom('Gear', 'Gear > Bags; small', 'Sale | now', '[x]'), {
+    maxLength: 3,
+  }),
+  attributes: fc.dictionary(
+    fc.constantFrom('colour', 'watt', 'a.b-c_d', 'x9', 'size'),
+    fc.oneof(
+      characters,
+      fc.double({ noNaN: true, noDefaultInfinity: true }).map(value => value + 0),
+      fc.boolean(),
+      fc.array(characters, { maxLength: 3 }),
+      fc.constantFrom('', '42', '042', 'TRUE', '[]', '"', '""', '1e5', ' x '),
+    ),
+  ),
+  options: fc.uniqueArray(
+    fc.record({
+      name: fc.constantFrom('Size', 'Colour, "main"', 'Länge'),
+      values: fc.uniqueArray(fc.constantFrom('S', 'M;L', '1.5', 'x y'), { minLength: 1 }),
+    }),
+    { maxLength: 3, selector: ({ name }) => name },
+  ),
+  images: fc.uniqueArray(
+    fc.record(
+      {
+        url: fc.constantFrom(
+          'https://a.example/1.jpg',
+          'https://a.example/w_1,h_2/x.jpg?a=1;b=2',
+          'http://b.example/|x',
+          'https://a.example/c,http://d',
+        ),
+        alt: fc.option(characters, { nil: undefined }),
+      },
+      { requiredKeys: ['url'] },
+    ),
+    { selector: ({ url }) => url },
+  ),
+  stock: fc.option(
+    fc.record({ tracked: fc.boolean(), onHand: fc.integer({ min: 0, max: 1e6 }), backorder: fc.boolean() }),
+  ),
 });
 
-async function fill(place: Place, products: readonly ProductFields[]): Promise<void> {
+/** @param draw gives what variants are made of; without it products with options get none */
+async function fill(place: Place, products: readonly ProductFields[], draw?: () => number): Promise<void> {
   await withDatabaseOf(place, async database => {
-    const store = productStore(database, outboxOf(database));
+    const outbox = outboxOf(database);
+    const store = productStore(database, outbox);
+    const variants = variantStore(database, outbox, store);
     await database.write(async session => {
-      for (const fields of products) await store.insert(session, fields, causedBy('test', Date.now()));
+      for (const [index, fields] of products.entries()) {
+        const { id } = await store.insert(session, fields, causedBy('test', Date.now()));
+        const locked = draw === undefined ? undefined : await store.lock(session, id);
+        if (draw === undefined || locked === undefined || fields.options.length === 0) continue;
+        const drawn = someVariants(productOf(locked), `V ${index}`, draw);
+        if (drawn.length > 0) await variants.insert(session, locked, drawn, causedBy('test', Date.now()));
+      }
     });
   });
 }
 
+/** Some of the combinations that the options of a product allow. */
+function someVariants({ options, images }: Product, name: string, draw: () => number): VariantFields[] {
+  const combinations = options.reduce(
+    (all, option) => all.flatMap(one => option.values.map(value => ({ ...one, [option.name]: value }))),
+    [{}] as Record<string, string>[],
+  );
+  const one = <Value>(...values: readonly Value[]): Value | undefined => values[draw() % values.length];
+  return combinations
+    .filter(() => draw() % 3 > 0)
+    .map((chosen, index) =>
+      replaceVariant.parse({
+        options: chosen,
+        sku: one(null, `${name}.${index}`),
+        gtin: one(null, '4006381333931'),
+        price: one(null, 0.1, 1e12, draw()),
+        compareAtPrice: one(null, 12.5),
+        weight: one(null, { value: 1.5, unit: 'kg' }),
+        stock: one(null, { onHand: 3 }, { tracked: false, onHand: 0, backorder: true }),
+        imageId: one(null, images[0]?.id),
+        position: one(undefined, draw() % 5),
+      }),
+    );
+}
+
+const products = fc.array(product, { minLength: 1, maxLength: 60 });
+const draws = fc.array(fc.nat(1000), { minLength: 50, maxLength: 50 });
+
+/** What variants are but for what each catalog says of them itself. */
+const sold = (all: readonly Variant[]) =>
+  all.map(({ id: _id, createdAt: _created, updatedAt: _updated, ...rest }) => rest);
+
 describeOnDatabases('catalog export on %s', kind => {
-  test.each(['csv', 'ndjson'] as const)('as %s, then import: the same products', async format => {
+  test.each(['csv', 'ndjson', 'json'] as const)('as %s, then import: the same products', async format => {
     await fc.assert(
-      fc.asyncProperty(fc.array(product, { minLength: 1, maxLength: 60 }), async inputs => {
+      fc.asyncProperty(products, draws, async (inputs, numbers) => {
+        let drawn = 0;
+        const draw = () => numbers[drawn++ % numbers.length] ?? 0;
         const [from, to] = [await createCatalog(kind), await createCatalog(kind)];
         const parsed = inputs.map((input, index) =>
-          replaceProduct.parse({ ...input, sku: index % 3 === 0 ? null : `S ${index}` }),
+          replaceProduct.parse({
+            ...input,
+            sku: index % 3 === 0 ? null : `S ${index}`,
+            externalId: index % 3 === 1 ? null : `external ${index}`,
+          }),
         );
-        await fill(from, parsed);
+        await fill(from, parsed, draw);
         const file = join(from.folder, `out.${format}`);
         expect((await from.runHere(['export', '--output', file])).status).toBe(0);
         const ended = await to.runHere(['import', file]);
         expect(ended).toMatchObject({ status: 0 });
         const expected = parsed.map(fields =>
-          format === 'ndjson'
+          format !== 'csv'
             ? fields
             : { ...fields, currency: fields.currency ?? 'EUR', description: fields.description || null },
         );
-        expect((await productsOf(to)).map(fieldsOf)).toEqual(expected);
+        const shown = (fields: ProductFields) => ({
+          ...fields,
+          images: fields.images.map(({ url, alt = null }) => ({ url, alt })),
+        });
+        expect((await writtenIn(to)).map(shown)).toEqual(expected.map(shown));
+        expect(sold(await variantsOf(to))).toEqual(sold(await variantsOf(from)));
+        // Nothing is different from what is there.
+        const [again, version] = [['import', file, '--dry-run'], await versionOf(from)];
+        for (const target of [from, to]) {
+          const said = (await target.runHere(again)).out;
+          expect(said).toContain(` 0 updated, ${inputs.length} unchanged, 0 rejected`);
+        }
+        expect(await versionOf(from)).toBe(version);
         from.remove();
         to.remove();
       }),
-      { numRuns: 2 },
+      { numRuns: 4 },
     );
   });
 
@@ -72,14 +190,20 @@ describeOnDatabases('catalog export on %s', kind => {
     const place = await createCatalog(kind);
     const base = { name: 'Lamp', price: 1, currency: 'EUR' };
     await fill(place, [
-      replaceProduct.parse({ ...base, category: 'a', tags: ['x', 'y'] }),
+      replaceProduct.parse({ ...base, category: 'a', tags: ['x', 'y'], attributes: { colour: 'red' } }),
       replaceProduct.parse({ ...base, category: 'b', status: 'archived' }),
       replaceProduct.parse({ ...base, category: 'a', status: 'archived' }),
     ]);
     const csv = await place.run(['export', '--category', 'a', '--status', 'active']);
     const [first] = await productsOf(place);
     expect(csv.out).toBe(
-      `id,sku,name,price,currency,description,category,tags,status,createdAt,updatedAt\r\n1,,Lamp,1,EUR,,a,x;y,active,${first?.createdAt},${first?.updatedAt}\r\n`,
+      [
+        'id,sku,name,price,currency,description,category,tags,status,brand,gtin,mpn,externalId,compareAtPrice,basePrice,' +
+          'weight,categories,options,images,stock.tracked,stock.onHand,stock.backorder,variants,attributes.colour,' +
+          'createdAt,updatedAt',
+        `1,,Lamp,1,EUR,,a,x;y,active,,,,,,,,,,,,,,,red,${first?.createdAt},${first?.updatedAt}`,
+        '',
+      ].join('\r\n'),
     );
     const ndjson = await place.run(['export', '--format', 'ndjson', '--output', '-', '--status', 'archived']);
     expect(
@@ -133,7 +257,7 @@ test('formulas are guarded unless told otherwise, and imported as they were', as
   );
   expect((await same.run(['import', '-'], guarded.out)).status).toBe(0);
   expect((await raw.runHere(['import', raw.file('plain.csv', plain.out), asIs])).status).toBe(0);
-  for (const target of [same, raw]) expect((await productsOf(target)).map(fieldsOf)).toEqual([formulas]);
+  for (const target of [same, raw]) expect(await writtenIn(target)).toEqual([formulas]);
   for (const { remove } of [place, same, raw]) remove();
 });
 

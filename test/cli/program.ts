@@ -5,8 +5,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import { loadConfig } from '../../src/config.ts';
-import { productOf, type StoredProduct } from '../../src/resources/products/row.ts';
-import type { Product } from '../../src/resources/products/schema.ts';
+import { productOf, type StoredProduct, fieldsOf as writtenOf } from '../../src/resources/products/row.ts';
+import type { Product, ProductFields } from '../../src/resources/products/schema.ts';
+import { type StoredVariant, variantOf } from '../../src/resources/variants/row.ts';
+import type { Variant } from '../../src/resources/variants/schema.ts';
 import type { Database } from '../../src/storage/database.ts';
 import { openDatabase } from '../../src/storage/open.ts';
 import { createDatabase } from '../support/postgres.ts';
@@ -154,30 +156,43 @@ export function productsOf(place: Place): Promise<Product[]> {
   });
 }
 
-/** What a product is but for its id and dates. */
-export function fieldsOf({
-  id: _id,
-  createdAt: _created,
-  updatedAt: _updated,
-  rating: _rating,
-  ...fields
-}: Product) {
-  return fields;
+/** The variants of all products, each product's in their order. */
+export function variantsOf(place: Place): Promise<Variant[]> {
+  return withDatabaseOf(place, async database => {
+    const query = sql<StoredVariant>`select id, document, updated_at from product_variants
+      order by product_id, position, id`;
+    return (await database.read.all(query.compile(database.build))).map(variantOf);
+  });
 }
+
+/** What has been written of all products, be their variants' prices shown. */
+export function writtenIn(place: Place): Promise<ProductFields[]> {
+  return withDatabaseOf(place, async database => {
+    const query = sql<
+      StoredProduct & { base_price: number | null }
+    >`select id, document, updated_at, base_price
+      from products order by id`;
+    const rows = await database.read.all(query.compile(database.build));
+    return rows.map(row => writtenOf(productOf(row), row.base_price));
+  });
+}
+
+/** What a product is but for its id and dates. */
+export const fieldsOf = (product: Product): ProductFields => writtenOf(product, null);
 
 interface Count {
   readonly status: string;
-  readonly category: string;
+  readonly category_id: number;
   readonly total: number;
 }
 
 /** The kept totals, and the same counted. They have to be equal. */
 export function totalsOf(place: Place): Promise<{ kept: Count[]; counted: Count[] }> {
   return withDatabaseOf(place, async database => {
-    const kept = sql<Count>`select status, category, cast(sum(total) as integer) as total from product_totals
-      group by status, category having sum(total) <> 0 order by status, category`;
-    const counted = sql<Count>`select status, coalesce(category, '') as category, cast(count(*) as integer) as total
-      from products group by status, coalesce(category, '') order by status, coalesce(category, '')`;
+    const kept = sql<Count>`select status, category_id, cast(sum(total) as integer) as total from product_totals
+      group by status, category_id having sum(total) <> 0 order by status, category_id`;
+    const counted = sql<Count>`select status, coalesce(category_id, 0) as category_id, cast(count(*) as integer) as total
+      from products group by status, coalesce(category_id, 0) order by status, coalesce(category_id, 0)`;
     return {
       kept: await database.read.all(kept.compile(database.build)),
       counted: await database.read.all(counted.compile(database.build)),

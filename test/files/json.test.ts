@@ -107,7 +107,7 @@ describe('JSON files as people have them', () => {
       `[{"a":"${bigLine}"},\n{"a":1}]`,
       undefined,
       [
-        [1, 'is longer than 1 MiB'],
+        [1, 'is longer than 8 MiB'],
         [2, { a: 1 }],
       ],
     ],

@@ -1,6 +1,7 @@
 /** Which format a file has, and how its records become products. */
 import { describe, expect, test } from 'bun:test';
-import { MappingError, mapRecord, parseMapping, productFields } from '../../src/files/map.ts';
+import { recordMapper } from '../../src/files/cells/mapper.ts';
+import { MappingError, parseMapping, productFields } from '../../src/files/map.ts';
 import { detectFormat, type FileFormat } from '../../src/files/read.ts';
 import { bytesOf, type Fields } from '../support/records.ts';
 
@@ -28,6 +29,9 @@ describe('the format of a file', () => {
     });
   }
 });
+
+/** What cannot be read, as messages show it. */
+const shown = (fields: Fields): Fields => JSON.parse(JSON.stringify(fields));
 
 describe('mapping', () => {
   test('pairs, spaces, an equals sign in the column', () => {
@@ -63,7 +67,15 @@ describe('mapping', () => {
     ['a price with a point', '', { price: ' 12.50 ' }, { price: 12.5 }],
     ['a price with an exponent', '', { price: '1e-7' }, { price: 1e-7 }],
     ['no price: decimal comma', '', { price: '12,50' }, { price: '12,50' }],
-    ['no price: currency sign', '', { price: '$12' }, { price: '$12' }],
+    [
+      'a price with a decimal comma and a currency',
+      '',
+      { price: '12,50 €' },
+      { price: 12.5, currency: 'EUR' },
+    ],
+    ['no price: a comma that may be either', '', { price: '1,234' }, { price: '1,234' }],
+    ['a price with a currency', '', { price: '$12' }, { price: 12, currency: 'USD' }],
+    ['a price without a digit before its point', '', { price: '.5' }, { price: 0.5 }],
     ['no price: hexadecimal', '', { price: '0x10' }, { price: '0x10' }],
     ['no price: infinite', '', { price: '1e999' }, { price: '1e999' }],
     ['a number as a sku', 'sku=id', { id: 77 }, { sku: '77' }],
@@ -79,6 +91,8 @@ describe('mapping', () => {
     ['status in words', '', { status: 'archived' }, { status: 'archived' }],
   ];
   for (const [what, map, record, expected] of cases) {
-    test(what, () => expect(mapRecord(record, parseMapping(map), productFields)).toEqual(expected));
+    test(what, () =>
+      expect(shown(recordMapper({ mapping: parseMapping(map) }).map(record))).toEqual(expected),
+    );
   }
 });

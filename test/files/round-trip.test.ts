@@ -63,7 +63,7 @@ describe('what is written reads back the same, wherever the chunks end', () => {
       fc.asyncProperty(
         products,
         chunkSizes,
-        fc.shuffledSubarray([...productFields], { minLength: 8 }),
+        fc.shuffledSubarray([...productFields.slice(0, 8)], { minLength: 8 }),
         fc.boolean(),
         async (rows, sizes, fields, safe) => {
           const file = csvHeader(fields) + rows.map(row => csvRow(fields, row, safe)).join('');

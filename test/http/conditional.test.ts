@@ -140,7 +140,7 @@ describeOnDatabases('conditional requests on %s', kind => {
 
   test('the entity tag names the representation, not the caller, the moment or the replica', async () => {
     const product = await addProduct(service);
-    const replica = await service.replica();
+    await using replica = await service.replica();
     const tags = new Set<string | null>();
     for (const as of ['admin', 'editor', 'user'] as const) {
       for (const at of [service, replica]) {

@@ -137,7 +137,7 @@ describeOnDatabases('hostile input on %s', kind => {
   });
 
   test('a forged Host does not lead links elsewhere when BASE_URL is set', async () => {
-    const replica = await service.replica({ BASE_URL: 'https://api.shop.example' });
+    await using replica = await service.replica({ BASE_URL: 'https://api.shop.example' });
     const response = await fetch(`${replica.url}/v1/products`, {
       headers: {
         Authorization: `Bearer ${service.tokens.user}`,

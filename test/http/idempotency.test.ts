@@ -102,7 +102,7 @@ describeOnDatabases('Idempotency-Key on %s', kind => {
   test('of ten at once with one key one does the work', async () => {
     const key = newKey();
     const before = await total();
-    const replica = await service.replica();
+    await using replica = await service.replica();
     const atOnce = Array.from({ length: 10 }, (_, index) =>
       call(index % 2 === 0 ? service : replica, post(key)),
     );

@@ -63,7 +63,7 @@ describeOnDatabases('the life of a version on %s', kind => {
   });
 
   test('each is said by itself too', async () => {
-    const only = await current.replica({ SUNSET_V1: '2027-06-01' });
+    await using only = await current.replica({ SUNSET_V1: '2027-06-01' });
     expect(said(await call(only, { path: '/v1/products' }))).toEqual([
       null,
       'Tue, 01 Jun 2027 00:00:00 GMT',

@@ -107,7 +107,7 @@ describeOnDatabases('unusual messages on %s', kind => {
       expect([version, unknown.status]).toEqual([version, 404]);
     }
     expect((await raw('GET / HTTP/1.1', [])).status).toBe(400);
-    const replica = await service.replica({ BASE_URL: 'https://shop.example' });
+    await using replica = await service.replica({ BASE_URL: 'https://shop.example' });
     const answer = await send(replica.url, ['GET / HTTP/1.0\r\n\r\n']);
     expect(bodyOf(answer).links.v1).toBe('https://shop.example/openapi.json');
   });
@@ -122,7 +122,7 @@ describeOnDatabases('unusual messages on %s', kind => {
     ],
     [{ 'X-Forwarded-Host': 'no host/', 'X-Forwarded-Proto': 'https' }, 'http://inner.example'],
   ])('behind a trusted proxy %j gives links to %s', async (forwarded, base) => {
-    const replica = await service.replica({ TRUST_PROXY: 'true' });
+    await using replica = await service.replica({ TRUST_PROXY: 'true' });
     const headers = Object.entries(forwarded).map(([name, value]) => `${name}: ${value}\r\n`);
     const answer = await send(replica.url, [
       `GET / HTTP/1.1\r\nHost: inner.example\r\n${headers.join('')}\r\n`,

@@ -121,7 +121,7 @@ describeOnDatabases('Accept on %s', kind => {
   });
 
   test('a used-up quota is told as problem details too', async () => {
-    const replica = await service.replica({ RATE_LIMIT: '1' });
+    await using replica = await service.replica({ RATE_LIMIT: '1' });
     const request = { path: '/v1/products', as: 'user', headers: { Accept: problem } } as const;
     await call(replica, request);
     const { status, headers, body } = await call(replica, request);

@@ -145,7 +145,7 @@ describeOnDatabases('the quota on %s', kind => {
 
   test('behind a trusted proxy an address is the one the proxy names', () =>
     withService({ RATE_LIMIT: '20' }, async service => {
-      const trusting = await service.replica({ TRUST_PROXY: 'true' });
+      await using trusting = await service.replica({ TRUST_PROXY: 'true' });
       const from = (address: string, at: TestService) =>
         call(at, { path: '/v1/me', headers: { 'X-Forwarded-For': address } });
       expect(remaining(await from('spoofed, 203.0.113.1', trusting))).toBe(19);
@@ -274,10 +274,15 @@ describeOnDatabases('the quota on %s', kind => {
     withService({}, async service => {
       const replicas = [service, await service.replica()];
       const etag = (await call(service, me)).headers.get('ETag') ?? '';
+      const { read, build } = service.database;
+      const refunds = build.selectFrom('quotas').select('used').where('subject', 'like', '%refunds%');
+      const shared = async () => Number((await read.first(refunds.compile()))?.used ?? 0);
       let free = 0;
       for (let asked = 0; asked < 20 * limit + 20; asked++) {
         const poll = { ...me, headers: { 'If-None-Match': etag } };
         if ((await call(replicas[asked % 2] ?? service, poll)).status === 304) free++;
+        // Refunds are shared in the background, which on a busy machine may come after the next request.
+        for (let looks = 0; looks < 50 && (await shared()) < Math.min(free, 10 * limit); looks++);
       }
       // Those that were charged too, and what one replica had not been told when the other reached the end.
       expect(free).toBeGreaterThanOrEqual(10 * limit);

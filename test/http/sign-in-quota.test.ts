@@ -113,7 +113,7 @@ describeOnDatabases('the limits of signing in on %s', kind => {
     for (let address = 1; address <= 20; address++) await fail(perPair, email, `198.51.100.${address}`);
     expect(await statusOf(signIn(email, password, elsewhere))).toBe(429);
     expect(await statusOf(signIn(email, password, home))).toBe(200);
-    const replica = await service.replica({ TRUST_PROXY: 'true' });
+    await using replica = await service.replica({ TRUST_PROXY: 'true' });
     expect(await statusOf(signIn(email, password, home, replica))).toBe(200);
     // The address itself is kept nowhere.
     const rows = await service.database.read.all(

@@ -89,7 +89,7 @@ describeOnDatabases('two versions on %s', kind => {
 
   test('a successor has the public address, or the one that is set', async () => {
     const link = async (settings: Record<string, string>) => {
-      const replica = await service.replica(settings);
+      await using replica = await service.replica(settings);
       return (await call(replica, { path: '/v1/me', as: 'user' }, contracts.v1)).headers.get('Link');
     };
     const BASE_URL = 'https://shop.example/api';

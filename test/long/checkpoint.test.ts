@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import { causedBy, outboxOf } from '../../src/events/outbox.ts';
-import type { ProductFields } from '../../src/resources/products/schema.ts';
+import { completeFields, type ProductFields } from '../../src/resources/products/schema.ts';
 import { productStore } from '../../src/resources/products/store.ts';
 import type { Database } from '../../src/storage/database.ts';
 import { migrate } from '../../src/storage/migrations/migrate.ts';
@@ -19,7 +19,7 @@ function product(number: number, description: string | null = null): ProductFiel
   const sku = `A-${number}`;
   const category = `category ${number % 20}`;
   const price = (number * 104_729) % 1000;
-  return { name: sku, price, currency: 'EUR', status: 'active', description, sku, category, tags: [] };
+  return completeFields({ name: sku, price, currency: 'EUR', description, sku, category });
 }
 
 async function withDatabase(work: (database: Database, file: string) => Promise<void>): Promise<void> {

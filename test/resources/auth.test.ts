@@ -172,13 +172,13 @@ describeOnDatabases('signing in on %s', kind => {
 describeOnDatabases('access tokens over time on %s', kind => {
   test('a token is good for 900 seconds, on every replica, cached or not', async () => {
     const service = await startTestService(kind);
-    const replica = await service.replica();
+    await using replica = await service.replica();
     const me = { path: '/v1/me', as: 'user' } as const;
     expect((await call(service, me)).status).toBe(200);
     service.clock.advance(899_000);
     for (const each of [service, replica]) expect((await call(each, me)).status).toBe(200);
     service.clock.advance(1000);
-    const stranger = await service.replica();
+    await using stranger = await service.replica();
     for (const each of [service, replica, stranger]) {
       const answer = await call(each, me);
       expect([answer.status, answer.body.error]).toEqual([401, 'TOKEN_EXPIRED']);
@@ -194,8 +194,8 @@ describeOnDatabases('access tokens over time on %s', kind => {
     const before = 'the secret before that and long enough';
     const service = await startTestService(kind, { JWT_SECRET: before });
     const JWT_SECRET = 'the secret that follows and is long enough too';
-    const moved = await service.replica({ JWT_SECRET, JWT_PREVIOUS_SECRETS: before });
-    const closed = await service.replica({ JWT_SECRET });
+    await using moved = await service.replica({ JWT_SECRET, JWT_PREVIOUS_SECRETS: before });
+    await using closed = await service.replica({ JWT_SECRET });
     const me = { path: '/v1/me', as: 'user' } as const;
     expect((await call(moved, me)).status).toBe(200);
     expect((await call(closed, me)).body.error).toBe('UNAUTHORIZED');

@@ -106,21 +106,21 @@ describeOnDatabases('what is deleted with something on %s', kind => {
   });
 
   test('thousands of them, in one transaction that lets others have their turn', async () => {
-    const many = 5000;
+    const many = 10_000;
     const article = await post('/v1/posts', { title: 't', body: 'b' });
     const numbers = sql`with recursive numbers (n) as (
       select 1 union all select n + 1 from numbers where n < ${sql.lit(many)})`;
     const author = (await call(service, { path: '/v1/me', as: 'user' })).body.id;
     await run(sql`insert into comments (post_id, user_id, author_name, body, created_at, updated_at)
       ${numbers} select ${sql.lit(article)}, ${sql.lit(author)}, 'Test user', 'A comment.', 1, 1 from numbers`);
+    const { id: _, ...members } = await addProduct(service, { name: 'Many' });
+    const document = JSON.stringify({ ...members, rating: { average: 3, count: 1 } }).slice(1);
     await run(sql`insert into products (name, price, status, created_at, updated_at, document, rating_sum, rating_count)
-      ${numbers} select 'Many', 1, 'active', 1, 1,
-        '"name":"Many","price":1,"currency":"EUR","status":"active","description":null,"sku":null,"category":null,"tags":[],"createdAt":"2026-01-01T00:00:00.000Z","updatedAt":"2026-01-01T00:00:00.000Z","rating":{"average":3,"count":1}}',
-        3, 1 from numbers where n <= 1000`);
+      ${numbers} select 'Some', 1, 'active', 1, 1, ${sql.lit(document)}, 3, 1 from numbers where n <= 2000`);
     const person = { name: 'Ada Busy', email: 'busy@shop.example', role: 'user' };
     const busy = await post('/v1/users', person);
     await run(sql`insert into reviews (product_id, user_id, author_name, rating, body, created_at, updated_at)
-      select id, ${sql.lit(busy)}, 'Ada Busy', 3, null, 1, 1 from products where name = 'Many'`);
+      select id, ${sql.lit(busy)}, 'Ada Busy', 3, null, 1, 1 from products where name = 'Some'`);
     for (const path of [`/v1/posts/${article}`, `/v1/users/${busy}`]) {
       let deleted = false;
       const deletion = remove(path).finally(() => {
@@ -132,14 +132,14 @@ describeOnDatabases('what is deleted with something on %s', kind => {
         if (!deleted) served++;
       }
       await deletion;
-      expect(served).toBeGreaterThan(2);
+      expect(served).toBeGreaterThan(1);
     }
     const events = (type: string) =>
       count(sql`select cast(count(*) as integer) as n from events where type = ${type} and created_at > 1`);
     expect(await events('comment.deleted')).toBeGreaterThanOrEqual(many);
-    expect(await events('review.deleted')).toBeGreaterThanOrEqual(1000);
+    expect(await events('review.deleted')).toBeGreaterThanOrEqual(2000);
     const rated = sql<{ n: number }>`select cast(count(*) as integer) as n from products
-      where name = 'Many' and (rating_count <> 0 or document not like '%"rating":{"average":null,"count":0}}')`;
+      where name = 'Some' and (rating_count <> 0 or document not like '%"rating":{"average":null,"count":0},%')`;
     expect(await count(rated)).toBe(0);
     expect(
       await count(sql`select cast(count(*) as integer) as n from comments where post_id = ${article}`),
@@ -162,6 +162,8 @@ test('every cascade of the database is either preceded by events or of no resour
     'comments with users',
     // Without events: a reader's own, and what signs users in.
     'known_addresses with users',
+    // Which uploads a product shows: without events of their own.
+    'media_uses with products',
     'notifications with users',
     // Orders are never deleted.
     'order_items with orders',

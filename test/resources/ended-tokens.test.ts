@@ -140,7 +140,7 @@ describeOnDatabases('access tokens on %s', kind => {
     expect(await both(writes, account)).toEqual([401, 401]);
     if (isKnown) expect(await reads(service, account)).toBe(401);
     // A process that has just been started knows as well.
-    const late = await service.replica();
+    await using late = await service.replica();
     expect(await reads(late, account)).toBe(401);
     await late.stop();
 

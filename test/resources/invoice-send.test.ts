@@ -162,7 +162,7 @@ test.skipIf(!hasPostgres)(
   'two replicas that deliver thirty invoices at once send each once, and mark each once',
   async () => {
     const { service, server } = await started('postgresql');
-    const replica = await service.replica();
+    await using replica = await service.replica();
     const invoices: number[] = [];
     for (let count = 0; count < 30; count++) invoices.push((await invoiced(service)).id);
     await server.die();

@@ -178,7 +178,7 @@ describeOnDatabases('API keys on %s', kind => {
   });
 
   test('a revoked key is refused at once, on every replica', async () => {
-    const replica = await service.replica();
+    await using replica = await service.replica();
     const { id, key } = (await create()).body;
     for (const at of [service, replica]) expect((await use(key, at)).status).toBe(200);
     const path = `/v1/keys/${id}`;

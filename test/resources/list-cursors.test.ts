@@ -112,7 +112,9 @@ describeOnDatabases('cursors on %s', kind => {
     // Another list of the same service, and another service's secret.
     const path = `/v1/keys?limit=3&cursor=${(await list({ limit: 3 })).meta.nextCursor}`;
     await play(service, { name: 'keys', path, as: 'admin', status: 400, error: 'INVALID_CURSOR' });
-    const foreign = await service.replica({ JWT_SECRET: 'another secret for tests of another service' });
+    await using foreign = await service.replica({
+      JWT_SECRET: 'another secret for tests of another service',
+    });
     const answer = await call(foreign, {
       path: `/v1/products?${searchOf(valid)}`,
       headers: { Authorization: `Bearer ${await signIn(foreign.url, emailOf('user'))}` },

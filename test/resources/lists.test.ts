@@ -144,7 +144,7 @@ describeOnDatabases('totals on %s', kind => {
 
   test('totals and deep pages are right at once after every kind of write, on every replica', async () => {
     const products = new Map((await addVariety(service, 100)).map(product => [product.id, product]));
-    const replica = await service.replica();
+    await using replica = await service.replica();
     const queries: ListQuery[] = [
       ...filters,
       { sort: 'price', order: 'desc' },

@@ -172,7 +172,7 @@ describeOnDatabases('what is done to orders on %s', kind => {
   });
 
   test('where staff record payments, customers have no such link and no such right', async () => {
-    const staffed = await service.replica({ PAYMENT_BY_HAND: 'staff' });
+    await using staffed = await service.replica({ PAYMENT_BY_HAND: 'staff' });
     const placed = await placeOrder(staffed);
     const linksFor = async (as: Role) => Object.keys((await readOrder(staffed, placed, as)).body._links);
     expect(Object.keys(placed.order._links)).not.toContain('pay');

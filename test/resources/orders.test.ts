@@ -76,8 +76,10 @@ describeOnDatabases('orders on %s', kind => {
         {
           id: expect.any(Number),
           productId: desk.id,
+          variantId: null,
           name: 'Desk',
           sku: null,
+          options: null,
           quantity: 3,
           unitPrice: 1.01,
           total: 3.03,
@@ -85,8 +87,10 @@ describeOnDatabases('orders on %s', kind => {
         {
           id: expect.any(Number),
           productId: lamp.id,
+          variantId: null,
           name: 'Lamp',
           sku: `L-${kind}`,
+          options: null,
           quantity: 10_000,
           unitPrice: 0.1,
           total: 1000,

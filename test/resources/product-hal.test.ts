@@ -20,7 +20,12 @@ describeOnDatabases('products as HAL on %s', kind => {
   test('the same address, both ways in turn, for two roles', async () => {
     const product = await addProduct(service, { category: `hal ${kind}` });
     const href = service.url + pathOf(product);
-    const links = { self: { href }, reviews: { href: `${href}/reviews` } };
+    const links = {
+      self: { href },
+      reviews: { href: `${href}/reviews` },
+      images: { href: `${href}/images` },
+      variants: { href: `${href}/variants` },
+    };
     const actions = { edit: { href, method: 'PATCH' }, delete: { href, method: 'DELETE' } };
     const list = `/v1/products?category=${encodeURIComponent(`hal ${kind}`)}`;
     // Three times: a response is cached from the first, and its headers from the second time on.

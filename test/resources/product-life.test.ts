@@ -1,6 +1,6 @@
 /** The life of one product: what its address answers, replacement, unique values, deletion. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { addProduct, nowOf, type Product, pathOf, plainProduct, read } from '../support/catalog.ts';
+import { addProduct, nowOf, type Product, pathOf, plainProduct, read, whole } from '../support/catalog.ts';
 import { describeOnDatabases } from '../support/databases.ts';
 import { call } from '../support/http.ts';
 import { play, type Scenario } from '../support/scenario.ts';
@@ -73,7 +73,8 @@ describeOnDatabases('a product on %s', kind => {
     });
     const updatedAt = nowOf(service);
     const { id, createdAt } = before;
-    expect(put.body).toEqual({ ...plainProduct, ...body, id, createdAt, updatedAt, currency: null });
+    const expected = whole({ ...plainProduct, status: 'active', ...body });
+    expect(put.body).toEqual({ ...expected, id, createdAt, updatedAt, currency: null });
     expect((await read(service, before)).text).toBe(put.text);
     expect((await read(service, before)).headers.get('ETag')).toBe(put.headers.get('ETag'));
   });

@@ -54,13 +54,19 @@ const endings: [name: string, role: 'editor' | 'user', ending: Ending][] = [
   ],
 ];
 
-/** Signs in again and again, four at a time, from before `change` is sent until after it is done. */
+/**
+ * Signs in again and again, four at a time, from before `change` is sent until after it is done. Who is refused tries no
+ * more: guesses beyond a number would have to wait, the test's last sign-in too.
+ */
 async function signInsDuring(service: TestService, email: string, change: () => Promise<unknown>) {
   const answers: Awaited<ReturnType<typeof signInAs>>[] = [];
   let isDone = false;
   const lane = async () => {
-    do answers.push(await signInAs(service, email));
-    while (!isDone);
+    for (let isIn = true; isIn; ) {
+      const answer = await signInAs(service, email);
+      answers.push(answer);
+      isIn = answer.status === 200 && !isDone;
+    }
   };
   const lanes = Promise.all([lane(), lane(), lane(), lane()]);
   await change();
@@ -128,8 +134,8 @@ describeOnDatabases('sessions on %s', kind => {
     const answers = await signInsDuring(service, account.email, async () => {
       expect([200, 204]).toContain((await end()).status);
     });
-    // Those that come when the account is gone or has another password count as guesses.
-    expect(answers.filter(({ status }) => ![200, 401, 429].includes(status))).toEqual([]);
+    // Those that come when the account is gone or has another password are refused.
+    expect(answers.filter(({ status }) => ![200, 401].includes(status))).toEqual([]);
     for (const { status, body } of answers) {
       if (status !== 200) continue;
       const { status: refreshed } = await refreshWith(service, body.refreshToken);

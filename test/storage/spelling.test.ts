@@ -5,7 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Transaction } from '../../src/storage/database.ts';
 import { migrate } from '../../src/storage/migrations/migrate.ts';
-import { searchIndex, spellingOf } from '../../src/storage/search/index.ts';
+import { searchIndex } from '../../src/storage/search/index.ts';
+import { vocabulary } from '../../src/storage/search/vocabulary.ts';
 import { openSqlite } from '../../src/storage/sqlite/index.ts';
 
 test('a word is kept also when the transactions around it are undone and run again', async () => {
@@ -13,7 +14,7 @@ test('a word is kept also when the transactions around it are undone and run aga
   const database = openSqlite(join(folder, 'catalog.db'));
   try {
     await migrate(database, Date.now);
-    const words = spellingOf(database);
+    const words = vocabulary(database);
     const index = searchIndex(database);
     const add = (id: number, title: string) => (session: Transaction) =>
       index.add(session, 'article', { id, title, body: '' });
@@ -29,7 +30,7 @@ test('a word is kept also when the transactions around it are undone and run aga
       database.write(add(5, 'saucer')),
     ]);
     expect(results.map(({ status }) => status === 'fulfilled')).toEqual([true, true, false, false, true]);
-    const near = (word: string) => words.candidates(database.read, word);
+    const near = (word: string) => words.near(database.read, word);
     expect(await near('lantren')).toEqual(['lantern']);
     expect(await near('saucers')).toEqual(['saucer']);
     expect(await near('teapto')).toEqual([]);

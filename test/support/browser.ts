@@ -19,7 +19,13 @@ export interface Tab {
   close(): Promise<void>;
 }
 
-type Reply = { id?: number; method?: string; result?: unknown; error?: { message: string } };
+interface Reply {
+  readonly id?: number;
+  readonly method?: string;
+  readonly params?: { readonly name?: string; readonly frameId?: string; readonly loaderId?: string };
+  readonly result?: unknown;
+  readonly error?: { readonly message: string };
+}
 
 export async function openTab(executable: string): Promise<Tab> {
   const profile = mkdtempSync(join(tmpdir(), 'catalog-browser-'));
@@ -49,11 +55,13 @@ export async function openTab(executable: string): Promise<Tab> {
   await new Promise(resolve => socket.addEventListener('open', resolve, { once: true }));
 
   const waiting = new Map<number, { resolve(result: unknown): void; reject(error: Error): void }>();
-  const loads: (() => void)[] = [];
+  /** Told of each document that has been loaded, by its frame and its loader. */
+  const loads = new Set<(frame?: string, loader?: string) => void>();
   let last = 0;
   socket.addEventListener('message', ({ data }) => {
-    const { id, method, result, error } = JSON.parse(String(data)) as Reply;
-    if (method === 'Page.loadEventFired') for (const loaded of loads.splice(0)) loaded();
+    const { id, method, params, result, error } = JSON.parse(String(data)) as Reply;
+    if (method === 'Page.lifecycleEvent' && params?.name === 'load')
+      for (const loaded of loads) loaded(params.frameId, params.loaderId);
     const asked = id === undefined ? undefined : waiting.get(id);
     if (error === undefined) asked?.resolve(result);
     else asked?.reject(new Error(error.message));
@@ -66,12 +74,21 @@ export async function openTab(executable: string): Promise<Tab> {
       waiting.set(id, { resolve: result => resolve(result as T), reject }),
     );
   };
+  type FrameTree = { frameTree: { frame: { id: string; loaderId: string } } };
+  /** Resolves when another document than the one shown has been loaded: that one's own event may come late. */
   const loaded = async (method: string, params: object) => {
-    const done = new Promise<void>(resolve => loads.push(resolve));
+    const { frame } = (await send<FrameTree>('Page.getFrameTree')).frameTree;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const look = (id?: string, loader?: string) => {
+      if (id === frame.id && loader !== frame.loaderId) resolve();
+    };
+    loads.add(look);
     await send(method, params);
-    await done;
+    await promise;
+    loads.delete(look);
   };
   await send('Page.enable');
+  await send('Page.setLifecycleEventsEnabled', { enabled: true });
   return {
     open: url => loaded('Page.navigate', { url }),
     reload: () => loaded('Page.reload', {}),

@@ -15,6 +15,33 @@ export interface Product {
   readonly createdAt: string;
   readonly updatedAt: string;
   readonly rating: { readonly average: number | null; readonly count: number };
+  readonly brand: string | null;
+  readonly gtin: string | null;
+  readonly mpn: string | null;
+  readonly externalId: string | null;
+  readonly compareAtPrice: number | null;
+  readonly weight: { readonly value: number; readonly unit: string } | null;
+  readonly categories: readonly string[];
+  readonly attributes: Readonly<Record<string, unknown>>;
+  readonly options: readonly { readonly name: string; readonly values: readonly string[] }[];
+  readonly images: readonly {
+    readonly id: number;
+    readonly url: string;
+    readonly alt: string | null;
+    readonly width: number | null;
+    readonly height: number | null;
+    readonly colour: string | null;
+    readonly type: string | null;
+  }[];
+  readonly stock: {
+    readonly tracked: boolean;
+    readonly onHand: number;
+    readonly reserved: number;
+    readonly backorder: boolean;
+  } | null;
+  readonly variantCount: number;
+  readonly priceRange: { readonly min: number; readonly max: number };
+  readonly available: boolean;
 }
 
 /** What a product is when only its name and price were given. */
@@ -26,7 +53,26 @@ export const plainProduct = {
   category: null,
   tags: [],
   rating: { average: null, count: 0 },
+  brand: null,
+  gtin: null,
+  mpn: null,
+  externalId: null,
+  compareAtPrice: null,
+  weight: null,
+  categories: [],
+  attributes: {},
+  options: [],
+  images: [],
+  stock: null,
+  variantCount: 0,
 };
+
+/** A product, which is neither counted nor has variants, with what follows from its price and status. */
+export const whole = <P extends { readonly price: number; readonly status: string }>(product: P) => ({
+  ...product,
+  priceRange: { min: product.price, max: product.price },
+  available: product.status === 'active',
+});
 
 /** The moment it is for the service, as representations show it. */
 export const nowOf = (service: Pick<TestService, 'clock'>) => new Date(service.clock.now()).toISOString();

@@ -121,7 +121,7 @@ export function contractOf(document: Json): Contract {
       if (text !== '' || type !== '') throw new Error(`${what} has a body (${type}) that is not declared`);
       return;
     }
-    const declared = content[type];
+    const declared = content[type] ?? content[type.replace(/\/.*/, '/*')];
     if (declared === undefined) {
       throw new Error(`${what} is ${type}; declared are ${Object.keys(content).join(', ')}`);
     }

@@ -10,7 +10,7 @@ export interface Call {
   /** Whose access token is sent; none when not given. */
   readonly as?: Role;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Sent as JSON, with its Content-Type, unless it is text or bytes. */
+  /** Sent as JSON, with its Content-Type, unless it is text, bytes or a form. */
   readonly body?: unknown;
 }
 
@@ -33,7 +33,7 @@ export async function call(
   contract?: Contract,
 ): Promise<Answer> {
   const { body } = request;
-  const isRaw = typeof body === 'string' || body instanceof Uint8Array;
+  const isRaw = typeof body === 'string' || body instanceof Uint8Array || body instanceof FormData;
   const headers = new Headers({ 'Accept-Encoding': 'identity', ...request.headers });
   if (request.as !== undefined) headers.set('Authorization', `Bearer ${service.tokens[request.as]}`);
   if (body !== undefined && !isRaw && !headers.has('Content-Type'))

@@ -1,5 +1,5 @@
 /** Files as streams of chunks, and the records that are read from them. */
-import { mapRecord, productFields } from '../../src/files/map.ts';
+import { recordMapper } from '../../src/files/cells/mapper.ts';
 import { type FileFormat, type ReadOptions, readRecords, type SourceRecord } from '../../src/files/read.ts';
 
 export type Fields = Record<string, unknown>;
@@ -38,14 +38,16 @@ export async function readAll(
 export const brief = (records: readonly SourceRecord[]): unknown[] =>
   records.map(record => [record.line, record.error ?? { ...record.value }]);
 
-export const mapped = (records: readonly SourceRecord[]): Fields[] =>
-  records.map(record => {
-    if (record.value === undefined) throw new Error(`line ${record.line} ${record.error}`);
-    return mapRecord(record.value, new Map(), productFields);
+export const mapped = (records: readonly SourceRecord[]): Fields[] => {
+  const mapper = recordMapper({ mapping: new Map() });
+  return records.map(({ line, value, error, columns }) => {
+    if (value === undefined) throw new Error(`line ${line} ${error}`);
+    return mapper.map(value, columns);
   });
+};
 
 /** As long as a line may be. */
-export const bigLine = 'x'.repeat(1024 * 1024);
+export const bigLine = 'x'.repeat(8 * 1024 * 1024);
 
 /** Text with bytes in it that are not UTF-8. */
 export const notUtf8 = (before: string, after: string): Uint8Array =>

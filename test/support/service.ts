@@ -26,7 +26,8 @@ interface TestClock {
   advance(milliseconds: number): void;
 }
 
-export interface TestService {
+/** `await using` stops it at the end of the block. */
+export interface TestService extends AsyncDisposable {
   readonly kind: DatabaseKind;
   /** Without a slash at its end. */
   readonly url: string;
@@ -40,7 +41,10 @@ export interface TestService {
   settle(): Promise<void>;
   /** The mails that were sent so far, those of the same message id once; without SMTP_URL only. */
   mails(): Promise<Email[]>;
-  /** Another process's worth of the service on the same database. */
+  /**
+   * Another process's worth of the service on the same database. What one test has set otherwise is not to do the work
+   * of the tests after it: it ends with the test.
+   */
   replica(settings?: Readonly<Record<string, string>>): Promise<TestService>;
   stop(): Promise<void>;
 }
@@ -85,13 +89,11 @@ export async function startTestService(
     },
   };
   const started = await start(kind, environment, clock, copy?.tokens, versions);
-  return {
-    ...started,
-    async stop() {
-      await started.stop();
-      rmSync(folder, { recursive: true, force: true });
-    },
+  const stop = async () => {
+    await started.stop();
+    rmSync(folder, { recursive: true, force: true });
   };
+  return { ...started, stop, [Symbol.asyncDispose]: stop };
 }
 
 async function start(
@@ -103,6 +105,7 @@ async function start(
   versions: Versions | undefined,
 ): Promise<TestService> {
   const config = loadConfig(environment);
+  const lines: Record<string, unknown>[] = [];
   let written = '';
   const collect = (text: string) => {
     written += text;
@@ -122,6 +125,14 @@ async function start(
     // What a replica has taken up is not due any more, and not done yet.
     await Promise.all([service.settle(), ...replicas.map(replica => replica.settle())]);
   }
+  function stop(): Promise<void> {
+    ended ??= (async () => {
+      for (const replica of replicas) await replica.stop();
+      await service.stop();
+      await database.close();
+    })();
+    return ended;
+  }
   return {
     kind,
     url,
@@ -135,23 +146,17 @@ async function start(
     },
     log() {
       log.flush();
-      return written
-        .split('\n')
-        .filter(line => line !== '')
-        .map(line => JSON.parse(line));
+      // Each line is read once: some tests look after every request.
+      for (const line of written.split('\n')) if (line !== '') lines.push(JSON.parse(line));
+      written = '';
+      return [...lines];
     },
     async replica(settings = {}) {
       const replica = await start(kind, { ...environment, ...settings }, clock, tokens, versions);
       replicas.push(replica);
       return replica;
     },
-    stop() {
-      ended ??= (async () => {
-        for (const replica of replicas) await replica.stop();
-        await service.stop();
-        await database.close();
-      })();
-      return ended;
-    },
+    stop,
+    [Symbol.asyncDispose]: stop,
   };
 }

@@ -4,6 +4,7 @@ import type { Role } from '../../src/http/access.ts';
 import { type MailedTokens, type Operation, realBodies } from './contract.ts';
 import { record } from './events.ts';
 import { type Answer, type Call, call } from './http.ts';
+import { plainPng, sendImage } from './images.ts';
 import { mailTo, tokenIn } from './mails.ts';
 import { addPerson, userIdOf } from './people.ts';
 import { emailOf, password, type TestService } from './service.ts';
@@ -65,10 +66,11 @@ export async function walkOf(service: TestService, operations: readonly Operatio
   const another = () => addPerson(service, 'user', 'Who changes passwords', password);
   let changing = await another();
   let variation = 0;
-  // Bodies name products by their ids: one that no example changes, which are those of the ids 1 to 3.
+  // Bodies name products by their ids: one that no example changes, which are those of the ids 1 to 3, and whose pieces
+  // are counted.
   let productId = 0;
   while (productId <= 3) {
-    const body = { name: 'For what refers to a product', price: 12.5 };
+    const body = { name: 'For what refers to a product', price: 12.5, stock: { onHand: 1_000_000 } };
     productId = (await call(service, { method: 'POST', path: '/v1/products', as: 'admin', body })).body.id;
   }
 
@@ -120,6 +122,7 @@ export async function walkOf(service: TestService, operations: readonly Operatio
 
   /** Makes a resource of the collection at `template`, which stands at `path` with real ids in it. */
   async function make(template: string, path: string): Promise<string> {
+    if (template === '/media') return uploaded();
     const own = operations.find(({ method, path: declared }) => method === 'POST' && declared === template);
     const lastSegment = template.slice(template.lastIndexOf('/'));
     const elsewhere = operations.find(
@@ -130,6 +133,14 @@ export async function walkOf(service: TestService, operations: readonly Operatio
     const made = await send(creator, own === undefined ? await existingPath(creator) : path);
     if (made.status !== 201) throw new Error(`POST ${creator.path} answered ${made.status}: ${made.text}`);
     return String((made.body.data ?? made.body).id);
+  }
+
+  /** The name of a file, which is that of its content. */
+  async function uploaded(): Promise<string> {
+    const body = { name: 'With an image', price: 1 };
+    const product = await call(service, { method: 'POST', path: '/v1/products', as: 'admin', body });
+    const made = await sendImage(service, product.body, plainPng(8, 8, 200, 100, 50));
+    return String(made.body.url).slice('/media/'.length);
   }
 
   /** For collections that nobody posts to: whatever the list begins with, once something has happened. */

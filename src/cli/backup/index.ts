@@ -10,7 +10,8 @@ export const backupCommand: Command = {
 
 Writes a consistent, compacted and verified copy of the embedded database to FILE, which must not exist yet.
 The service may be running; its writes go on meanwhile. catalog restore FILE puts the copy back.
-Keep jwt-secret of DATA_DIR as well, or everyone has to sign in again.
+Keep jwt-secret of DATA_DIR as well, or everyone has to sign in again. Images are files beside the database: copy the
+folder media of DATA_DIR after it, or what MEDIA_URL names.
 
 With DATABASE_URL the database is PostgreSQL's: use pg_dump.
 

@@ -1,12 +1,13 @@
-/** Checks of stored documents against the columns beside them, and of the tags that rows are found by. */
+/** Checks of stored documents against the columns beside them, and of the tags and attributes that rows are found by. */
 import { sql } from 'kysely';
 import type { Product } from '../../resources/products/schema.ts';
+import { type IndexedValue, indexedValues } from '../../storage/attributes/values.ts';
 import { collectionVersions } from '../../storage/changes/versions.ts';
 import { parseStored } from '../../storage/damage.ts';
 import type { Session } from '../../storage/database.ts';
 import type { Check, Storage } from './check.ts';
 import { createLedger } from './ledger.ts';
-import { pagesOf, pairsOf } from './rows.ts';
+import { attributesOf, pagesOf, pairsOf } from './rows.ts';
 
 export function contentChecks(database: Storage): Check[] {
   return [
@@ -15,6 +16,7 @@ export function contentChecks(database: Storage): Check[] {
     amountsCheck(database),
     tagsCheck(database, 'product_tags'),
     tagsCheck(database, 'article_tags'),
+    attributesCheck(database),
   ];
 }
 
@@ -24,11 +26,11 @@ interface Row {
   readonly name: string;
   readonly price: number;
   readonly status: string;
-  readonly category: string | null;
   readonly sku: string | null;
+  readonly brand: string | null;
 }
 
-const columns = ['name', 'price', 'status', 'category', 'sku'] as const;
+const columns = ['name', 'price', 'status', 'sku', 'brand'] as const;
 
 /** The representation of a product, or undefined when its text is none. */
 export function readDocument({ document }: { readonly document: string }): Omit<Product, 'id'> | undefined {
@@ -41,7 +43,7 @@ export function readDocument({ document }: { readonly document: string }): Omit<
 }
 
 function documentsCheck({ build }: Storage): Check {
-  const select = sql<Row>`select id, document, name, price, status, category, sku from products`;
+  const select = sql<Row>`select id, document, name, price, status, sku, brand from products`;
   return {
     name: 'documents of products',
     async find(session) {
@@ -155,6 +157,51 @@ function tagsCheck(database: Storage, table: 'product_tags' | 'article_tags'): C
         }
       }
       collectionVersions(database).advance(session, `${what}s`);
+    },
+  };
+}
+
+function attributesCheck(database: Storage): Check {
+  const { build } = database;
+  const entryOf = (key: string, { kind, text, number }: IndexedValue) =>
+    JSON.stringify([key, kind, text, number]);
+  const select = sql<{ id: number; document: string }>`select id, document from products`;
+  const differing = async (session: Session) => {
+    const ledger = createLedger();
+    for await (const rows of pagesOf(session, build, select)) {
+      for (const row of rows)
+        for (const [key, value] of Object.entries(readDocument(row)?.attributes ?? {}))
+          for (const one of indexedValues(value)) ledger.add(row.id, entryOf(key, one));
+    }
+    for await (const rows of attributesOf(session, build)) {
+      for (const { key, text, owner, kind, number } of rows)
+        ledger.takeOff(owner, entryOf(key, { kind, text, number }));
+    }
+    return ledger.differing();
+  };
+  return {
+    name: 'attributes of products',
+    async find(session) {
+      return (await differing(session)).map(id => `product ${id} is not found by the attributes that it has`);
+    },
+    async repair(session) {
+      for (const id of await differing(session)) {
+        await session.run(sql`delete from product_attributes where product_id = ${id}`.compile(build));
+        const row = await session.first(sql<{ document: string }>`${select} where id = ${id}`.compile(build));
+        const attributes = row === undefined ? undefined : readDocument(row)?.attributes;
+        const values = Object.entries(attributes ?? {}).flatMap(([key, value]) =>
+          indexedValues(value).map(({ kind, text, number }) => ({
+            key,
+            value: text,
+            product_id: id,
+            kind,
+            number,
+          })),
+        );
+        if (values.length > 0)
+          await session.run(build.insertInto('product_attributes').values(values).compile());
+      }
+      collectionVersions(database).advance(session, 'products');
     },
   };
 }

@@ -1,7 +1,14 @@
 /** Checks of what is counted: the kept totals of products, their ratings, and the numbers of invoices. */
 import { sql } from 'kysely';
 import { averageOf } from '../../resources/products/ratings.ts';
-import { productOf, type StoredProduct } from '../../resources/products/row.ts';
+import {
+  fieldsOf,
+  keptOf,
+  type LockedProduct,
+  lockedColumns,
+  productOf,
+  rowOf,
+} from '../../resources/products/row.ts';
 import { collectionVersions } from '../../storage/changes/versions.ts';
 import type { Session } from '../../storage/database.ts';
 import type { Check, Storage } from './check.ts';
@@ -14,46 +21,44 @@ function totalsCheck(database: Storage): Check {
   const { build } = database;
   interface Total {
     readonly status: string;
-    readonly category: string;
+    readonly category_id: number;
     readonly kept: number;
     readonly counted: number;
   }
-  const wrong = sql<Total>`select status, category, cast(sum(kept) as integer) as kept,
+  const wrong = sql<Total>`select status, category_id, cast(sum(kept) as integer) as kept,
       cast(sum(counted) as integer) as counted
     from (
-      select status, category, total as kept, 0 as counted from product_totals
-      union all select status, coalesce(category, ''), 0, 1 from products
-    ) as both_sides group by status, category having sum(kept) <> sum(counted) order by status, category`;
+      select status, category_id, total as kept, 0 as counted from product_totals
+      union all select status, coalesce(category_id, 0), 0, 1 from products
+    ) as both_sides group by status, category_id having sum(kept) <> sum(counted) order by status, category_id`;
   return {
     name: 'totals of products',
     async find(session) {
       const rows = await session.all(wrong.compile(build));
       return rows.map(
-        ({ status, category, kept, counted }) =>
-          `${status} products of category "${category}": ${kept} kept, ${counted} counted`,
+        ({ status, category_id, kept, counted }) =>
+          `${status} products of category ${category_id}: ${kept} kept, ${counted} counted`,
       );
     },
     async repair(session) {
       await session.run(sql`delete from product_totals`.compile(build));
       await session.run(
-        sql`insert into product_totals (status, category, slot, total)
-          select status, coalesce(category, ''), 0, count(*) from products group by 1, 2`.compile(build),
+        sql`insert into product_totals (status, category_id, slot, total)
+          select status, coalesce(category_id, 0), 0, count(*) from products group by 1, 2`.compile(build),
       );
       collectionVersions(database).advance(session, 'products');
     },
   };
 }
 
-interface Rated extends StoredProduct {
-  readonly rating_sum: number;
-  readonly rating_count: number;
+interface Rated extends LockedProduct {
   readonly sum: number;
   readonly count: number;
 }
 
 function ratingsCheck(database: Storage): Check {
-  const { build } = database;
-  const rated = sql<Rated>`select id, document, updated_at, rating_sum, rating_count,
+  const { build, dialect } = database;
+  const rated = sql<Rated>`select ${lockedColumns(dialect)},
       cast(coalesce(sum, 0) as integer) as sum, cast(coalesce(count, 0) as integer) as count
     from products left join (
       select product_id, sum(rating) as sum, count(*) as count from reviews group by product_id
@@ -69,11 +74,11 @@ function ratingsCheck(database: Storage): Check {
     },
     async repair(session, now) {
       for (const row of await session.all(rated.compile(build))) {
-        const { id, ...members } = productOf(row);
+        const product = productOf(row);
+        const { id } = product;
         const at = Math.max(now, row.updated_at);
         const rating = { average: averageOf(row.sum, row.count), count: row.count };
-        const updatedAt = new Date(at).toISOString();
-        const document = JSON.stringify({ ...members, updatedAt, rating }).slice(1);
+        const { document } = rowOf(fieldsOf(product, row.base_price), at, { ...keptOf(product), rating });
         const values = { document, updated_at: at, rating_sum: row.sum, rating_count: row.count };
         await session.run(build.updateTable('products').set(values).where('id', '=', id).compile());
       }

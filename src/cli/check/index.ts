@@ -12,13 +12,14 @@ export const checkCommand: Command = {
   help: `Usage: catalog check [--repair]
 
 Reads the whole database and says, one line each, what is wrong with it: damaged pages and indexes, rows that refer to
-what is not there, totals and ratings that are not what is counted, numbers of invoices, documents and tags that differ
-from their rows, words of the search index. Changes nothing; the service may run. On PostgreSQL it reads every value;
-for its indexes and pages there are pg_amcheck and pg_checksums.
+what is not there, paths of categories, totals and ratings that are not what is counted, numbers of invoices, stock that
+is not reserved by open orders, what products show of their variants, documents and tags that differ from their rows,
+words of the search index. Changes nothing; the service may run. On PostgreSQL it reads every value; for its indexes and
+pages there are pg_amcheck and pg_checksums.
 
-  --repair  rebuilds what is derived (indexes, totals, ratings, tags, the search index), in one transaction.
-            Nobody writes meanwhile: stop the service, or do it when few are there. Rows are not made up: what is
-            damaged itself has to come from a backup (catalog restore).
+  --repair  rebuilds what is derived (indexes, totals, ratings, reserved stock, what products show of variants, tags,
+            the search index), in one transaction. Nobody writes meanwhile: stop the service, or do it when few are
+            there. Rows are not made up: what is damaged itself has to come from a backup (catalog restore).
 
 Exit status: 0 all is well, or is now; 1 something is wrong.`,
 

@@ -1,16 +1,22 @@
 /** The checks, in their order; each is one question to the database and, for what is derived, how to put it right. */
 import { sql } from 'kysely';
 import type { Session } from '../../storage/database.ts';
+import { categoriesCheck } from './categories.ts';
 import type { Check, Storage } from './check.ts';
 import { contentChecks } from './content.ts';
 import { counterChecks } from './counters.ts';
 import { searchCheck } from './search.ts';
+import { reservationsCheck } from './stock.ts';
+import { variantsCheck } from './variants.ts';
 
 export function checksOf(database: Storage): readonly Check[] {
   return [
     integrityCheck(database),
     referenceCheck(database),
+    categoriesCheck(database),
     ...counterChecks(database),
+    reservationsCheck(database),
+    variantsCheck(database),
     ...contentChecks(database),
     searchCheck(database),
   ];
@@ -38,9 +44,10 @@ function referenceCheck({ build, dialect }: Storage): Check {
       for (const { child, column, parent, target } of await session.all(
         dialect.checks.references.compile(build),
       )) {
-        const [own, other] = [sql.id(child, column), sql.id(parent, target)];
+        // A table may refer to itself.
+        const [own, other] = [sql.id(child, column), sql.id('referred', target)];
         const query = sql<{ total: number }>`select cast(count(*) as integer) as total from ${sql.id(child)}
-          where ${own} is not null and not exists (select 1 from ${sql.id(parent)} where ${other} = ${own})`;
+          where ${own} is not null and not exists (select 1 from ${sql.id(parent)} as referred where ${other} = ${own})`;
         const total = (await session.first(query.compile(build)))?.total ?? 0;
         if (total > 0)
           lines.push(`${total} rows of ${child} refer by ${column} to ${parent} that are not there`);

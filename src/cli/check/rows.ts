@@ -1,5 +1,6 @@
 /** Reads whole tables, some rows at a time. */
 import { type RawBuilder, sql } from 'kysely';
+import type { IndexedValue } from '../../storage/attributes/values.ts';
 import type { Builder, Session } from '../../storage/database.ts';
 
 const rowsAtOnce = 500;
@@ -32,6 +33,25 @@ export async function* pairsOf(
   for (let last = { tag: '', owner: 0 }; ; ) {
     const query = sql<{ tag: string; owner: number }>`select tag, ${owner} as owner from ${sql.id(table)}
       where (tag, ${owner}) > (${last.tag}, ${last.owner}) order by tag, ${owner} limit ${sql.lit(pairsAtOnce)}`;
+    const rows = await session.all(query.compile(build));
+    const end = rows.at(-1);
+    if (end === undefined) return;
+    yield rows;
+    last = end;
+  }
+}
+
+interface AttributeRow extends IndexedValue {
+  readonly key: string;
+  readonly owner: number;
+}
+
+/** The rows that products are found by their attributes with, in the order of their primary key. */
+export async function* attributesOf(session: Session, build: Builder): AsyncGenerator<AttributeRow[]> {
+  for (let last = { key: '', text: '', owner: 0 }; ; ) {
+    const query = sql<AttributeRow>`select key, value as text, product_id as owner, kind, number
+      from product_attributes where (key, value, product_id) > (${last.key}, ${last.text}, ${last.owner})
+      order by key, value, product_id limit ${sql.lit(pairsAtOnce)}`;
     const rows = await session.all(query.compile(build));
     const end = rows.at(-1);
     if (end === undefined) return;

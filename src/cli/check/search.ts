@@ -3,10 +3,12 @@ import { sql } from 'kysely';
 import type { Product } from '../../resources/products/schema.ts';
 import { searchTextOf } from '../../resources/products/search-text.ts';
 import { documentReader } from '../../resources/search/sources.ts';
+import { shownProduct } from '../../storage/categories/shown.ts';
 import { collectionVersions } from '../../storage/changes/versions.ts';
 import type { Session } from '../../storage/database.ts';
 import {
   idAt,
+  placeOf,
   positionOf,
   type SearchDocument,
   type SearchType,
@@ -16,7 +18,7 @@ import {
   typeAt,
   wordsOfDialect,
 } from '../../storage/search/index.ts';
-import { documentWords } from '../../storage/search/words.ts';
+import { documentWords } from '../../storage/search/text/words.ts';
 import type { Check, Storage } from './check.ts';
 import { readDocument } from './content.ts';
 import { createLedger } from './ledger.ts';
@@ -30,7 +32,8 @@ async function* documentsOf(
   database: Storage,
 ): AsyncGenerator<{ type: SearchType; documents: SearchDocument[] }> {
   const { build } = database;
-  const products = sql<{ id: number; document: string }>`select id, document from products`;
+  const { document } = shownProduct(database.dialect);
+  const products = sql<{ id: number; document: string }>`select id, ${document} as document from products`;
   for await (const rows of pagesOf(session, build, products)) {
     const read = rows.map(row => ({ id: row.id, fields: readDocument(row) }));
     const isRead = (row: { fields: Omit<Product, 'id'> | undefined }) => row.fields !== undefined;
@@ -63,7 +66,7 @@ export function searchCheck(database: Storage): Check {
       for await (const { type, documents } of documentsOf(session, database)) {
         for (const document of documents) {
           for (const word of new Set(documentWords(document)))
-            ledger.add(positionOf(type, document.id), word);
+            ledger.add(positionOf(placeOf(type, document), document.id), word);
         }
       }
       for await (const entries of dialect.entries(session, build)) {
@@ -83,6 +86,7 @@ export function searchCheck(database: Storage): Check {
         const split = documents.map(document => ({
           id: document.id,
           words: documentWords(document).join(' '),
+          archived: document.archived === true,
         }));
         await index.addMany(session, type, split);
       }

@@ -3,6 +3,7 @@
  * and to parse JSON, which the records hold already, twice.
  */
 import type { PreparedRecord } from '../../resources/products/import/prepared.ts';
+import type { AttributeValues } from '../../storage/attributes/values.ts';
 
 export interface Columns {
   readonly count: number;
@@ -12,13 +13,30 @@ export interface Columns {
   readonly at: number;
   readonly names: string;
   readonly statuses: string;
-  readonly categories: string;
   readonly skus: string;
+  readonly brands: string;
+  readonly gtins: string;
+  readonly externalIds: string;
+  readonly availables: readonly number[];
   readonly documents: string;
   readonly words: string;
+  /** Of each record the main category, or an empty text, and the further ones; how many these are, and those of all. */
+  readonly pathCounts: readonly number[];
+  readonly paths: string;
   /** How many tags each record has, and the tags of all. */
   readonly tagCounts: readonly number[];
   readonly tags: string;
+  readonly images: readonly number[];
+  readonly hasUploads: readonly boolean[];
+  /** Of each record, as JSON text. */
+  readonly variants: string;
+  readonly variantCounts: readonly number[];
+  /** How many skus the variants of each record have, and those of all. */
+  readonly skuCounts: readonly number[];
+  readonly variantSkus: string;
+  readonly lines: readonly number[];
+  /** As JSON; empty for none. */
+  readonly attributes: string;
 }
 
 /** No text of a product holds it: the schema refuses it, and JSON escapes it. */
@@ -34,44 +52,90 @@ export function toColumns(records: readonly PreparedRecord[]): Columns {
     at: records[0]?.row.created_at ?? 0,
     names: column(({ row }) => row.name),
     statuses: column(({ row }) => row.status),
-    // Neither may be empty: the empty text stands for null.
-    categories: column(({ row }) => row.category ?? ''),
+    // None may be empty: the empty text stands for null.
     skus: column(({ row }) => row.sku ?? ''),
+    brands: column(({ row }) => row.brand ?? ''),
+    gtins: column(({ row }) => row.gtin ?? ''),
+    externalIds: column(({ row }) => row.external_id ?? ''),
+    availables: records.map(({ row }) => row.available),
     documents: column(({ row }) => row.document),
     words: column(({ words }) => words),
+    pathCounts: records.map(({ categories }) => 1 + categories.length),
+    paths: records.flatMap(({ category, categories }) => [category ?? '', ...categories]).join(between),
     tagCounts: records.map(({ tags }) => tags.length),
     tags: records.flatMap(({ tags }) => tags).join(between),
+    images: records.map(({ images }) => images),
+    hasUploads: records.map(({ hasUploads }) => hasUploads),
+    variants: column(({ variants }) => variants),
+    variantCounts: records.map(({ variantCount }) => variantCount),
+    skuCounts: records.map(({ variantSkus }) => variantSkus.length),
+    variantSkus: records.flatMap(({ variantSkus }) => variantSkus).join(between),
+    lines: records.map(({ line }) => line),
+    attributes: column(({ attributes }) =>
+      Object.keys(attributes).length === 0 ? '' : JSON.stringify(attributes),
+    ),
   };
 }
 
 export function fromColumns(columns: Columns): PreparedRecord[] {
-  const { count, prices, givens, tagCounts, at } = columns;
+  const { count, prices, givens, at } = columns;
   const names = columns.names.split(between);
   const statuses = columns.statuses.split(between);
-  const categories = columns.categories.split(between);
   const skus = columns.skus.split(between);
+  const brands = columns.brands.split(between);
+  const gtins = columns.gtins.split(between);
+  const externalIds = columns.externalIds.split(between);
   const documents = columns.documents.split(between);
   const words = columns.words.split(between);
-  const tags = columns.tags.split(between);
-  let firstTag = 0;
-  const tagsOf = (index: number) => {
-    const start = firstTag;
-    firstTag += tagCounts[index] ?? 0;
-    return tags.slice(start, firstTag);
-  };
-  return Array.from({ length: count }, (_, index) => ({
-    row: {
-      name: names[index] ?? '',
-      price: prices[index] ?? 0,
-      status: statuses[index] ?? '',
-      category: categories[index] || null,
-      sku: skus[index] || null,
-      created_at: at,
-      updated_at: at,
-      document: documents[index] ?? '',
-    },
-    words: words[index] ?? '',
-    tags: tagsOf(index),
-    given: givens[index] ?? 0,
-  }));
+  const variants = columns.variants.split(between);
+  const attributes = columns.attributes.split(between);
+  const tagsOf = divided(columns.tags.split(between), columns.tagCounts);
+  const skusOf = divided(columns.variantSkus.split(between), columns.skuCounts);
+  const pathsOf = divided(columns.paths.split(between), columns.pathCounts);
+  return Array.from({ length: count }, (_, index) => {
+    const [category, ...categories] = pathsOf(index);
+    return {
+      row: {
+        name: names[index] ?? '',
+        price: prices[index] ?? 0,
+        status: statuses[index] ?? '',
+        sku: skus[index] || null,
+        created_at: at,
+        updated_at: at,
+        document: documents[index] ?? '',
+        brand: brands[index] || null,
+        gtin: gtins[index] || null,
+        external_id: externalIds[index] || null,
+        available: columns.availables[index] ?? 0,
+        // It has no variants yet.
+        base_price: null,
+        variant_count: 0,
+      },
+      words: words[index] ?? '',
+      tags: tagsOf(index),
+      category: category || null,
+      categories,
+      attributes: attributesIn(attributes[index] ?? ''),
+      given: givens[index] ?? 0,
+      images: columns.images[index] ?? 0,
+      hasUploads: columns.hasUploads[index] ?? false,
+      variants: variants[index] ?? '',
+      variantCount: columns.variantCounts[index] ?? 0,
+      variantSkus: skusOf(index),
+      line: columns.lines[index] ?? 0,
+    };
+  });
 }
+
+/** @returns what gives each record its share, called for one after another */
+function divided(values: readonly string[], counts: readonly number[]): (index: number) => readonly string[] {
+  let first = 0;
+  return index => {
+    const start = first;
+    first += counts[index] ?? 0;
+    return values.slice(start, first);
+  };
+}
+
+// Boundary: the other thread has written the text.
+const attributesIn = (text: string) => (text === '' ? {} : (JSON.parse(text) as AttributeValues));

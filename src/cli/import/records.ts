@@ -1,24 +1,26 @@
 /** The checked records of a source, a chunk at a time: what of an import needs no database. */
-import { type Mapping, mapRecord, pick, productFields } from '../../files/map.ts';
-import type { FileFormat, SourceRecord } from '../../files/read.ts';
+import { Unreadable } from '../../files/cells/fields.ts';
+import type { Encoding } from '../../files/encoding.ts';
+import { pick } from '../../files/map.ts';
+import type { FileFormat } from '../../files/read.ts';
 import type { ImportRecord } from '../../resources/products/import/plain.ts';
 import {
   checkRecord,
   type PreparedRecord,
   recordPreparer,
 } from '../../resources/products/import/prepared.ts';
-import { findRepeated, merger, repetitions, skuOf } from './repeats.ts';
+import { type Candidate, type CandidateRequest, candidatesOf, type Told } from './candidates.ts';
+import { findRepeated, keyOf, merger, repetitions } from './repeats.ts';
 import type { Reject } from './report.ts';
-import { type ImportSource, openSource } from './source.ts';
+import { type ImportSource, openSource, spooled } from './source.ts';
 
-export interface RecordsRequest {
-  /** A path, or `-` for standard input. */
-  readonly file: string;
+export interface RecordsRequest extends CandidateRequest {
   readonly format: FileFormat | undefined;
   readonly path: string | undefined;
+  /** Undefined: told by the file. */
+  readonly encoding: Encoding | undefined;
   /** Drops the apostrophes that `catalog export` has written for spreadsheets. */
   readonly safe: boolean;
-  readonly mapping: Mapping;
   /** Records at the beginning that are done already. */
   readonly skip: number;
   /** Of products that are created and name none. */
@@ -41,6 +43,14 @@ export interface Chunk {
   /** How many records of the source the chunk ends, and bytes read so far. */
   readonly end: number;
   readonly bytes: number;
+  /** What is to be told at once. */
+  readonly said: readonly string[];
+  /** With the last chunk: what was counted beside, and the columns that nothing was taken from. */
+  readonly last?: {
+    readonly notes: readonly (readonly [text: string, count: number])[];
+    readonly unused: readonly string[];
+    readonly rows: number;
+  };
 }
 
 /** What is known once the source is open. */
@@ -52,86 +62,133 @@ export interface OpenedRecords {
 
 /** @throws Error with one line when there is no such file, and from `chunks` when it is none that can be imported */
 export async function openRecords(request: RecordsRequest): Promise<OpenedRecords> {
-  const source = await openSource(request.file, request.format, request);
+  // A preset reads twice, and a stream can be read once only.
+  if (request.file === '-' && request.preset !== undefined) {
+    const { file, remove } = await spooled();
+    return { totalBytes: undefined, chunks: chunksOfSpooled({ ...request, file }, remove) };
+  }
+  const source = await openFile(request);
   return { totalBytes: source.totalBytes, chunks: chunksOf(source, request) };
 }
 
-/** The skus that are to be merged. What streams can be read once only: of it, nothing is. */
+/** Templates of Meta and Google begin with lines that explain the columns. */
+const openFile = (request: RecordsRequest): Promise<ImportSource> =>
+  openSource(request.file, request.format, { ...request, comments: request.preset !== undefined });
+
+async function* chunksOfSpooled(request: RecordsRequest, remove: () => void): AsyncGenerator<Chunk> {
+  try {
+    yield* chunksOf(await openFile(request), request);
+  } finally {
+    remove();
+  }
+}
+
+/** The keys that are to be merged. What streams can be read once only: of it, nothing is. */
 async function repeatedIn(source: ImportSource, request: RecordsRequest): Promise<Map<string, number>> {
-  const { file, format, mapping, merge } = request;
-  if (!merge || source.totalBytes === undefined) return new Map();
-  return findRepeated((await openSource(file, format, request)).records, mapping);
+  const { merge, preset } = request;
+  if (!merge || source.totalBytes === undefined || preset !== undefined) return new Map();
+  return findRepeated((await openFile(request)).records, request);
+}
+
+/** What a chunk says beside its records. */
+function teller() {
+  const notes = new Map<string, number>();
+  let said: string[] = [];
+  const told: Told = {
+    note: text => void notes.set(text, (notes.get(text) ?? 0) + 1),
+    say: text => void said.push(text),
+    unused: [],
+    rows: 0,
+  };
+  return {
+    told,
+    /** What is to be said since the last call. */
+    said(): string[] {
+      const now = said;
+      said = [];
+      return now;
+    },
+    /** What is to be said at the end. */
+    last: () => ({ notes: [...notes], unused: told.unused, rows: told.rows }),
+  };
 }
 
 async function* chunksOf(source: ImportSource, request: RecordsRequest): AsyncGenerator<Chunk> {
-  const { file, mapping, skip, currency } = request;
+  const { file, skip, currency } = request;
   const { prepare, newWords } = recordPreparer(currency);
-  const repeatedSkus = await repeatedIn(source, request);
-  const merging = repeatedSkus.size > 0;
-  const { take, rest } = merger(repeatedSkus);
+  const repeatedKeys = await repeatedIn(source, request);
+  const merging = repeatedKeys.size > 0;
+  const { take, rest } = merger(repeatedKeys);
   const { had } = repetitions();
+  const { told, said, last } = teller();
+  const again = () => openFile(request);
   let position = 0;
-  let checkedColumns = false;
-  for await (const batch of source.records) {
+  for await (const batch of candidatesOf(source, again, request, told)) {
     const at = Date.now();
     const records: PreparedRecord[] = [];
     const positions: number[] = [];
     const rejects: { position: number; reject: Reject }[] = [];
     let [repeated, merged] = [0, 0];
-    for (const record of batch) {
-      position += 1;
+    for (const candidate of batch) {
+      position = candidate.position;
       const done = position <= skip;
       // What is done already counts only for what follows it.
       if (done && !merging) continue;
-      if (record.fatal === true) throw new Error(`line ${record.line} ${record.error}`);
-      if (!checkedColumns && record.value !== undefined) {
-        checkColumns(record.value, mapping, source.format);
-        checkedColumns = true;
-      }
-      const checked = check(record, mapping, source.format);
+      const checked = check(candidate);
       const valid = 'error' in checked ? undefined : checked;
-      const whole = merging ? take(skuOf(record, mapping), valid) : valid;
+      const whole = merging ? take(keyOf(candidate.fields), valid) : valid;
       if (done) continue;
       if ('error' in checked) rejects.push({ position, reject: checked });
-      if (valid?.sku != null && had(valid.sku)) repeated += 1;
+      const key = valid === undefined ? undefined : keyOf(valid);
+      if (key !== undefined && had(key)) repeated += 1;
       if (whole === undefined) {
         if (valid !== undefined) merged += 1;
         continue;
       }
       if (valid === undefined) merged -= 1;
-      records.push(prepare(whole, at));
+      records.push(prepare(whole, at, candidate.line));
       positions.push(position);
     }
     const bytes = source.bytesRead();
-    yield { records, newWords: newWords(), positions, rejects, repeated, merged, end: position, bytes };
+    const counts = { repeated, merged, end: position, bytes };
+    yield {
+      records,
+      newWords: newWords(),
+      positions,
+      rejects,
+      ...counts,
+      said: [...source.said(), ...said()],
+    };
   }
-  if (position === 0) throw new Error(`${file} has no records: ${emptiness(source)}`);
+  if (source.isEmpty() || position === 0) throw new Error(`${file} has no records: ${emptiness(source)}`);
   const records = rest().map(record => prepare(record, Date.now()));
-  if (records.length === 0) return;
   const positions = records.map(() => position);
   const counts = { repeated: 0, merged: -records.length, end: position, bytes: source.bytesRead() };
-  yield { records, newWords: newWords(), positions, rejects: [], ...counts };
+  yield { records, newWords: newWords(), positions, rejects: [], ...counts, said: said(), last: last() };
 }
 
 function emptiness(source: ImportSource): string {
-  if (source.isEmpty) return 'it is empty';
+  if (source.isEmpty()) return 'it is empty';
   return source.format === 'csv' ? 'nothing follows the header row' : 'its list is empty';
 }
 
-/** The record's checked fields, or why it is refused. */
-function check(
-  { line, value, error, raw }: SourceRecord,
-  mapping: Mapping,
-  format: FileFormat,
-): ImportRecord | Reject {
-  if (value === undefined) return { line, error: error ?? 'cannot be read', details: [], raw };
-  const mapped = mapRecord(value, mapping, productFields);
-  // An empty CSV cell says nothing; in JSON null, and an empty description, are values of their own.
-  if (format !== 'csv') keepExplicit(value, mapping, mapped);
-  const checked = checkRecord(mapped);
+/** The candidate's checked fields, or why it is refused. */
+function check({
+  line,
+  fields,
+  error = 'cannot be read',
+  details = [],
+  raw,
+}: Candidate): ImportRecord | Reject {
+  if (fields === undefined) return { line, error, details, raw };
+  const checked = checkRecord(fields);
   if (!isDetails(checked)) return checked;
-  const reasons = checked.map(({ field, message }) => `${field} ${message}${shownValue(mapped, field)}`);
-  return { line, error: reasons.join('; '), details: checked, raw };
+  const named = checked.map(detail => {
+    const value = pick(fields, detail.field);
+    return value instanceof Unreadable ? { ...detail, message: value.problem } : detail;
+  });
+  const reasons = named.map(({ field, message }) => `${field} ${message}${shownValue(fields, field)}`);
+  return { line, error: reasons.join('; '), details: named, raw };
 }
 
 const shownLength = 60;
@@ -146,29 +203,3 @@ function shownValue(mapped: Readonly<Record<string, unknown>>, field: string): s
 const isDetails = (
   checked: ReturnType<typeof checkRecord>,
 ): checked is Exclude<typeof checked, ImportRecord> => Array.isArray(checked);
-
-function keepExplicit(
-  value: Readonly<Record<string, unknown>>,
-  mapping: Mapping,
-  mapped: Record<string, unknown>,
-): void {
-  for (const field of productFields) {
-    if (mapped[field] !== undefined) continue;
-    const given = value[mapping.get(field) ?? field];
-    if (given === null || (given === '' && field === 'description')) mapped[field] = given;
-  }
-}
-
-/** A column that was asked for and is not there is a slip in the command: better told at once than per line. */
-function checkColumns(first: Readonly<Record<string, unknown>>, mapping: Mapping, format: FileFormat): void {
-  const columns = Object.keys(first).join(', ');
-  for (const [field, column] of mapping) {
-    if (pick(first, column) !== undefined) continue;
-    throw new Error(`the first record has no column "${column}" for ${field}; it has ${columns}`);
-  }
-  if (format !== 'csv') return;
-  for (const field of ['name', 'price']) {
-    if (mapping.has(field) || pick(first, field) !== undefined) continue;
-    throw new Error(`there is no column "${field}": name it with --map ${field}=COLUMN, one of ${columns}`);
-  }
-}

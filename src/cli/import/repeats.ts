@@ -1,6 +1,6 @@
 /** Records of one file that have the same sku: counted, and made one where the catalog may have the product already. */
 import { fullGC } from 'bun:jsc';
-import { type Mapping, mapRecord } from '../../files/map.ts';
+import { type MapOptions, recordMapper } from '../../files/cells/mapper.ts';
 import type { SourceRecord } from '../../files/read.ts';
 import type { ImportRecord } from '../../resources/products/import/plain.ts';
 
@@ -42,31 +42,34 @@ export function repetitions(): { had(text: string): boolean } {
   };
 }
 
-/** Skus, and records of theirs, that are kept at most: beyond that a record is taken as it comes. */
+/** Keys, and records of theirs, that are kept at most: beyond that a record is taken as it comes. */
 const mostRepeated = 200_000;
 const mostHeld = 20_000;
 
-/** The sku that a record says, be the rest of it right or not. */
-export function skuOf({ value }: SourceRecord, mapping: Mapping): string | undefined {
-  if (value === undefined) return undefined;
-  const { sku } = mapRecord(value, mapping, ['sku']);
-  return typeof sku === 'string' ? sku.trim() : undefined;
+/** What tells which product is meant: its sku, or without one what another system calls it. */
+export function keyOf(fields: Readonly<Record<string, unknown>> | undefined): string | undefined {
+  if (fields === undefined) return undefined;
+  const { sku, externalId } = fields;
+  if (typeof sku === 'string') return sku.trim();
+  // No sku holds U+0000.
+  return typeof externalId === 'string' ? `\0${externalId.trim()}` : undefined;
 }
 
-/** How often each sku occurs that occurs more than once. */
+/** How often each key occurs that occurs more than once. */
 export async function findRepeated(
   batches: AsyncIterable<readonly SourceRecord[]>,
-  mapping: Mapping,
+  options: Pick<MapOptions, 'mapping' | 'set'>,
 ): Promise<Map<string, number>> {
+  const mapper = recordMapper({ ...options, only: ['sku', 'externalId'] });
   const seen = repetitions();
   const repeated = new Map<string, number>();
   let read = 0;
   for await (const batch of batches) {
-    for (const record of batch) {
-      const sku = skuOf(record, mapping);
-      if (sku === undefined || !seen.had(sku)) continue;
-      const times = repeated.get(sku);
-      if (times !== undefined || repeated.size < mostRepeated) repeated.set(sku, (times ?? 1) + 1);
+    for (const { value, columns } of batch) {
+      const key = value === undefined ? undefined : keyOf(mapper.map(value, columns));
+      if (key === undefined || !seen.had(key)) continue;
+      const times = repeated.get(key);
+      if (times !== undefined || repeated.size < mostRepeated) repeated.set(key, (times ?? 1) + 1);
     }
     // Left to itself the heap grows to several times what a batch needs.
     if (++read % 4 === 0) fullGC();
@@ -78,35 +81,35 @@ export interface Merger {
   /**
    * Takes a record in its place in the file.
    * @param record undefined when it was refused
-   * @returns what is to be written now: the record, or all of its sku as one; undefined while another one follows
+   * @returns what is to be written now: the record, or all of its key as one; undefined while another one follows
    */
-  take(sku: string | undefined, record: ImportRecord | undefined): ImportRecord | undefined;
+  take(key: string | undefined, record: ImportRecord | undefined): ImportRecord | undefined;
   /** What is left at the end: nothing, unless the file has changed since it was counted. */
   rest(): ImportRecord[];
 }
 
 /**
- * Makes the records of one sku one, in the place of the last of them: the later wins, and what it leaves out the
+ * Makes the records of one key one, in the place of the last of them: the later wins, and what it leaves out the
  * earlier one says. So a file that is imported again changes nothing, where its records one by one would change the
  * product back and forth.
- * @param repeated how often each sku comes that comes more than once; used up
+ * @param repeated how often each key comes that comes more than once; used up
  */
 export function merger(repeated: Map<string, number>): Merger {
   const held = new Map<string, ImportRecord>();
   return {
-    take(sku, record) {
-      const left = sku === undefined ? undefined : repeated.get(sku);
-      if (sku === undefined || left === undefined) return record;
-      repeated.set(sku, left - 1);
-      const earlier = held.get(sku);
+    take(key, record) {
+      const left = key === undefined ? undefined : repeated.get(key);
+      if (key === undefined || left === undefined) return record;
+      repeated.set(key, left - 1);
+      const earlier = held.get(key);
       const merged =
         earlier !== undefined && record !== undefined ? { ...earlier, ...given(record) } : record;
       const whole = merged ?? earlier;
       if (left > 1 && whole !== undefined && (earlier !== undefined || held.size < mostHeld)) {
-        held.set(sku, whole);
+        held.set(key, whole);
         return undefined;
       }
-      held.delete(sku);
+      held.delete(key);
       return whole;
     },
     rest: () => [...held.values()],

@@ -14,11 +14,18 @@ export interface Reject {
   readonly raw: string;
 }
 
+interface Reason {
+  readonly reason: string;
+  count: number;
+  /** The first that was rejected for it. */
+  readonly example: Pick<Reject, 'line' | 'error'> | undefined;
+}
+
 export interface Rejects {
   add(reject: Reject): void;
   readonly count: number;
   /** How many records break which rule, the most frequent first. */
-  reasons(): (readonly [reason: string, count: number])[];
+  reasons(): Reason[];
   /** Writes what has been added; to be called before the records around it are committed. */
   flush(): void;
   close(): void;
@@ -35,6 +42,8 @@ const reasonsOf = ({ error, details }: Reject): readonly string[] =>
     ? [error]
     : details.map(({ field, message }) => `${field.replace(/\.\d+$/, '')} ${message}`);
 
+const exampleOf = ({ line, error }: Reject) => ({ line, error: error.slice(0, 200) });
+
 /**
  * @param file NDJSON, a line per reject; without it the first few go to standard error
  * @param append keeps what the file holds, as the continuation of an import has to
@@ -43,7 +52,7 @@ export function openRejects(file: string | undefined, append: boolean): Rejects 
   const descriptor = file === undefined ? undefined : openSync(file, append ? 'a' : 'w', 0o600);
   let count = 0;
   let lines = '';
-  const counts = new Map<string, number>();
+  const counts = new Map<string, Reason>();
   const flush = () => {
     if (descriptor !== undefined && lines !== '') writeSync(descriptor, lines);
     lines = '';
@@ -52,12 +61,19 @@ export function openRejects(file: string | undefined, append: boolean): Rejects 
     get count() {
       return count;
     },
-    reasons: () => [...counts].sort(([, a], [, b]) => b - a),
+    reasons: () => [...counts.values()].sort((a, b) => b.count - a.count),
     add(reject) {
       count += 1;
       for (const reason of new Set(reasonsOf(reject))) {
         const kept = counts.has(reason) || counts.size < mostReasons ? reason : otherReasons;
-        counts.set(kept, (counts.get(kept) ?? 0) + 1);
+        const known = counts.get(kept);
+        if (known !== undefined) known.count += 1;
+        else
+          counts.set(kept, {
+            reason: kept,
+            count: 1,
+            example: kept === reason ? exampleOf(reject) : undefined,
+          });
       }
       if (descriptor !== undefined) {
         lines += `${JSON.stringify(reject)}\n`;
@@ -75,6 +91,38 @@ export function openRejects(file: string | undefined, append: boolean): Rejects 
     },
   };
 }
+
+type Remarked = Pick<
+  ImportState,
+  'repeated' | 'done' | 'rows' | 'products' | 'variants' | 'images' | 'lostUploads' | 'notes' | 'unused'
+>;
+
+export interface ImportState {
+  created: number;
+  updated: number;
+  unchanged: number;
+  /** Records that have the sku of an earlier one. */
+  repeated: number;
+  /** Records of the file that are committed or rejected: what --skip takes. */
+  done: number;
+  /** Records of the file, once it has been read to its end. */
+  rows: number;
+  /** What the records that were read come to, whether they change anything or not. */
+  products: number;
+  variants: number;
+  images: number;
+  /** Images that are uploads to another catalog. */
+  lostUploads: number;
+  /** Notes with how often there was reason for each. */
+  notes: readonly (readonly [text: string, count: number])[];
+  /** Columns that nothing was taken from. */
+  unused: readonly string[];
+}
+
+export const initialState = (): ImportState => ({
+  ...{ created: 0, updated: 0, unchanged: 0, repeated: 0, done: 0, rows: 0 },
+  ...{ products: 0, variants: 0, images: 0, lostUploads: 0, notes: [], unused: [] },
+});
 
 /** How far an import is. */
 interface Position {
@@ -130,20 +178,43 @@ export const grouped = (count: number): string => count.toLocaleString('en-US');
 const perSecond = (records: number, milliseconds: number): string =>
   `${grouped(Math.round(records / Math.max(milliseconds / 1000, 0.001)))}/s`;
 
-/** What is to be known beside the counts, a line each: repeated skus, and why records were rejected. */
-export function remarks(repeated: number, rejects: Pick<Rejects, 'reasons'>): string[] {
+/**
+ * What is to be known beside the counts, a line each: what was read, repeated skus, why records were rejected with an
+ * example each, and what was not used.
+ */
+export function remarks(state: Remarked, rejects: Pick<Rejects, 'reasons'>): string[] {
   const reasons = rejects.reasons();
   const more = reasons.length - shownReasons;
+  const { repeated, unused } = state;
   return [
+    `read ${counted(Math.max(state.rows, state.done), 'row')}: ${counted(state.products, 'product')}, ${counted(state.variants, 'variant')}, ${counted(state.images, 'image')}`,
     ...(repeated === 0
       ? []
       : [
           `${grouped(repeated)} ${repeated === 1 ? 'record has' : 'records have'} the sku of an earlier one; of each sku the last counts`,
         ]),
-    ...reasons.slice(0, shownReasons).map(([reason, count]) => `${grouped(count)} rejected: ${reason}`),
+    ...reasons
+      .slice(0, shownReasons)
+      .flatMap(({ reason, count, example }) => [
+        `${grouped(count)} rejected: ${reason}`,
+        ...(example === undefined ? [] : [`  as line ${example.line}: ${example.error}`]),
+      ]),
     ...(more > 0 ? [`and ${grouped(more)} more reasons`] : []),
-  ];
+    ...(state.lostUploads === 0
+      ? []
+      : [`${grouped(state.lostUploads)} × images are uploads to another catalog and were left out`]),
+    ...state.notes.map(([text, count]) => `${grouped(count)} × ${text}`),
+    ...(unused.length > 0
+      ? [
+          `columns not used: ${unused.slice(0, shownColumns).join(', ')}${unused.length > shownColumns ? ` and ${unused.length - shownColumns} more` : ''}`,
+        ]
+      : []),
+  ].map(line => `catalog import: ${line}`);
 }
+
+const shownColumns = 40;
+
+const counted = (count: number, what: string): string => `${grouped(count)} ${what}${count === 1 ? '' : 's'}`;
 
 /** The last line of an import, on standard output. */
 export function summary(

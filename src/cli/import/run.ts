@@ -1,8 +1,9 @@
 /** The loop of an import: records in, transactions of a bounded length out. */
-import type { ImportCounts } from '../../resources/products/import/plan.ts';
+import type { HttpError } from '../../http/errors.ts';
+import type { ImportCounts, ImportPlan } from '../../resources/products/import/plan.ts';
 import type { PreparedRecord } from '../../resources/products/import/prepared.ts';
 import type { Chunk } from './records.ts';
-import type { Progress, Rejects } from './report.ts';
+import type { ImportState, Progress, Rejects } from './report.ts';
 
 /**
  * Writes one batch in one transaction, or in a dry run only says what it would do.
@@ -11,7 +12,7 @@ import type { Progress, Rejects } from './report.ts';
 export type BatchWriter = (
   records: readonly PreparedRecord[],
   newWords: readonly string[],
-) => Promise<ImportCounts>;
+) => Promise<Pick<ImportPlan, 'counts' | 'refused' | 'lostUploads'>>;
 
 export interface ImportRun {
   readonly chunks: AsyncIterator<Chunk>;
@@ -22,6 +23,8 @@ export interface ImportRun {
   readonly write: BatchWriter;
   readonly rejects: Rejects;
   readonly progress: Progress;
+  /** Says something beside what is reported at the end. */
+  say(line: string): void;
   /** Tells when the import is to end after the running batch. */
   readonly stop: StopRequest;
 }
@@ -29,16 +32,6 @@ export interface ImportRun {
 export interface StopRequest {
   /** Called, at once if it is late, when the end is requested; each listener replaces the one before. */
   onRequest(listener: () => void): void;
-}
-
-export interface ImportState {
-  created: number;
-  updated: number;
-  unchanged: number;
-  /** Records that have the sku of an earlier one. */
-  repeated: number;
-  /** Records of the file that are committed or rejected: what --skip takes. */
-  done: number;
 }
 
 /** A transaction should be over within this time, so that a running service's writes get their turn. */
@@ -63,8 +56,10 @@ export async function runImport(run: ImportRun, state: ImportState): Promise<boo
     rejects.flush();
     if (batch.length > 0) {
       const started = performance.now();
-      const counts = await run.write(batch, newWords);
-      if (run.batchSize === undefined) size = nextSize(size, batch.length, performance.now() - started);
+      const { counts, refused, lostUploads } = await run.write(batch, newWords);
+      state.lostUploads += lostUploads;
+      for (const { record, error } of refused) refuse(record, error);
+      if (run.batchSize === undefined) size = nextSize(size, weight, performance.now() - started);
       batch = [];
       newWords = [];
       add(state, counts);
@@ -77,12 +72,26 @@ export async function runImport(run: ImportRun, state: ImportState): Promise<boo
     progress.update({ records: state.done, handled: Math.max(0, state.done - run.skip), bytes });
   }
 
+  /** A record that turns out not to fit what the catalog has. */
+  function refuse(
+    { line, row, variantCount, images }: PreparedRecord,
+    { message, details = [] }: HttpError,
+  ): void {
+    rejects.add({ line, error: message, details, raw: `{${row.document}` });
+    state.products -= 1;
+    state.variants -= variantCount;
+    state.images -= images;
+  }
+
   let position = 0;
+  let weight = 0;
   for (;;) {
     const next = await nextOrStop(chunks, run.stop);
     if (next === undefined) return false;
     if (next.done === true) break;
-    const { records, positions, end } = next.value;
+    const { records, positions, end, said, last } = next.value;
+    for (const line of said) run.say(line);
+    if (last !== undefined) Object.assign(state, last);
     const refused = [...next.value.rejects];
     // In the order of the file: a reject is written before the records after it are committed.
     const report = (before: number) => {
@@ -99,7 +108,13 @@ export async function runImport(run: ImportRun, state: ImportState): Promise<boo
       position = positions[index] ?? end;
       report(position);
       batch.push(record);
-      if (batch.length >= size) await commit(position);
+      state.products += 1;
+      state.variants += record.variantCount;
+      state.images += record.images;
+      weight += 1 + record.variantCount;
+      if (weight < size) continue;
+      await commit(position);
+      weight = 0;
     }
     position = end;
     report(position + 1);

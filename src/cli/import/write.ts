@@ -24,12 +24,13 @@ export async function batchWriter(load: BulkLoad): Promise<BatchWriter> {
     load.write(async session => {
       const plan = await importer.plan(session, records, looks.next());
       await importer.apply(session, plan, newWords, causedBy('import', Date.now()));
-      return plan.counts;
+      return plan;
     });
   return async (records, newWords) => {
     for (let attempt = 1; ; attempt++) {
       try {
-        const counts = await write(records, newWords);
+        const plan = await write(records, newWords);
+        const { counts } = plan;
         looks.written(counts);
         created += counts.created;
         load.added(created, existing);
@@ -38,7 +39,7 @@ export async function batchWriter(load: BulkLoad): Promise<BatchWriter> {
           sinceCollection = 0;
           fullGC();
         }
-        return counts;
+        return plan;
       } catch (error) {
         // A product has one of the skus, perhaps since just now: the next plan finds it.
         const taken = error instanceof StorageError && error.kind === 'unique';

@@ -3,7 +3,7 @@
  *
  * Before a cached response is served, `changes.look` has told this cache what has been committed before the request
  * came (storage/changes/), and the responses that show any of it are gone. One that is being made when a change of
- * what it shows arrives is not kept: nobody can tell whether it has seen the change.
+ * what it shows arrives is not kept: it may or may not have seen the change.
  */
 import { LRUCache } from 'lru-cache';
 import { boundedMap } from '../../bounded-map.ts';
@@ -95,8 +95,8 @@ export function cachedLists(
     if (making.get(list.key) === list) making.delete(list.key);
     if (made.peek(list.key) === list) made.delete(list.key);
   }
-  function changed(told: readonly Change[] | undefined): void {
-    const all = comparable(told, made.size + making.size);
+  function changed(changes: readonly Change[] | undefined): void {
+    const all = comparable(changes, made.size + making.size);
     if (all === undefined) {
       made.clear();
       making.clear();

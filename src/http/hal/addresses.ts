@@ -2,7 +2,7 @@
 import { isCredential } from '../credentials.ts';
 import type { RequestUrl } from '../endpoint.ts';
 
-/** Where the version that is being asked begins: `https://shop.example/v1`. */
+/** Where the version of the request begins: `https://shop.example/v1`. */
 export function versionRoot({ base, path }: RequestUrl): string {
   const end = path.indexOf('/', 1);
   return `${base}${end === -1 ? path : path.slice(0, end)}`;

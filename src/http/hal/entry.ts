@@ -6,6 +6,7 @@ import { z } from 'zod';
 import { allow } from '../access.ts';
 import { type Endpoint, endpoint } from '../endpoint.ts';
 import { halJson } from '../negotiate.ts';
+import { prefixOf } from '../request/prefixed.ts';
 import { ok } from '../response/reply.ts';
 import { entryLinksSchema, type Links } from './index.ts';
 
@@ -34,7 +35,9 @@ function destinationsOf(endpoints: readonly Endpoint[]): Destination[] {
     const named = operationId.replace(/^get/, '');
     const relation = isSingle ? `${named.charAt(0).toLowerCase()}${named.slice(1)}` : segments.at(-1);
     if (relation === undefined) return [];
-    const parameters = Object.keys(query?.shape ?? {}).join(',');
+    const parameters = Object.entries(query?.shape ?? {})
+      .map(([name, field]) => (prefixOf(field) === undefined ? name : `${name}*`))
+      .join(',');
     return [{ relation, path, template: parameters === '' ? path : `${path}{?${parameters}}` }];
   });
 }

@@ -1,6 +1,6 @@
 /**
  * application/hal+json (draft-kelly-json-hal): a representation with `_links` and `_embedded`, given to those
- * whose Accept prefers it. A link stands there only while what it leads to is possible for the one who asks.
+ * whose Accept prefers it. A link stands there only while what it leads to is possible for the caller.
  */
 import { z } from 'zod';
 import { halJson } from '../negotiate.ts';

@@ -82,7 +82,7 @@ function located(example: unknown, path: string, paths: Paths): unknown {
   };
 }
 
-/** The first page, with what the list has to be asked for. */
+/** The first page, with the parameters that the list requires. */
 function pageAt(path: string, paths: Paths): string {
   const { parameters } = asObject(paths[path]?.get);
   const wanted = (Array.isArray(parameters) ? parameters.map(asObject) : []).filter(

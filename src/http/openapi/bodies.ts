@@ -1,7 +1,14 @@
 /** Bodies of requests and successes, in every media type they may have. */
-import { type BodySpec, type Endpoint, mediaTypesOf, type ResponseSpec } from '../endpoint.ts';
+import {
+  type BodySpec,
+  type Endpoint,
+  mediaTypesOf,
+  type ResponseSpec,
+  type UploadSpec,
+} from '../endpoint.ts';
 import { halJson, json, jsonPatch, vendorType } from '../negotiate.ts';
 import { bodyTypes } from '../request/index.ts';
+import { formData } from '../request/upload.ts';
 import { honoursIdempotency, isConditional } from './errors.ts';
 import { headersOf, type ParticularHeader } from './headers.ts';
 import { type SchemaObject, type Schemas, withValueTexts } from './schemas.ts';
@@ -9,14 +16,29 @@ import { type SchemaObject, type Schemas, withValueTexts } from './schemas.ts';
 export function requestBody(body: BodySpec, schemas: Schemas): SchemaObject {
   const schema = schemas.of(body.schema, 'input');
   const example = body.example ?? schemas.example(schema, 'required');
-  const content = bodyTypes(body).map(type => [
-    type,
-    type === jsonPatch
-      ? { schema: schemas.named('JsonPatch', jsonPatchSchema), example: patchOf(example) }
-      : { schema, example },
-  ]);
+  const content = bodyTypes(body).map(type => {
+    if (type === jsonPatch)
+      return [type, { schema: schemas.named('JsonPatch', jsonPatchSchema), example: patchOf(example) }];
+    if (body.kind === 'upload' && type === formData) return [type, formBody(body, schemas)];
+    return [type, body.kind === 'upload' && type !== json ? fileBody(type) : { schema, example }];
+  });
   const required = body.kind !== 'json' || body.optional !== true;
   return { required, description: 'The body.', content: Object.fromEntries(content) };
+}
+
+/** A form: its file, and the texts beside it. */
+function formBody({ texts }: UploadSpec, schemas: Schemas): SchemaObject {
+  const { properties, ...schema } = schemas.of(texts, 'input');
+  const file = {
+    type: 'string',
+    format: 'binary',
+    maxLength: 2_147_483_647,
+    description: 'The file; its content says what it is.',
+  };
+  return {
+    schema: { ...schema, properties: { file, ...Object(properties) }, required: ['file'] },
+    example: { file: '…' },
+  };
 }
 
 /** The JSON Patch that does what a partial object does. */
@@ -64,6 +86,8 @@ function successContent(
 ): SchemaObject {
   const usual = version === undefined ? [json] : [json, vendorType(version)];
   const types = mediaTypesOf(endpoint, spec, usual);
+  // One of several, by what the file is: a client reads bytes in any case.
+  if (types.every(type => type.startsWith('image/'))) return { content: { 'image/*': fileBody('image/*') } };
   const schema = spec.schema === undefined ? undefined : schemas.of(spec.schema, 'output');
   const hypermedia = spec.hal === undefined ? undefined : schemas.of(spec.hal, 'output');
   const described = new Map(

@@ -24,7 +24,7 @@ export function errorsOf(endpoint: Endpoint): ErrorCode[] {
   return codes.filter(code => found.has(code));
 }
 
-/** Of every endpoint that asks the database, and those are all that a quota counts. */
+/** Of every endpoint that uses the database, and those are all that a quota counts. */
 const fromDatabase = [
   'RATE_LIMITED',
   'DATABASE_UNAVAILABLE',
@@ -152,7 +152,7 @@ function errorMembers(schemas: Schemas): Record<string, SchemaObject> {
       field: words(1024, 'The field, as in `items.0.quantity`; `body` for the whole body.'),
       pointer: words(1024, 'A JSON Pointer into the body (RFC 6901), or the name of a parameter after `#/`.'),
       code: words(64, 'The rule that is broken: a word of JSON Schema where it has one.'),
-      message: words(4096, 'What the rule asks, for people.'),
+      message: words(4096, 'What the rule requires, for people.'),
     },
     required: ['field', 'pointer', 'code', 'message'],
     examples: [detailExample],

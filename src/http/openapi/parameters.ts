@@ -1,6 +1,7 @@
 /** Parameters: those of paths and queries from their Zod shapes, those in headers as shared components. */
 import type { z } from 'zod';
 import type { Endpoint } from '../endpoint.ts';
+import { prefixOf } from '../request/prefixed.ts';
 import { line } from './headers.ts';
 import type { SchemaObject, Schemas } from './schemas.ts';
 
@@ -81,6 +82,18 @@ function fromShape(
     const required = place === 'path' || !type.safeParse(undefined).success;
     // Readers that let one try an operation send every example: of what may be left out, some exclude each other.
     const { examples: _, ...bare } = schema;
+    // Without an example, readers make names up and send them.
+    if (prefixOf(type) !== undefined)
+      return {
+        name,
+        in: place,
+        description,
+        required,
+        style: 'form',
+        explode: true,
+        schema: bare,
+        example: {},
+      };
     return required
       ? { name, in: place, description, required, schema, example: schemas.example(schema, 'required') }
       : { name, in: place, description, required, schema: bare };

@@ -17,7 +17,7 @@ export interface Schemas {
   named(name: string, schema: SchemaObject): SchemaObject;
   /** `all`: with optional members, as answers show them. */
   example(schema: SchemaObject, members: 'all' | 'required'): unknown;
-  /** Those that were asked for, by name. */
+  /** Those that have been requested, by name. */
   components(): Record<string, SchemaObject>;
 }
 

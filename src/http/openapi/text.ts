@@ -10,6 +10,8 @@ export const tagTexts: Readonly<Record<string, string>> = {
   Users: 'The people who may sign in, and their roles.',
   'API keys': 'Credentials for programs: each has scopes, can expire and can be revoked.',
   Products: 'The catalog itself.',
+  Variants: 'What is sold of a product, in one combination of its options each.',
+  Categories: 'The tree that products are listed in.',
   Reviews: 'What users think of products: one review per user and product.',
   Orders: 'What users buy: prices are those of the moment of ordering.',
   Invoices: 'Issued when an order is paid, numbered without gaps.',

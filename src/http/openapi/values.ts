@@ -27,6 +27,13 @@ const vocabularies: readonly Readonly<Record<string, string>>[] = [
   { remove: 'Removes what is at the path.' },
   { move: 'Moves what is at `from` to the path.', copy: 'Copies what is at `from` to the path.' },
   {
+    text: 'Any text, or several.',
+    number: 'A number.',
+    boolean: 'Yes or no.',
+    date: 'A date, or a moment in UTC (ISO 8601).',
+    choice: 'One of the choices, or several.',
+  },
+  {
     POST: 'Creates something, or starts an action.',
     PUT: 'Replaces the resource.',
     PATCH: 'Changes parts of the resource.',
@@ -34,12 +41,17 @@ const vocabularies: readonly Readonly<Record<string, string>>[] = [
   },
   { sqlite: 'A file of this service.', postgresql: 'A PostgreSQL server.' },
   { celsius: 'Degrees Celsius.' },
+  { g: 'Grams.', kg: 'Kilograms.', oz: 'Ounces (avoirdupois).', lb: 'Pounds (avoirdupois).' },
   {
     id: 'By id, that is in the order they were created.',
     number: 'By number.',
     name: 'By name.',
+    key: 'By key.',
+    label: 'By label.',
     title: 'By title.',
     email: 'By e-mail address.',
+    path: 'By path: each category before those below it.',
+    position: 'By place among the categories of one parent.',
     price: 'By price.',
     total: 'By total.',
     rating: 'By rating.',
@@ -50,6 +62,12 @@ const vocabularies: readonly Readonly<Record<string, string>>[] = [
   { exact: 'Counted exactly.' },
   { br: 'Brotli (RFC 7932).', zstd: 'Zstandard (RFC 8878).', gzip: 'RFC 1952.', deflate: 'RFC 1950.' },
   { 'handling=strict': 'What is not known is refused.' },
+  {
+    contain: 'All of the picture is within them.',
+    cover: 'They are filled, by the middle of the picture.',
+    fill: 'They are filled, by the picture distorted.',
+  },
+  { jpeg: 'JPEG, on white where it is transparent.', png: 'PNG, without loss.', webp: 'WebP.' },
   { nosniff: 'The Content-Type counts.' },
   { true: 'It holds.' },
   { true: 'Only those for which it holds.', false: 'Only those for which it does not hold.' },
@@ -59,6 +77,7 @@ const vocabularies: readonly Readonly<Record<string, string>>[] = [
 export function valueTexts(values: readonly unknown[]): readonly string[] | undefined {
   const words = values.map(String);
   if (words.every(word => /^\w+:(read|write)$/.test(word))) return words.map(scopeText);
+  if (values.every(value => typeof value === 'number')) return words.map(word => `${word} pixels.`);
   const fitting = vocabularies.find(vocabulary =>
     values.every(value => value === null || String(value) in vocabulary),
   );

@@ -66,7 +66,7 @@ function partOf(part: string): number[] {
 /** What proxies add: a request with one of these was made elsewhere, no matter who has passed it on. */
 const addedByProxies = ['x-forwarded-for', 'forwarded', 'x-real-ip', 'x-forwarded-host', 'via'];
 
-/** Whether a request was made on this machine itself, as far as can be told; whatever TRUST_PROXY says. */
+/** Whether a request was made on this machine itself, as far as can be known; whatever TRUST_PROXY says. */
 export function isLocal(socketAddress: string | undefined, headers: Headers): boolean {
   const isLoopback = socketAddress === '::1' || countedAs(socketAddress)?.startsWith('127.') === true;
   return isLoopback && !addedByProxies.some(name => headers.has(name));

@@ -71,7 +71,7 @@ function forgiven(counter: Counter, rule: DelayRule, now: number): Counter {
 
 const withFailure = ({ failures, failed_at }: Counter, now: number): Counter => ({
   failures: failures + 1,
-  // In whole seconds, as waits are told: so each is over when its Retry-After and its reset say so.
+  // In whole seconds, as in Retry-After: so each is over when its Retry-After and its reset say so.
   failed_at: now - (now % 1000),
   failed_before: failed_at,
 });
@@ -109,7 +109,7 @@ const hashOf = ({ rule, subject }: Charge): string =>
 export interface Counters {
   read(hashes: readonly string[]): Promise<ReadonlyMap<string, Counter>> | ReadonlyMap<string, Counter>;
   /**
-   * Changes several at once, while nobody else does.
+   * Changes several at once, while no one else does.
    * @param change gives what they are to be, in the same order; undefined to leave all as they are
    */
   update<T>(

@@ -112,7 +112,7 @@ export function sharedQuota(options: SharedQuotaOptions): Quota {
       .then(row => {
         account.refunded = Math.max(account.refunded, (row?.used ?? 0) + account.untold);
       })
-      // What could not be told is counted here all the same.
+      // What could not be reported is counted here all the same.
       .catch(() => undefined);
   }
 

@@ -67,7 +67,7 @@ async function drop(rest: Unread): Promise<void> {
       bytes += chunk.value.byteLength;
     }
   } catch {
-    // The client has gone: nobody is left to read the response.
+    // The client has gone: no one is left to read the response.
   }
 }
 

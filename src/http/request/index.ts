@@ -1,12 +1,14 @@
 /** Reading requests: their id, address, parameters and body, each with a clear error. */
-import type { z } from 'zod';
+import { z } from 'zod';
 import { type BoundedMap, boundedMap } from '../../bounded-map.ts';
 import { largestId } from '../../storage/database.ts';
 import { holdsCredential } from '../credentials.ts';
-import type { BodySpec, Endpoint, PatchBody, RequestUrl } from '../endpoint.ts';
+import type { BodySpec, Endpoint, PatchBody, RequestUrl, UploadBody } from '../endpoint.ts';
 import { HttpError, invalid } from '../errors.ts';
 import { json, jsonPatch, mergePatchJson } from '../negotiate.ts';
 import { detailsOf } from '../schema.ts';
+import { prefixesOf } from './prefixed.ts';
+import { formData, identityOf, parseUpload, uploadLimit } from './upload.ts';
 
 /** Nesting of arrays and objects in a body, at most. */
 const deepest = 64;
@@ -81,14 +83,23 @@ export function queryParameter(search: string, name: string): string | undefined
 }
 
 /**
- * The path's parameters, which are ids all of them. An integer that cannot be an id identifies nothing: it
- * becomes 0, which no row has, and so a 404.
- * @throws HttpError 400 when one is not an integer
+ * The path's parameters, which are ids unless the schema says that they are text. An integer that cannot be an id
+ * identifies nothing: it becomes 0, which no row has, and so a 404.
+ * @throws HttpError 400 when one that is an id is not an integer; 404 for a text that the schema refuses
  */
-export function parseParams(raw: Readonly<Record<string, string>>): Record<string, number> {
-  const ids: Record<string, number> = {};
+export function parseParams(
+  raw: Readonly<Record<string, string>>,
+  schema: z.ZodObject | undefined,
+): Record<string, number | string> {
+  const ids: Record<string, number | string> = {};
   for (const name in raw) {
     const text = raw[name] ?? '';
+    const field = schema?.shape[name];
+    if (field instanceof z.ZodString) {
+      if (!field.safeParse(text).success) throw new HttpError('NOT_FOUND');
+      ids[name] = text;
+      continue;
+    }
     if (!/^-?\d+$/.test(text)) throw invalid(name, 'type', 'must be an integer');
     const id = Number(text);
     ids[name] = id >= 1 && id <= largestId ? id : 0;
@@ -125,13 +136,37 @@ export function queryParser(): QueryParser {
 
 function parseQuery<S extends z.ZodObject>(schema: S, search: string): z.output<S> {
   if (search.includes('%')) checkEncoding(search);
-  const values: Record<string, string> = {};
+  const values: Record<string, unknown> = {};
+  const prefixed = prefixesOf(schema);
+  const groups = new Map<string, Record<string, string[]>>();
   for (const [name, value] of new URLSearchParams(search)) {
-    if (!Object.hasOwn(schema.shape, name)) continue;
-    if (Object.hasOwn(values, name)) throw invalid(name, 'repeated', 'must be given once only');
-    values[name] = value;
+    const group = prefixed.find(({ prefix }) => name.startsWith(prefix));
+    if (group !== undefined) {
+      const members = groups.get(group.member) ?? {};
+      groups.set(group.member, members);
+      if (Object.hasOwn(members, name)) members[name]?.push(value);
+      else members[name] = [value];
+      continue;
+    }
+    if (!Object.hasOwn(schema.shape, name) || prefixed.some(({ member }) => member === name)) continue;
+    const before = values[name];
+    if (isRepeatable(schema.shape[name])) values[name] = Array.isArray(before) ? [...before, value] : [value];
+    else if (before !== undefined) throw invalid(name, 'repeated', 'must be given once only');
+    else values[name] = value;
   }
-  return check(schema, values);
+  const result = schema.safeParse({ ...values, ...Object.fromEntries(groups) });
+  if (result.success) return result.data;
+  // A problem of one of many is that of the parameter as the caller has named it.
+  for (const issue of result.error.issues) {
+    if (issue.path.length > 1 && groups.has(String(issue.path[0]))) issue.path.shift();
+    else issue.path.length = Math.min(issue.path.length, 1);
+  }
+  throw validationFailed(result.error);
+}
+
+/** Whether a parameter may be given more than once: its values are a list then. */
+function isRepeatable(field: z.core.$ZodType | undefined): boolean {
+  return field instanceof z.ZodOptional ? isRepeatable(field.unwrap()) : field instanceof z.ZodArray;
 }
 
 function checkEncoding(search: string): void {
@@ -205,23 +240,42 @@ function isDeeperThan(text: string, limit: number): boolean {
 
 /** The media types a body may have. */
 export function bodyTypes(body: BodySpec): readonly string[] {
+  if (body.kind === 'upload') return [json, ...body.types, formData];
   return body.kind === 'patch' ? [json, mergePatchJson, jsonPatch] : [json];
 }
 
+/** Bytes that a body may have at most. @param limit where the operation has none of its own */
+export function bodyLimit(body: BodySpec, type: string, limit: number): number {
+  if (body.kind === 'upload') return uploadLimit(body, type, limit);
+  return body.kind === 'raw' ? body.limit : limit;
+}
+
+/** What of a body must be the same for a request to be a repetition. */
+export function bodyIdentity(body: BodySpec, parsed: unknown, bytes: Uint8Array): Uint8Array {
+  if (body.kind !== 'upload') return bytes;
+  // Boundary: `parseBody` has made it of a body of this kind.
+  const upload = parsed as UploadBody<unknown, unknown>;
+  return upload.kind === 'file' ? identityOf(upload) : bytes;
+}
+
 /**
+ * @param contentType as it was sent; @param type is its media type
  * @param look is shown the JSON value before it is checked, and may refuse it
- * @throws HttpError 400 when the body is not JSON, or with every problem of what it says
+ * @throws HttpError 400 when the body is not of its type, or with every problem of what it says; 413
  */
 export function parseBody(
   body: BodySpec,
-  type: string,
+  { type, contentType }: { type: string; contentType: string },
   bytes: Uint8Array,
   look: (value: unknown) => void,
 ): unknown {
   if (body.kind === 'raw') return bytes;
+  if (body.kind === 'upload' && type !== json)
+    return parseUpload(body, type, contentType, bytes, check, look);
   const value = parseJson(bytes);
   look(value);
   if (body.kind === 'json') return check(body.schema, value);
+  if (body.kind === 'upload') return { kind: 'json', value: check(body.schema, value) };
   return parsePatch(body.schema, type, value);
 }
 

@@ -1,4 +1,4 @@
-/** The known name that somebody most likely meant. */
+/** The known name that was most likely meant. */
 
 /** Longer names are compared by their beginning: what a caller sends has any length. */
 const compared = 64;

@@ -8,6 +8,7 @@ import { type ErrorDetail, HttpError } from '../errors.ts';
 import { jsonPatch, mergePatchJson } from '../negotiate.ts';
 import { maxOperations } from '../patch/documents.ts';
 import { nearest } from './nearest.ts';
+import { prefixesOf } from './prefixed.ts';
 
 /** The value of Preference-Applied on the responses to such requests. */
 export const strictApplied = 'handling=strict';
@@ -17,7 +18,7 @@ const mostProblems = 100;
 /** Problems named in its message, for those who read no details. */
 const mostInMessage = 5;
 
-/** Whether a Prefer header asks for strict handling; of several handlings the first counts (RFC 7240 §2). */
+/** Whether a Prefer header requests strict handling; of several handlings the first counts (RFC 7240 §2). */
 export function prefersStrict(prefer: string): boolean {
   for (const preference of split(prefer, ',')) {
     const [token = ''] = split(preference, ';');
@@ -58,7 +59,9 @@ export function refuseUnknownParameters({ query }: Endpoint, search: string): vo
   if (search === '') return;
   const known = [...Object.keys(query?.shape ?? {}), 'api_key'];
   const problems = new Problems();
+  const prefixes = query === undefined ? [] : prefixesOf(query).map(({ prefix }) => prefix);
   for (const name of new Set(new URLSearchParams(search).keys())) {
+    if (prefixes.some(prefix => name.startsWith(prefix))) continue;
     if (!known.includes(name)) problems.add([name], known);
   }
   problems.refuse();
@@ -267,11 +270,11 @@ class Problems {
   /** @throws HttpError 400 when there are any */
   refuse(): void {
     if (this.details.length === 0) return;
-    const told = this.details.slice(0, mostInMessage).map(({ field, message }) => `${field}: ${message}`);
-    const rest = this.details.length - told.length;
+    const named = this.details.slice(0, mostInMessage).map(({ field, message }) => `${field}: ${message}`);
+    const rest = this.details.length - named.length;
     const more = rest === 0 ? '' : `; and ${rest} more, see details`;
     throw new HttpError('VALIDATION_FAILED', {
-      message: `${told.join('; ')}${more}`,
+      message: `${named.join('; ')}${more}`,
       details: this.details,
     });
   }

@@ -32,7 +32,7 @@ export function compressor(): Compressor {
     maxSize: cachedBytes,
     sizeCalculation: bytes => bytes.byteLength + 64,
   });
-  /** Being compressed, by key: anyone who asks for the same meanwhile waits for it. */
+  /** Being compressed, by key: requests for the same wait for it. */
   const compressing = new Map<string, Promise<Uint8Array<ArrayBuffer>>>();
   const compressAnew = async (body: string | Uint8Array, coding: Coding) =>
     new Uint8Array(await encode(body, coding));

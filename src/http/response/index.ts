@@ -11,7 +11,8 @@ import { strictApplied } from '../request/strict.ts';
 import { lifecycleHeaders, type Version } from '../versions/lifecycle.ts';
 import { whenReady } from '../when-ready.ts';
 import { type Compressor, codedTag, smallestCompressed } from './compress.ts';
-import { noStore, type Reply } from './reply.ts';
+import { contentRange, requestedRange } from './ranges.ts';
+import { type Body, noStore, type Reply } from './reply.ts';
 import type { Stopping } from './stopping.ts';
 
 /** How many times its limit a caller may poll for nothing in one window; then a 304 is charged as any other response. */
@@ -145,6 +146,9 @@ export function responder(options: ResponderOptions): Responder {
     respond(exchange, reply) {
       const { body, status } = reply;
       if (body === null) return finish(exchange, reply, status, body);
+      if (reply.ranged === true) return respondRanged(exchange, reply, body);
+      if (body instanceof Blob)
+        throw new Error('a reply that is a file has to be one that is sent in ranges');
       const etag = reply.tagged ? (reply.etag ?? entityTag(body)) : undefined;
       const coding = codingFor(exchange.request, body);
       // The tag of what a 200 would carry: that is what conditions are about, and what a 304 shows (RFC 9110 §15.4.5).
@@ -159,6 +163,27 @@ export function responder(options: ResponderOptions): Responder {
       );
     },
   };
+
+  /** @throws HttpError 416 */
+  function respondRanged(exchange: Exchange, reply: Reply, body: Body): Response {
+    const { etag, lastModified } = reply;
+    if (etag === undefined || typeof body === 'string')
+      throw new Error('what is sent in ranges is tagged bytes');
+    if (isUnchanged(exchange, etag, lastModified)) {
+      refund(exchange);
+      return finish(exchange, reply, 304, null, etag);
+    }
+    const size = body instanceof Blob ? body.size : body.byteLength;
+    const { headers } = exchange.request;
+    const range = exchange.method === 'GET' ? requestedRange(headers, size, etag) : undefined;
+    if (range === undefined) return finish(exchange, reply, 200, body, etag);
+    const part = { ...reply, headers: { ...reply.headers, 'Content-Range': contentRange(range, size) } };
+    const bytes =
+      body instanceof Blob
+        ? body.slice(range.first, range.last + 1)
+        : body.subarray(range.first, range.last + 1);
+    return finish(exchange, part, 206, bytes, etag);
+  }
 
   function isUnchanged(
     { request, method }: Exchange,
@@ -185,7 +210,7 @@ export function responder(options: ResponderOptions): Responder {
     exchange: Exchange,
     reply: Reply,
     status: number,
-    body: string | Uint8Array<ArrayBuffer> | null,
+    body: Body | null,
     etag?: string,
     coding?: Coding,
   ): Response {
@@ -231,7 +256,7 @@ function setAll(headers: Headers, values: Readonly<Record<string, string>>): voi
 type Validated = 0 | 1 | 2 | 3;
 type HeadersByValidators = readonly [Headers, Headers, Headers, Headers];
 
-/** Stands in the log and in the numbers for a request whose client went away; nobody gets it. As nginx has it. */
+/** Stands in the log and in the numbers for a request whose client went away; it is never sent. As nginx has it. */
 const clientClosedRequest = 499;
 const abandoned: Reply = {
   status: clientClosedRequest,
@@ -262,7 +287,8 @@ function toHttpError(thrown: unknown): HttpError {
     }
     if (thrown.kind === 'damaged') return new HttpError('DATABASE_DAMAGED', { cause: thrown });
     if (thrown.kind === 'unique') {
-      const field = thrown.column ?? 'value';
+      // Columns are written external_id, members externalId.
+      const field = (thrown.column ?? 'value').replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
       return new HttpError('DUPLICATE', {
         message: `${field}: another resource already has this value`,
         details: [{ field, pointer: `#/${field}`, code: 'unique', message: 'must be unique' }],

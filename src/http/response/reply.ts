@@ -1,9 +1,12 @@
 /** What a handler answers, before the HTTP layers around it have added their headers. */
 import { json } from '../negotiate.ts';
 
+/** A file is sent from where it lies. */
+export type Body = string | Uint8Array<ArrayBuffer> | Blob;
+
 export interface Reply {
   readonly status: number;
-  readonly body: string | Uint8Array<ArrayBuffer> | null;
+  readonly body: Body | null;
   readonly mediaType: string;
   readonly cacheControl: string;
   readonly headers?: Readonly<Record<string, string>>;
@@ -15,6 +18,8 @@ export interface Reply {
   readonly etag?: string;
   /** Whether the body is the representation of a resource, and so has an entity tag. */
   readonly tagged: boolean;
+  /** Of a 200 that has its `etag`: parts of it can be asked for, and it is compressed already. */
+  readonly ranged?: true;
 }
 
 /** A client may keep the response but must ask before each use: cheap, because asking gets a 304. */

@@ -2,7 +2,7 @@
  * An endpoint of one version, published by another with a different representation: the same handler, so that
  * what it does, checks and writes stays one. CONTRIBUTING.md says when and how ("Publishing a breaking change").
  *
- * Words: `old` is the version whose handler runs, `new` the one that the caller asked.
+ * Words: `old` is the version whose handler runs, `new` the one that the request is for.
  */
 import type { BodySpec, Endpoint, Input, PatchBody, ResponseSpec } from '../endpoint.ts';
 import { type ErrorDetail, HttpError } from '../errors.ts';

@@ -1,6 +1,6 @@
 /**
  * Three small pages that mails link to, for shops without pages of their own: a new password, a confirmed address,
- * and the way back to a former one. They load nothing, and send the token on only when a person asks for it: programs that look at the
+ * and the way back to a former one. They load nothing, and send the token on only at a person's click: programs that look at the
  * links of mails use up none.
  */
 import { htmlPage, type Page } from './page.ts';

@@ -8,7 +8,7 @@ interface DocsAsset {
   readonly operationId: string;
   readonly summary: string;
   readonly mediaType: string;
-  /** Read, and its tag made, when it is first asked for. */
+  /** Read, and its tag made, at the first request. */
   read(): Promise<StaticBody>;
 }
 

@@ -7,7 +7,7 @@ import type { PasswordCheck } from './passwords.ts';
 
 /**
  * Compares a password with the user's, before the transaction: it is slow on purpose. What follows from it must
- * find the same `password_hash` in the transaction. Wrong ones have a limit of their own: nobody is kept from signing in.
+ * find the same `password_hash` in the transaction. Wrong ones have a limit of their own: signing in is not affected.
  * @throws HttpError 403 when it is wrong, 429 when there have been too many attempts
  */
 export type PasswordProof = (

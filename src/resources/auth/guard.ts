@@ -24,11 +24,11 @@ export type Guard = <T>(from: From, subject: string, attempt: () => Promise<T>) 
 export interface Guards {
   /** Against guessing passwords when signing in. */
   readonly signIn: Guard;
-  /** The same where a token alone is not enough: nobody is kept from signing in. */
+  /** The same where a token alone is not enough: signing in is not affected. */
   readonly currentPassword: Guard;
   /** Against guessing refresh tokens and those of mails. */
   readonly token: Guard;
-  /** Against filling somebody's mailbox: also what succeeds counts. */
+  /** Against filling a mailbox: also what succeeds counts. */
   readonly mail: Guard;
 }
 

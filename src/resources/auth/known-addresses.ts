@@ -8,7 +8,7 @@ export interface KnownAddresses {
   /** @param account the e-mail address as `emailKey` gives it, whether or not there is such a user */
   isKnown(session: Session, account: string, address: string): Promise<boolean>;
   keep(session: Session, userId: number, account: string, address: string, now: number): Promise<void>;
-  /** Those of a user whose password somebody else may have known. */
+  /** Those of a user whose password others may have known. */
   forget(session: Session, userId: number): Promise<void>;
   /** Forgets those without a sign-in for long; gives how many there were. */
   sweep(session: Session, now: number): Promise<number>;

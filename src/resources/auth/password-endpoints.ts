@@ -40,7 +40,7 @@ const isQueued = { description: 'If there is such a user, a mail is on its way.'
 
 /**
  * Looks for the user of an address after the response has been given, and writes to them: so the response to
- * somebody who tries addresses takes one and the same time.
+ * trying addresses takes one and the same time.
  */
 export function forgottenPasswords(
   { clock }: Pick<Dependencies, 'clock'>,
@@ -52,7 +52,7 @@ export function forgottenPasswords(
     async deliver(session, email) {
       const known = await users.findByEmail(session, email);
       const user = known === undefined ? undefined : await users.lock(session, known.id);
-      // Of another address meanwhile: the mail would go to anyone who has not asked for it.
+      // Of another address meanwhile: the mail would go to someone who has not requested it.
       if (user?.email_key === email)
         await mailTemplates.resetPassword(session, user, causedBy('service', clock.now()));
     },
@@ -72,7 +72,7 @@ export function passwordEndpoints(services: Dependencies, options: PasswordOptio
   ): Promise<void> {
     await sessions.removeAllOf(session, user.id, now);
     await mailTokens.withdraw(session, user.id, purpose);
-    // Where somebody has signed in before may be where the old password was known; the owner is here.
+    // The old password may have been known at the addresses of former sign-ins; the owner is here.
     await knownAddresses.forget(session, user.id);
     await knownAddresses.keep(session, user.id, emailKey(user.email), address, now);
   }
@@ -186,7 +186,7 @@ export function passwordEndpoints(services: Dependencies, options: PasswordOptio
             const now = cause();
             const user = before.verified_at === null ? await users.verify(session, before, now) : before;
             await users.setPassword(session, user, passwordHash, now);
-            // The token of a mail that asks to confirm the address stays good: anyone who opens it later learns that all is well.
+            // The token of a mail to confirm the address stays good: anyone who opens it later learns that all is well.
             await endSessions(session, user, address, now.at);
             return noContent();
           });

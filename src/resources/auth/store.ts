@@ -1,6 +1,6 @@
 /** The queries of sessions. A session is kept under the hash of its refresh token, never the token. */
 import type { Database, Session, Transaction } from '../../storage/database.ts';
-import type { SessionsTable } from '../../storage/tables-credentials.ts';
+import type { SessionsTable } from '../../storage/tables/credentials.ts';
 import { type EndedSessions, endedSessions } from './ended-sessions.ts';
 
 export interface SessionStore {

@@ -23,7 +23,7 @@ interface TokenUser {
 export interface Tokens {
   signAccess(user: TokenUser): Promise<string>;
   signRefresh(userId: number, sessionId: string): Promise<string>;
-  /** The caller an access token stands for, or why it stands for nobody. */
+  /** The caller an access token stands for, or why it stands for none. */
   verifyAccess(token: string): Caller | ErrorCode | Promise<Caller | ErrorCode>;
   /** The session a refresh token belongs to, or why it belongs to none. */
   verifyRefresh(token: string): Promise<{ readonly sessionId: string } | ErrorCode>;

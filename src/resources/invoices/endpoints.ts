@@ -101,7 +101,7 @@ export function invoiceEndpoints(
       operationId: 'sendInvoice',
       summary: 'Send an invoice by e-mail',
       description:
-        'To the address the customer had when the order was placed, with the PDF attached; customers who have not confirmed that address are told there how to, and get no PDF. It is tried until the mail server takes it; then the invoice has sentAt. Each request sends it once more, unless it repeats an Idempotency-Key.',
+        'To the address the customer had when the order was placed, with the PDF attached; customers who have not confirmed that address get a mail to do so, and no PDF. It is tried until the mail server takes it; then the invoice has sentAt. Each request sends it once more, unless it repeats an Idempotency-Key.',
       tag,
       access: allow.everyone('invoices:write'),
       params,

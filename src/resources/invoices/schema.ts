@@ -14,7 +14,7 @@ const amount = z
   .meta({ examples: [159] });
 
 const links = linksOf(['self'], ['order', 'customer', 'send']).describe(
-  'order, customer and send stand here only where they are permitted to anyone who asks.',
+  'order, customer and send stand here only where the caller may use them.',
 );
 
 /** What an invoice says never changes; only whether and when it was sent does. */

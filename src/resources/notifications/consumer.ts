@@ -51,7 +51,7 @@ export function notificationConsumer({ events, users, notifications }: Stores): 
       if (event === undefined || news === undefined) return;
       const document = parseStored<Document>(event.new_document ?? event.old_document ?? '{}');
       const reader = news.reader(event, document);
-      // Someone who has been deleted since is not told anything any more.
+      // A user who has been deleted since gets no notification.
       if (typeof reader !== 'number' || (await users.find(session, reader)) === undefined) return;
       await notifications.insert(session, {
         user_id: reader,

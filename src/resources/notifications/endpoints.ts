@@ -1,4 +1,4 @@
-/** Notifications over HTTP: everyone has their own, and nobody another's. */
+/** Notifications over HTTP: each user has their own and sees no others. */
 import { z } from 'zod';
 import { allow, type Caller, unauthorized } from '../../http/access.ts';
 import { type Endpoint, endpoint, type RequestUrl } from '../../http/endpoint.ts';
@@ -138,7 +138,7 @@ export function notificationEndpoints(
   ];
 }
 
-/** An API key is nobody: no scope admits one to these endpoints. */
+/** An API key is no user: no scope admits one to these endpoints. */
 function readerOf(caller: Caller): number {
   if (caller.kind !== 'user') throw unauthorized('UNAUTHORIZED');
   return caller.userId;

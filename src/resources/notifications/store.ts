@@ -23,7 +23,7 @@ export interface NotificationStore {
   find(session: Session, userId: number, id: number): Promise<StoredNotification | undefined>;
   /** The same, keeping others from changing it until the transaction ends. */
   lock(session: Session, userId: number, id: number): Promise<StoredNotification | undefined>;
-  /** Does nothing when the user has been told of the event already. */
+  /** Does nothing when the user has a notification of the event already. */
   insert(session: Session, notification: Omit<StoredNotification, 'id' | 'read_at'>): Promise<void>;
   setReadAt(session: Session, id: number, readAt: number | null): Promise<void>;
   /** @returns how many were unread */

@@ -7,6 +7,7 @@ import { ok, secret } from '../../http/response/reply.ts';
 import { identifier } from '../../http/schema.ts';
 import { type OpenPayment, PaymentError, type PaymentProvider } from '../../ports/payment.ts';
 import type { Session } from '../../storage/database.ts';
+import type { RequestContext } from '../context.ts';
 import type { Dependencies } from '../dependencies.ts';
 import type { UserStore } from '../users/store.ts';
 import type { PaymentStore, StoredPayment } from './payments.ts';
@@ -17,12 +18,11 @@ import {
   type Payers,
   requireChange,
   requirePayment,
-  type Viewer,
   visible,
 } from './representation.ts';
 import { isOpen, obstacle } from './rules.ts';
 import * as schema from './schema.ts';
-import type { Settle } from './settle.ts';
+import type { Cancel, Settle } from './settle.ts';
 import type { OrderStore, StoredOrder } from './store.ts';
 
 const tag = 'Orders';
@@ -34,13 +34,14 @@ export interface ActionParts {
   readonly payments: PaymentStore;
   readonly provider: PaymentProvider | undefined;
   readonly settle: Settle;
+  readonly cancel: Cancel;
   readonly payers: Payers;
   readonly users: Pick<UserStore, 'administrators'>;
 }
 
 export function orderActions(
   { database }: Dependencies,
-  { orders, payments, provider, settle, payers, users }: ActionParts,
+  { orders, payments, provider, settle, cancel, payers, users }: ActionParts,
 ): Endpoint[] {
   const orderView = orderViewFor(payers);
 
@@ -49,7 +50,7 @@ export function orderActions(
     session: Session,
     order: StoredOrder | undefined,
     id: number,
-    { caller }: Viewer,
+    { caller }: RequestContext,
   ): Promise<OrderView> {
     const view = await visible(orders, session, order, id, caller);
     requireChange(caller, view.order.customer_id);
@@ -92,7 +93,7 @@ export function orderActions(
       operationId: 'cancelOrder',
       summary: 'Cancel an order',
       description:
-        'While it is PENDING. If-Match takes the ETag of the order itself, as `GET /v1/orders/{id}` gives it.',
+        'While it is PENDING. What it has reserved is given back. If-Match takes the ETag of the order itself, as `GET /v1/orders/{id}` gives it.',
       tag,
       access,
       params,
@@ -107,9 +108,7 @@ export function orderActions(
           const before = await permitted(session, await orders.lock(session, id), id, input);
           precondition(JSON.stringify(orderView(before, input)));
           requireOpen(before.order);
-          const payment = await payments.find(session, id);
-          if (payment?.status === 'pending') await payments.cancel(session, payment, cause());
-          const after = await orders.move(session, before, 'CANCELLED', cause());
+          const after = await cancel(session, before, cause());
           return ok(orderView({ ...before, ...after }, input));
         });
       },

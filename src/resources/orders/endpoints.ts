@@ -1,6 +1,6 @@
 /** Orders over HTTP: placing and reading them. What is done to one is in actions.ts. */
 import { z } from 'zod';
-import { allow, maySee } from '../../http/access.ts';
+import { allow } from '../../http/access.ts';
 import { type Endpoint, endpoint, type RequestUrl } from '../../http/endpoint.ts';
 import { HttpError, notFound } from '../../http/errors.ts';
 import { selfAddress, versionRoot } from '../../http/hal/addresses.ts';
@@ -8,9 +8,8 @@ import { halCollection, isHal } from '../../http/hal/index.ts';
 import { created, ok, type Reply } from '../../http/response/reply.ts';
 import { identifier } from '../../http/schema.ts';
 import type { Condition } from '../../storage/list/request.ts';
+import { may, type RequestContext } from '../context.ts';
 import type { Dependencies } from '../dependencies.ts';
-import { productOf } from '../products/row.ts';
-import type { ProductStore } from '../products/store.ts';
 import type { UserStore } from '../users/store.ts';
 import { priced } from './pricing.ts';
 import {
@@ -19,12 +18,13 @@ import {
   orderViewFor,
   type Payers,
   requireChange,
-  type Viewer,
   viewsOf,
   visible,
 } from './representation.ts';
+import type { Reservations } from './reservations.ts';
 import * as schema from './schema.ts';
 import type { OrderStore } from './store.ts';
+import type { OrderTimeouts } from './timeouts.ts';
 
 const tag = 'Orders';
 const params = z.object({ id: identifier() });
@@ -36,14 +36,15 @@ const readers = ['admin', 'editor'] as const;
 
 export interface OrderStores {
   readonly orders: OrderStore;
-  readonly products: ProductStore;
+  readonly reservations: Pick<Reservations, 'read'>;
+  readonly timeouts: Pick<OrderTimeouts, 'plan'>;
   readonly users: UserStore;
   readonly payers: Payers;
 }
 
 export function orderEndpoints(
   { database, config, paginator }: Dependencies,
-  { orders, products, users, payers }: OrderStores,
+  { orders, reservations, timeouts, users, payers }: OrderStores,
 ): Endpoint[] {
   const orderView = orderViewFor(payers);
 
@@ -53,7 +54,7 @@ export function orderEndpoints(
   async function list(
     query: z.output<typeof schema.listAllOrders>,
     conditions: readonly Condition[],
-    viewer: Viewer,
+    viewer: RequestContext,
   ): Promise<Reply> {
     const { url, mediaType } = viewer;
     const request = paginator.request(query, conditions, schema.sortColumns, 'orders');
@@ -85,7 +86,7 @@ export function orderEndpoints(
       async handle(input) {
         const { query, caller, params } = input;
         const { id } = params;
-        const user = maySee(caller, id, readers) ? await users.find(database.read, id) : undefined;
+        const user = may(caller, readers, undefined, id) ? await users.find(database.read, id) : undefined;
         if (user === undefined) throw noUser(id);
         const own: Condition = { column: 'customer_id', operator: '=', value: id };
         return list(query, [own, ...byStatus(query.status)], input);
@@ -97,7 +98,7 @@ export function orderEndpoints(
       operationId: 'createOrder',
       summary: 'Place an order',
       description:
-        'Names and prices are those of the moment the order is placed. All products must have one currency, and none may be named twice.',
+        'Names and prices are those of the moment the order is placed. All products must have one currency, and none may be named twice, but in different variants; a product that has variants is ordered by one of them. What is in stock and tracked is reserved for the order until it is paid or cancelled; where there is not enough of all of it, nothing is ordered.',
       tag,
       access: allow.everyone('orders:write'),
       params,
@@ -107,19 +108,20 @@ export function orderEndpoints(
         example: { items: [{ productId: 1, quantity: 2 }] },
       },
       responses: { 201: { ...one, description: 'The order was placed.' } },
-      errors: ['NOT_FOUND', 'PRODUCT_UNAVAILABLE', 'MIXED_CURRENCIES', 'ORDER_TOO_LARGE'],
+      errors: ['NOT_FOUND', 'PRODUCT_UNAVAILABLE', 'OUT_OF_STOCK', 'MIXED_CURRENCIES', 'ORDER_TOO_LARGE'],
       handle(input) {
         const { body, caller, url, cause } = input;
         const { id } = input.params;
         return input.write(async session => {
-          const customer = maySee(caller, id, readers) ? await users.find(session, id) : undefined;
+          const customer = may(caller, readers, undefined, id) ? await users.find(session, id) : undefined;
           if (customer === undefined) throw noUser(id);
           requireChange(caller, id);
-          const ids = body.items.map(({ productId }) => productId);
-          const found = (await products.findMany(session, ids)).map(productOf);
-          const byId = new Map(found.map(product => [product.id, product]));
-          const order = priced(body.items, byId, config.DEFAULT_CURRENCY);
-          const whole = await orders.insert(session, { customer, ...order }, cause());
+          const ordered = await reservations.read(session, body.items);
+          const order = priced(body.items, ordered.named, config.DEFAULT_CURRENCY);
+          const reserved = await ordered.reserve(session, cause());
+          const items = order.items.map((item, index) => ({ ...item, reserved: reserved[index] ?? 0 }));
+          const whole = await orders.insert(session, { ...order, customer, items }, cause());
+          await timeouts.plan(session, whole.order);
           const location = `${versionRoot(url)}/orders/${whole.order.id}`;
           return created(location, orderView({ ...whole, customer }, input));
         });

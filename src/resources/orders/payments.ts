@@ -26,6 +26,8 @@ export interface PaymentStore {
   save(session: Session, payment: StoredPayment, now: number): Promise<void>;
   /** Has the provider cancel a payment that is still open, after the commit. */
   cancel(session: Session, payment: StoredPayment, cause: Cause): Promise<void>;
+  /** Takes note that a payment can no longer be made, unless it has gone another way meanwhile. */
+  ended(session: Session, payment: Pick<StoredPayment, 'order_id' | 'reference'>, now: number): Promise<void>;
   /** Has the provider give back what was paid, after the commit. */
   refund(session: Session, payment: StoredPayment, cause: Cause): Promise<void>;
 }
@@ -70,6 +72,15 @@ export function paymentStore({ build }: Pick<Database, 'build'>, queue: Queue): 
       session.first(select.where('provider', '=', 'stripe').where('reference', '=', reference).compile()),
     save,
     cancel: (session, payment, cause) => add(session, 'cancel', payment, cause),
+    async ended(session, { order_id, reference }, now) {
+      const query = build
+        .updateTable('payments')
+        .set({ status: 'cancelled', updated_at: now })
+        .where('order_id', '=', order_id)
+        .where('reference', '=', reference)
+        .where('status', '=', 'pending');
+      await session.run(query.compile());
+    },
     async refund(session, payment, cause) {
       await save(session, { ...payment, status: 'refunding' }, cause.at);
       await add(session, 'refund', payment, cause);

@@ -1,9 +1,18 @@
-/** What an order costs: the products as they are at this moment, in whole minor units. Pure. */
+/** What an order costs: what is ordered as it is at this moment, in whole minor units. Pure. */
 import { type ErrorDetail, HttpError } from '../../http/errors.ts';
 import { largestAmount, toMinor } from '../../money.ts';
 import type { Product } from '../products/schema.ts';
+import type { Variant } from '../variants/schema.ts';
 import type { NewOrder as OrderBody } from './schema.ts';
 import type { NewItem } from './store.ts';
+
+/** What a line of an order names, as far as it exists. */
+export interface Named {
+  readonly product: Product | undefined;
+  /** What the product costs by itself: variants may have no price of their own. */
+  readonly basePrice: number;
+  readonly variant: Variant | undefined;
+}
 
 export interface Priced {
   readonly currency: string;
@@ -12,53 +21,59 @@ export interface Priced {
 }
 
 /**
- * @param products those of the lines that exist, by id
+ * @param named what the lines name, in their order
  * @param defaultCurrency of products that name none
  * @throws HttpError 422 PRODUCT_UNAVAILABLE, MIXED_CURRENCIES or ORDER_TOO_LARGE, naming the lines
  */
-export function priced(
-  lines: OrderBody['items'],
-  products: ReadonlyMap<number, Product>,
-  defaultCurrency: string,
-): Priced {
-  const found = available(lines, products);
+export function priced(lines: OrderBody['items'], named: readonly Named[], defaultCurrency: string): Priced {
+  const found = orderable(lines, named);
   const currency = commonCurrency(
     found.map(({ product }) => product),
     defaultCurrency,
   );
-  const amounts = found.map(({ product, quantity }) => {
-    const unitPrice = toMinor(product.price, currency);
-    return { product, quantity, unitPrice, total: unitPrice * BigInt(quantity) };
+  const amounts = found.map(line => {
+    const unitPrice = toMinor(line.price, currency);
+    return { ...line, unitPrice, total: unitPrice * BigInt(line.quantity) };
   });
   const total = amounts.reduce((sum, line) => sum + line.total, 0n);
   // No part is larger than the total: each of them is a number that holds it exactly.
   if (total > BigInt(largestAmount)) throw new HttpError('ORDER_TOO_LARGE');
-  const items = amounts.map(line => ({
-    product_id: line.product.id,
-    name: line.product.name,
-    sku: line.product.sku,
-    quantity: line.quantity,
-    unit_price: Number(line.unitPrice),
-    total: Number(line.total),
+  const items = amounts.map(({ product, variant, quantity, unitPrice, total }) => ({
+    product_id: product.id,
+    variant_id: variant?.id ?? null,
+    name: product.name,
+    sku: variant === undefined ? product.sku : variant.sku,
+    options: variant === undefined ? null : JSON.stringify(variant.options),
+    quantity,
+    unit_price: Number(unitPrice),
+    total: Number(total),
   }));
   return { currency, total: Number(total), items };
 }
 
 interface Line {
   readonly product: Product;
+  readonly variant: Variant | undefined;
+  readonly price: number;
   readonly quantity: number;
 }
 
-function available(lines: OrderBody['items'], products: ReadonlyMap<number, Product>): Line[] {
+/** @throws HttpError 422 PRODUCT_UNAVAILABLE that names each line which cannot be ordered */
+function orderable(lines: OrderBody['items'], named: readonly Named[]): Line[] {
   const found: Line[] = [];
   const missing: ErrorDetail[] = [];
-  lines.forEach(({ productId, quantity }, index) => {
-    const product = products.get(productId);
-    if (product?.status === 'active') found.push({ product, quantity });
-    else {
-      const reason = product === undefined ? 'does not exist' : 'is archived';
-      missing.push(detail(index, 'unavailable', `product ${productId} ${reason}`));
-    }
+  lines.forEach(({ productId, variantId, quantity }, index) => {
+    const { product, variant, basePrice } = named[index] ?? {};
+    const refuse = (member: 'productId' | 'variantId', code: string, message: string) =>
+      void missing.push(detail(index, code, message, member));
+    if (product === undefined) refuse('productId', 'unavailable', `product ${productId} does not exist`);
+    else if (product.status !== 'active')
+      refuse('productId', 'unavailable', `product ${productId} is archived`);
+    else if (variantId != null && variant?.productId !== productId)
+      refuse('variantId', 'unknown', `product ${productId} has no variant ${variantId}`);
+    else if (variant === undefined && product.variantCount > 0)
+      refuse('variantId', 'required', `is required: product ${productId} is sold in variants`);
+    else found.push({ product, variant, price: variant?.price ?? basePrice ?? product.price, quantity });
   });
   if (missing.length > 0) throw new HttpError('PRODUCT_UNAVAILABLE', { details: missing });
   return found;
@@ -73,6 +88,6 @@ function commonCurrency(products: readonly Product[], defaultCurrency: string): 
   });
 }
 
-function detail(index: number, code: string, message: string): ErrorDetail {
-  return { field: `items.${index}.productId`, pointer: `#/items/${index}/productId`, code, message };
+function detail(index: number, code: string, message: string, member = 'productId'): ErrorDetail {
+  return { field: `items.${index}.${member}`, pointer: `#/items/${index}/${member}`, code, message };
 }

@@ -1,11 +1,11 @@
 /** Orders as they are shown: in JSON or HAL, with the links that hold for anyone who asks. */
 
-import { type Caller, maySee } from '../../http/access.ts';
-import type { RequestUrl } from '../../http/endpoint.ts';
+import type { Caller } from '../../http/access.ts';
 import { HttpError, notFound } from '../../http/errors.ts';
 import { versionRoot } from '../../http/hal/addresses.ts';
 import { hal, isHal, type Links } from '../../http/hal/index.ts';
 import type { Session } from '../../storage/database.ts';
+import { may, type RequestContext } from '../context.ts';
 import { isOpen } from './rules.ts';
 import type { OrderItem } from './schema.ts';
 import {
@@ -18,13 +18,6 @@ import {
   type WholeOrder,
 } from './store.ts';
 
-/** Who asks, where, and in which media type. */
-export interface Viewer {
-  readonly caller: Caller;
-  readonly url: RequestUrl;
-  readonly mediaType: string;
-}
-
 export interface OrderView extends WholeOrder {
   /** Undefined when the customer is no longer there. */
   readonly customer: Customer | undefined;
@@ -32,8 +25,7 @@ export interface OrderView extends WholeOrder {
 
 /** Whether the caller may place, pay and cancel the orders of this user. */
 function mayChange(caller: Caller, customerId: number): boolean {
-  if (caller.kind === 'key') return caller.scopes.has('orders:write');
-  return maySee(caller, customerId, ['admin']);
+  return may(caller, ['admin'], 'orders:write', customerId);
 }
 
 /** Who may pay an order: anyone who may change it, or staff alone where payments are recorded by hand and so set. */
@@ -45,14 +37,8 @@ function mayPay(caller: Caller, customerId: number, payers: Payers): boolean {
   return mayChange(caller, customerId) && (payers === 'customers' || isStaff);
 }
 
-/** Whether links may lead the caller to this user. */
-function maySeeCustomer(caller: Caller, customerId: number): boolean {
-  if (caller.kind === 'key') return caller.scopes.has('users:read');
-  return maySee(caller, customerId, ['admin']);
-}
-
 /** The representation that a GET answers. */
-export type ShowOrder = (view: OrderView, viewer: Viewer) => object;
+export type ShowOrder = (view: OrderView, context: RequestContext) => object;
 
 /** @param payers who may pay orders, and so is shown the link */
 export const orderViewFor =
@@ -62,7 +48,7 @@ export const orderViewFor =
     const root = versionRoot(url);
     const self = `${root}/orders/${order.id}`;
     const customerLink =
-      customer !== undefined && maySeeCustomer(caller, customer.id)
+      customer !== undefined && may(caller, ['admin'], 'users:read', customer.id)
         ? { href: `${root}/users/${customer.id}` }
         : undefined;
     const changeable = isOpen(order.status) && mayChange(caller, order.customer_id);
@@ -89,7 +75,7 @@ export const orderViewFor =
 export function itemView(
   item: StoredItem,
   { id, currency }: StoredOrder,
-  { url, mediaType }: Viewer,
+  { url, mediaType }: RequestContext,
 ): object {
   const shown = itemOf(item, currency);
   return isHal(mediaType) ? withAddress(shown, id, versionRoot(url)) : shown;
@@ -121,7 +107,7 @@ export async function viewsOf(
 
 /** @throws HttpError 404 when there is no such order, or none that the caller may know of */
 export function known(order: StoredOrder | undefined, id: number, caller: Caller): StoredOrder {
-  if (order !== undefined && maySee(caller, order.customer_id, ['admin', 'editor'])) return order;
+  if (order !== undefined && may(caller, ['admin', 'editor'], undefined, order.customer_id)) return order;
   throw notFound('order', id);
 }
 

@@ -29,10 +29,19 @@ export const orderItem = z
   .object({
     id: identifier(),
     productId: identifier().describe('The product may be gone by now: what it was is kept here.'),
+    variantId: identifier()
+      .nullable()
+      .meta({ examples: [null] })
+      .describe('Null where the product has no variants.'),
     name: text(200).meta({ examples: ['Walnut desk lamp'] }),
     sku: text(64)
       .nullable()
       .meta({ examples: ['LAMP-0001'] }),
+    options: z
+      .record(text(50), text(100))
+      .nullable()
+      .meta({ examples: [null] })
+      .describe('Those of the variant, as they were: `{"Size": "M"}`.'),
     quantity,
     unitPrice: amount
       .describe('What one cost when it was ordered, in major units.')
@@ -108,14 +117,26 @@ const payment = z
 export const paidOrder = order.extend({ payment }).meta({ id: 'OrderWithPayment' });
 export const paidOrderHal = orderHal.extend({ payment }).meta({ id: 'OrderWithPaymentHal' });
 
+const nameOf = (line: { readonly productId: number; readonly variantId?: number | null | undefined }) =>
+  `${line.productId} ${line.variantId ?? ''}`;
+
 export const createOrder = z
   .object({
     items: z
-      .array(z.object({ productId: identifier(), quantity }))
+      .array(
+        z.object({
+          productId: identifier(),
+          variantId: identifier()
+            .nullish()
+            .describe('One of the product’s; required where it has any.')
+            .meta({ examples: [null] }),
+          quantity,
+        }),
+      )
       .min(1)
       .max(mostItems)
-      .refine(items => new Set(items.map(({ productId }) => productId)).size === items.length, {
-        error: 'must not name a product twice; give its quantity once',
+      .refine(items => new Set(items.map(nameOf)).size === items.length, {
+        error: 'must not name a product, or a variant, twice; give its quantity once',
         params: { rule: 'uniqueItems' },
       }),
   })

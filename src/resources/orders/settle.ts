@@ -1,6 +1,8 @@
-/** What happens when an order has been paid, however it was: one transaction for all of it. */
+/** What happens when an order has been paid or cancelled, however it was: one transaction for all of it. */
 import type { Cause } from '../../events/outbox.ts';
 import type { Transaction } from '../../storage/database.ts';
+import type { PaymentStore } from './payments.ts';
+import type { Reservations } from './reservations.ts';
 import type { OrderStore, StoredItem, StoredOrder, WholeOrder } from './store.ts';
 
 /** Writes the invoice of an order that has just been paid, in the same transaction. */
@@ -14,10 +16,34 @@ export type IssueInvoice = (
 /** Moves an open order that is locked to PAID, and has its invoice issued. */
 export type Settle = (session: Transaction, before: WholeOrder, cause: Cause) => Promise<WholeOrder>;
 
-export function settlement(orders: OrderStore, issueInvoice: IssueInvoice): Settle {
+export function settlement(
+  orders: OrderStore,
+  { take }: Pick<Reservations, 'take'>,
+  issueInvoice: IssueInvoice,
+): Settle {
   return async (session, before, cause) => {
     const paid = await orders.move(session, before, 'PAID', cause);
+    await take(session, before.order.id, cause);
     await issueInvoice(session, paid.order, paid.items, cause);
     return paid;
+  };
+}
+
+/** Moves an open order that is locked to CANCELLED: what it has reserved is given back, an open payment cancelled. */
+export type Cancel = (session: Transaction, before: WholeOrder, cause: Cause) => Promise<WholeOrder>;
+
+export function cancellation(
+  orders: OrderStore,
+  payments: PaymentStore,
+  { giveBack }: Pick<Reservations, 'giveBack'>,
+): Cancel {
+  return async (session, before, cause) => {
+    const { id } = before.order;
+    const payment = await payments.find(session, id);
+    // Paid all the same, before the provider knows: then it is refunded.
+    if (payment?.status === 'pending') await payments.cancel(session, payment, cause);
+    const cancelled = await orders.move(session, before, 'CANCELLED', cause);
+    await giveBack(session, id, cause);
+    return cancelled;
   };
 }

@@ -1,6 +1,7 @@
 /** The queries of orders and their items. Amounts are whole minor units; what was ordered never changes. */
 import type { Cause, Outbox } from '../../events/outbox.ts';
 import { fromMinor } from '../../money.ts';
+import { parseStored } from '../../storage/damage.ts';
 import type { Database, Session, Transaction } from '../../storage/database.ts';
 import { type Lister, lister } from '../../storage/list/index.ts';
 import { momentOfChange } from '../../storage/moments.ts';
@@ -33,6 +34,9 @@ export interface StoredItem {
   readonly product_id: number;
   readonly name: string;
   readonly sku: string | null;
+  readonly variant_id: number | null;
+  /** Those of the variant, as JSON text. */
+  readonly options: string | null;
   readonly quantity: number;
   readonly unit_price: number;
   readonly total: number;
@@ -44,8 +48,8 @@ interface NewOrder {
   readonly customer: { readonly id: number; readonly name: string; readonly email: string };
   readonly currency: string;
   readonly total: number;
-  /** In the order they were asked for. */
-  readonly items: readonly NewItem[];
+  /** In the order they were asked for, each with the pieces that it has reserved. */
+  readonly items: readonly (NewItem & { readonly reserved: number })[];
 }
 
 /** An order and what was ordered. */
@@ -83,7 +87,17 @@ export interface OrderStore {
   ): Promise<WholeOrder>;
 }
 
-const itemColumns = ['order_id', 'product_id', 'name', 'sku', 'quantity', 'unit_price', 'total'] as const;
+const itemColumns = [
+  'order_id',
+  'product_id',
+  'variant_id',
+  'name',
+  'sku',
+  'options',
+  'quantity',
+  'unit_price',
+  'total',
+] as const;
 const columns = [
   'customer_id',
   'customer_name',
@@ -116,16 +130,27 @@ export function orderOf({ order, items }: WholeOrder): Order {
   };
 }
 
-export function itemOf(item: StoredItem, currency: string): OrderItem {
+/** @param item what invoices from before there were variants have kept of one says nothing of them */
+export function itemOf(
+  item: Omit<StoredItem, 'variant_id' | 'options'> & Partial<StoredItem>,
+  currency: string,
+): OrderItem {
   return {
     id: item.id,
     productId: item.product_id,
+    variantId: item.variant_id ?? null,
     name: item.name,
     sku: item.sku,
+    options: optionsOf(item),
     quantity: item.quantity,
     unitPrice: fromMinor(item.unit_price, currency),
     total: fromMinor(item.total, currency),
   };
+}
+
+/** The options of the variant that was ordered; null where it was none. */
+export function optionsOf({ options }: Partial<Pick<StoredItem, 'options'>>): Record<string, string> | null {
+  return options == null ? null : parseStored<Record<string, string>>(options);
 }
 
 const dateOf = (moment: number) => new Date(moment).toISOString();

@@ -2,37 +2,51 @@
 
 import { z } from 'zod';
 import { allow } from '../../http/access.ts';
-import { cachedLists, cachedResources } from '../../http/cache/index.ts';
+import { cachedResources } from '../../http/cache/index.ts';
 import { type Endpoint, endpoint } from '../../http/endpoint.ts';
 import { notFound } from '../../http/errors.ts';
-import { selfAddress, versionRoot } from '../../http/hal/addresses.ts';
-import { datedUnlessHal, hal, halCollection, isHal } from '../../http/hal/index.ts';
+import { versionRoot } from '../../http/hal/addresses.ts';
+import { datedUnlessHal, hal, isHal } from '../../http/hal/index.ts';
 import { patched } from '../../http/patch/index.ts';
 import { created, noContent, ok } from '../../http/response/reply.ts';
-import { identifier } from '../../http/schema.ts';
+import { bulkResult, identifier } from '../../http/schema.ts';
 import { slices } from '../../slices.ts';
-import type { Condition } from '../../storage/list/request.ts';
+import type { Session } from '../../storage/database.ts';
+import type { ProductFacets } from '../attributes/facets.ts';
+import { attributeFits } from '../attributes/fit.ts';
+import type { DefinitionStore } from '../attributes/store.ts';
 import { may, type RequestContext } from '../context.ts';
 import type { Dependencies } from '../dependencies.ts';
 import type { ReviewStore } from '../reviews/store.ts';
-import { productJson, productOf, products, type StoredProduct } from './row.ts';
+import type { VariantStore } from '../variants/store.ts';
+import { productLists } from './list.ts';
+import { withWholeStock } from './members/stock.ts';
+import { productJson, productOf, type StoredProduct } from './row.ts';
+import { optionInUse, refuseImpossible, removedValues } from './rules.ts';
 import * as schema from './schema.ts';
 import type { ProductChange, ProductStore } from './store.ts';
 
 const tag = 'Products';
 const path = '/products';
 const params = z.object({ id: identifier() });
-const readOnly = ['id', 'createdAt', 'updatedAt', 'rating'];
+const readOnly = ['id', 'createdAt', 'updatedAt', 'rating', 'variantCount', 'priceRange', 'available'];
+
+export interface ProductParts {
+  readonly products: ProductStore;
+  readonly reviews: Pick<ReviewStore, 'removeAllOn'>;
+  readonly definitions: DefinitionStore;
+  readonly variants: Pick<VariantStore, 'removeAllOn' | 'usedOption' | 'productOfSku'>;
+  readonly facets: ProductFacets;
+}
 
 export function productEndpoints(
   { database, config, paginator }: Dependencies,
-  { products: store, reviews }: { products: ProductStore; reviews: Pick<ReviewStore, 'removeAllOn'> },
+  { products: store, reviews, definitions, variants, facets }: ProductParts,
 ): Endpoint[] {
-  const found = (row: StoredProduct | undefined, id: number): StoredProduct => {
+  const found = <Row extends StoredProduct>(row: Row | undefined, id: number): Row => {
     if (row === undefined) throw notFound('product', id);
     return row;
   };
-  const lists = cachedLists(database, [products]);
   const singles = cachedResources(database, store.rows, (stored, id) => {
     const row = found(stored, id);
     return { body: productJson(row), lastModified: row.updated_at };
@@ -42,6 +56,12 @@ export function productEndpoints(
     isHal(context.mediaType) ? JSON.stringify(productHal(context, row)) : productJson(row);
   const show = (context: RequestContext, row: StoredProduct) =>
     ok(bodyOf(context, row), datedUnlessHal(context.mediaType, row.updated_at));
+  const list = productLists(
+    { database, paginator },
+    { products: store, definitions, facets, variants },
+    bodyOf,
+  );
+  const fits = attributeFits(definitions);
   const one = { description: 'The product as it is now.', schema: schema.product, hal: schema.productHal };
 
   return [
@@ -57,20 +77,7 @@ export function productEndpoints(
         200: { description: 'One page of products.', schema: schema.productList, hal: schema.productListHal },
       },
       errors: ['INVALID_CURSOR'],
-      handle(context) {
-        const { query, url } = context;
-        // Made again each time: what is cached is the same for all callers.
-        if (isHal(context.mediaType)) return halPage(context, query);
-        return lists.answer(
-          `${url.base}${url.path}?${url.search}`,
-          () => paginator.request(query, conditionsOf(query), schema.sortColumns, 'products'),
-          async request => {
-            const listed = await store.list(request);
-            const rows = listed.rows.map(({ id, sort_value }) => ({ id, value: sort_value }));
-            return { rows, body: paginator.envelope(listed, request, 'products', url, productJson) };
-          },
-        );
-      },
+      handle: context => list(context, context.query),
     }),
     endpoint({
       method: 'POST',
@@ -85,7 +92,9 @@ export function productEndpoints(
       handle(context) {
         const { body, url, cause } = context;
         const fields = schema.completeFields(body, config.DEFAULT_CURRENCY);
+        refuseImpossible(undefined, fields);
         return context.write(async session => {
+          await fits(session)(fields);
           const row = await store.insert(session, fields, cause());
           const location = `${url.base}${url.path}/${row.id}`;
           return created(location, bodyOf(context, row), datedUnlessHal(context.mediaType, row.updated_at));
@@ -108,20 +117,24 @@ export function productEndpoints(
       responses: {
         200: {
           description: 'How many products were changed.',
-          schema: schema.bulkResult,
+          schema: bulkResult,
           example: { updated: 3 },
         },
       },
-      errors: ['DUPLICATE'],
+      errors: ['DUPLICATE', 'OPTION_IN_USE'],
       handle({ body, write, cause }) {
         return write(async session => {
           const rows = await store.lockMany(session, body.ids);
           const patch = { kind: 'partial', changes: body.update } as const;
           const changes: ProductChange[] = [];
+          const fit = fits(session);
           const { turn } = slices();
           for (const before of rows) {
             await turn();
-            const fields = patched(productOf(before), patch, schema.replaceProduct, readOnly);
+            const old = productOf(before);
+            const fields = patched(old, withWholeStock(old, patch), schema.replaceProduct, readOnly);
+            await refuse(session, old, fields);
+            await fit(fields, old);
             changes.push({ before, fields });
           }
           const stored = await store.update(session, changes, cause());
@@ -149,13 +162,13 @@ export function productEndpoints(
       path: `${path}/{id}`,
       operationId: 'replaceProduct',
       summary: 'Replace a product',
-      description: 'Fields that are left out become null, tags empty and status active.',
+      description: 'Fields that are left out become null, lists and attributes empty and status active.',
       tag,
       access: allow.staff('products:write'),
       params,
       body: { kind: 'json', schema: schema.replaceProduct, example: schema.productBodyExample },
       responses: { 200: one },
-      errors: ['NOT_FOUND', 'DUPLICATE', 'PRECONDITION_FAILED'],
+      errors: ['NOT_FOUND', 'DUPLICATE', 'OPTION_IN_USE', 'PRECONDITION_FAILED'],
       handle(context) {
         const { params, body, precondition, cause } = context;
         const { id } = params;
@@ -163,6 +176,9 @@ export function productEndpoints(
           async session => {
             const before = found(await store.lock(session, id), id);
             precondition(bodyOf(context, before), before.updated_at);
+            const old = productOf(before);
+            await refuse(session, old, body);
+            await fits(session)(body, old);
             return showOnly(context, await store.update(session, [{ before, fields: body }], cause()));
           },
           [`product ${id}`],
@@ -179,7 +195,7 @@ export function productEndpoints(
       params,
       body: { kind: 'patch', schema: schema.patchProduct, example: { price: 69.9 } },
       responses: { 200: one },
-      errors: ['NOT_FOUND', 'DUPLICATE', 'PRECONDITION_FAILED'],
+      errors: ['NOT_FOUND', 'DUPLICATE', 'OPTION_IN_USE', 'PRECONDITION_FAILED'],
       handle(context) {
         const { params, body, precondition, cause } = context;
         const { id } = params;
@@ -187,7 +203,10 @@ export function productEndpoints(
           async session => {
             const before = found(await store.lock(session, id), id);
             precondition(bodyOf(context, before), before.updated_at);
-            const fields = patched(productOf(before), body, schema.replaceProduct, readOnly);
+            const old = productOf(before);
+            const fields = patched(old, withWholeStock(old, body), schema.replaceProduct, readOnly);
+            await refuse(session, old, fields);
+            await fits(session)(fields, old);
             return showOnly(context, await store.update(session, [{ before, fields }], cause()));
           },
           [`product ${id}`],
@@ -212,6 +231,7 @@ export function productEndpoints(
           const before = found(await store.lock(session, id), id);
           precondition(bodyOf(context, before), before.updated_at);
           await reviews.removeAllOn(session, before.id, cause());
+          await variants.removeAllOn(session, before.id, cause());
           await store.remove(session, before, cause());
           return noContent();
         });
@@ -219,13 +239,13 @@ export function productEndpoints(
     }),
   ];
 
-  async function halPage(context: RequestContext, query: z.output<typeof schema.listProducts>) {
-    const request = paginator.request(query, conditionsOf(query), schema.sortColumns, 'products');
-    const listed = await store.list(request);
-    const envelope = paginator.envelope(listed, request, 'products', context.url, row =>
-      bodyOf(context, row),
-    );
-    return ok(halCollection(envelope, 'products', selfAddress(context.url)));
+  /** @throws HttpError for what the product cannot become, or its variants do not allow */
+  async function refuse(session: Session, before: schema.Product, fields: schema.ProductFields) {
+    refuseImpossible(before, fields);
+    const removed = removedValues(before, fields);
+    if (removed.length === 0) return;
+    const used = await variants.usedOption(session, before.id, removed);
+    if (used !== undefined) throw optionInUse(used.name, used.value);
   }
 
   async function halOne(context: RequestContext, id: number) {
@@ -244,22 +264,8 @@ function productHal({ url, caller }: RequestContext, row: StoredProduct): object
   return hal(productOf(row), {
     self: { href },
     reviews: { href: `${href}/reviews` },
+    variants: { href: `${href}/variants` },
+    images: { href: `${href}/images` },
     ...(mayWrite ? { edit: { href, method: 'PATCH' }, delete: { href, method: 'DELETE' } } : {}),
   });
-}
-
-function conditionsOf(query: z.output<typeof schema.listProducts>): Condition[] {
-  const { category, status, sku, tag, minPrice, maxPrice } = query;
-  const conditions: Condition[] = [];
-  if (category !== undefined) conditions.push({ column: 'category', operator: '=', value: category });
-  if (status !== undefined)
-    conditions.push({ column: 'status', operator: '=', value: status, literal: true });
-  if (sku !== undefined) conditions.push({ column: 'sku', operator: '=', value: sku });
-  if (tag !== undefined) {
-    const through = { table: 'product_tags', key: 'product_id' } as const;
-    conditions.push({ column: 'tag', operator: '=', value: tag, through });
-  }
-  if (minPrice !== undefined) conditions.push({ column: 'price', operator: '>=', value: minPrice });
-  if (maxPrice !== undefined) conditions.push({ column: 'price', operator: '<=', value: maxPrice });
-  return conditions;
 }

@@ -4,28 +4,22 @@
  */
 import { sql } from 'kysely';
 import type { Cause, Outbox } from '../../events/outbox.ts';
+import { categoryTree } from '../../storage/categories/tree.ts';
 import type { Database, Session, Transaction } from '../../storage/database.ts';
 import { momentOfChange } from '../../storage/moments.ts';
 import { prepared } from '../../storage/prepared.ts';
-import { productJson, productOf, type StoredProduct } from './row.ts';
-import type { Product } from './schema.ts';
-
-/** A product as it is stored, with what its rating is made of. */
-export interface RatedProduct extends StoredProduct {
-  readonly rating_sum: number;
-  readonly rating_count: number;
-}
+import { fieldsOf, keptOf, type LockedProduct, lockedColumns, productJson, productOf, rowOf } from './row.ts';
 
 export interface ProductRatings {
   /** Keeps others from changing the product and its rating until the transaction ends; undefined when there is none. */
-  lock(session: Session, productId: number): Promise<RatedProduct | undefined>;
+  lock(session: Session, productId: number): Promise<LockedProduct | undefined>;
   /**
    * Adds to the rating of a product that is locked; none when that changes nothing.
    * @param change what is to be added to the sum of all ratings, and to their number
    */
-  add(session: Transaction, before: RatedProduct, change: RatingChange, cause: Cause): Promise<void>;
+  add(session: Transaction, before: LockedProduct, change: RatingChange, cause: Cause): Promise<void>;
   /** The same as `lock` for many products, in order of id; those that are gone are left out. */
-  lockMany(session: Session, ids: readonly number[]): Promise<RatedProduct[]>;
+  lockMany(session: Session, ids: readonly number[]): Promise<LockedProduct[]>;
   /** Locks products and adds to their ratings. @param changes by product */
   addMany(session: Transaction, changes: ReadonlyMap<number, RatingChange>, cause: Cause): Promise<void>;
 }
@@ -42,12 +36,15 @@ export function averageOf(sum: number, count: number): number | null {
 
 export function productRatings(database: Database, outbox: Outbox): ProductRatings {
   const { build, dialect } = database;
-  const forUpdate = prepared<{ id: number }, RatedProduct>(argument => ({
+  const tree = categoryTree(database);
+  const columns = lockedColumns(dialect);
+  const forUpdate = prepared<{ id: number }, LockedProduct>(argument => ({
     compile: () =>
-      sql<RatedProduct>`select id, document, updated_at, rating_sum, rating_count from products
+      sql<LockedProduct>`select ${columns} from products
         where id = ${argument.id} ${dialect.forUpdate}`.compile(build),
   }));
-  const update = prepared<{ [Column in keyof RatedProduct]: RatedProduct[Column] }, unknown>(argument =>
+  type Written = Omit<LockedProduct, 'base_price' | 'category_id'>;
+  const update = prepared<{ [Column in keyof Written]: Written[Column] }, unknown>(argument =>
     build
       .updateTable('products')
       .set({
@@ -58,24 +55,22 @@ export function productRatings(database: Database, outbox: Outbox): ProductRatin
       })
       .where('id', '=', argument.id),
   );
-  async function lockMany(session: Session, ids: readonly number[]): Promise<RatedProduct[]> {
+  async function lockMany(session: Session, ids: readonly number[]): Promise<LockedProduct[]> {
     if (ids.length === 0) return [];
-    const query = sql<RatedProduct>`select id, document, updated_at, rating_sum, rating_count from products
+    await tree.share(session);
+    const query = sql<LockedProduct>`select ${columns} from products
       where id in (${sql.join(ids)}) order by id ${dialect.forUpdate}`;
     return session.all(query.compile(build));
   }
 
   /** Writes the new rating of a product; gives what its event says. */
-  async function write(session: Transaction, before: RatedProduct, change: RatingChange, at: number) {
+  async function write(session: Transaction, before: LockedProduct, change: RatingChange, at: number) {
     const sum = before.rating_sum + change.sum;
     const count = before.rating_count + change.count;
-    const { id, ...members } = productOf(before);
-    const after: Omit<Product, 'id'> = {
-      ...members,
-      updatedAt: new Date(at).toISOString(),
-      rating: { average: averageOf(sum, count), count },
-    };
-    const document = JSON.stringify(after).slice(1);
+    const old = productOf(before);
+    const { id } = old;
+    const rating = { average: averageOf(sum, count), count };
+    const { document } = rowOf(fieldsOf(old, before.base_price), at, { ...keptOf(old), rating });
     await session.run(update({ id, document, updated_at: at, rating_sum: sum, rating_count: count }));
     const documents = { before: productJson(before), after: productJson({ id, document }) };
     return { resource: 'product', resourceId: id, action: 'updated', ...documents };
@@ -83,7 +78,7 @@ export function productRatings(database: Database, outbox: Outbox): ProductRatin
 
   async function addAll(
     session: Transaction,
-    products: readonly RatedProduct[],
+    products: readonly LockedProduct[],
     changeOf: (id: number) => RatingChange | undefined,
     cause: Cause,
   ): Promise<void> {
@@ -102,7 +97,10 @@ export function productRatings(database: Database, outbox: Outbox): ProductRatin
   }
 
   return {
-    lock: (session, id) => session.first(forUpdate({ id })),
+    async lock(session, id) {
+      const [, row] = await Promise.all([tree.share(session), session.first(forUpdate({ id }))]);
+      return row;
+    },
     lockMany,
 
     async add(session, before, change, cause) {

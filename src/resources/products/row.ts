@@ -1,11 +1,19 @@
 /**
  * A product as a row. It holds its representation as JSON text (`document`), so that reading serves text as it
- * is; the other columns are what SQL filters, sorts and keeps unique. Both are made here, and a product's rating
- * by ratings.ts.
+ * is; the other columns are what SQL filters, sorts and keeps unique. Both are made here, from what clients write and
+ * what the service keeps of a product: its rating, its images, what orders have reserved, what its variants come to.
  */
+import { type RawBuilder, sql } from 'kysely';
+import { toldAttributes } from '../../storage/attributes/values.ts';
+import { pathsAbove } from '../../storage/categories/names.ts';
+import { shownProduct } from '../../storage/categories/shown.ts';
 import type { Collection } from '../../storage/changes/change.ts';
 import { parseStored } from '../../storage/damage.ts';
-import type { ProductsTable } from '../../storage/tables.ts';
+import type { Dialect } from '../../storage/database.ts';
+import type { ProductsTable } from '../../storage/tables/products.ts';
+import { comparableGtin } from './members/gtin.ts';
+import { type Image, imagesOf } from './members/images.ts';
+import { inStock, stockOf, writtenStock } from './members/stock.ts';
 import type { Product, ProductFields, Rating } from './schema.ts';
 
 /** A product as it is stored. */
@@ -15,13 +23,32 @@ export interface StoredProduct {
   readonly updated_at: number;
 }
 
+/** A product that others cannot change until the transaction ends, with what a change of it is made of. */
+export interface LockedProduct extends StoredProduct {
+  readonly category_id: number | null;
+  readonly base_price: number | null;
+  readonly rating_sum: number;
+  readonly rating_count: number;
+}
+
+/** The columns of a product that is read. */
+export function storedColumns(dialect: Dialect): RawBuilder<unknown> {
+  const { document, updated_at } = shownProduct(dialect);
+  return sql`products.id, ${document} as document, ${updated_at} as updated_at`;
+}
+
+/** The columns of a locked product. */
+export function lockedColumns(dialect: Dialect): RawBuilder<unknown> {
+  return sql`${storedColumns(dialect)}, category_id, base_price, rating_sum, rating_count`;
+}
+
 /** The representation as JSON text. */
 export function productJson(row: { readonly id: number; readonly document: string }): string {
   return `{"id":${row.id},${row.document}`;
 }
 
 /** The representation as a value. */
-export function productOf(row: StoredProduct): Product {
+export function productOf(row: Pick<StoredProduct, 'id' | 'document'>): Product {
   return parseStored<Product>(productJson(row));
 }
 
@@ -36,31 +63,145 @@ export const products: Collection = {
   name: 'products',
   told: {
     resource: 'product',
-    keys: ['sku', 'tag', 'category', 'status'],
+    keys: ['sku', 'external_id', 'gtin', 'tag', 'brand', 'category', 'status'],
     valuesOf(document) {
-      const { id, name, price, status, category, sku, tags, createdAt } = parseStored<Product>(document);
-      return { id, name, price, status, category, sku, tag: tags, created_at: Date.parse(createdAt) };
+      const product = parseStored<Product>(document);
+      const { id, name, price, status, category, sku, tags, createdAt, brand, gtin } = product;
+      return {
+        ...{ id, name, price, status, sku, tag: tags, created_at: Date.parse(createdAt), brand },
+        category: placesOf(category, product.categories),
+        categories: product.categories,
+        gtin: gtin == null ? null : comparableGtin(gtin),
+        external_id: product.externalId,
+        available: Number(product.available),
+        ...toldAttributes(product.attributes),
+      };
     },
   },
 };
 
-/** What is written with a product's fields; the sums behind its rating have a writer of their own: ratings.ts. */
-export type ProductRow = Omit<ProductsTable, 'id' | 'rating_sum' | 'rating_count'>;
+/** The paths of the categories that a product is listed in: its own, and all above them. */
+function placesOf(category: string | null, categories: readonly string[]): readonly string[] {
+  if (categories.length === 0) return category === null ? [] : pathsAbove(category);
+  const own = category === null ? categories : [category, ...categories];
+  return [...new Set(own.flatMap(pathsAbove))];
+}
+
+/**
+ * What is written with a product's fields, but for its categories (categories.ts); the sums behind its rating have a
+ * writer of their own: ratings.ts.
+ */
+export type ProductRow = Omit<
+  ProductsTable,
+  'id' | 'category_id' | 'further_categories' | 'rating_sum' | 'rating_count' | 'variant_count'
+> & {
+  readonly variant_count: number;
+};
+
+/** What the variants of a product come to. */
+interface VariantSummary {
+  readonly count: number;
+  /** Undefined without variants. */
+  readonly prices: Product['priceRange'] | undefined;
+  /** Whether any of them can be bought. */
+  readonly available: boolean;
+}
+
+/** What the service keeps of a product, whatever clients write. */
+export interface Kept {
+  /** Epoch milliseconds. */
+  readonly createdAt: number;
+  readonly rating: Rating;
+  /** As they were before the change; what clients send names them. */
+  readonly images: readonly Image[];
+  /** Pieces that orders have reserved. */
+  readonly reserved: number;
+  readonly variants: VariantSummary;
+}
 
 const unrated: Rating = { average: null, count: 0 };
+const noVariants: VariantSummary = { count: 0, prices: undefined, available: false };
 
-/** @param now epoch milliseconds; @param createdAt the same, and @param rating, for a product that exists already */
-export function rowOf(
-  fields: ProductFields,
-  now: number,
-  createdAt: number = now,
-  rating: Rating = unrated,
-): ProductRow {
-  const { name, price, currency, status, description, sku, category, tags } = fields;
-  const updatedText = new Date(now).toISOString();
-  const createdText = createdAt === now ? updatedText : new Date(createdAt).toISOString();
-  const dates = { createdAt: createdText, updatedAt: updatedText };
-  const members = { name, price, currency, status, description, sku, category, tags, ...dates, rating };
-  const document = JSON.stringify(members).slice(1);
-  return { name, price, status, category, sku, created_at: createdAt, updated_at: now, document };
+/** What is kept of a product that is new. */
+export const nothingKept = (now: number): Kept => ({
+  createdAt: now,
+  rating: unrated,
+  images: [],
+  reserved: 0,
+  variants: noVariants,
+});
+
+/** What is kept of a product that exists. */
+export function keptOf(product: Product): Kept {
+  const { createdAt, rating, images, stock, variantCount, priceRange, available } = product;
+  return {
+    createdAt: Date.parse(createdAt),
+    rating,
+    images,
+    reserved: stock?.reserved ?? 0,
+    variants: variantCount === 0 ? noVariants : { count: variantCount, prices: priceRange, available },
+  };
+}
+
+/** What clients have written of a product. @param basePrice as in its row */
+export function fieldsOf(product: Product, basePrice: number | null): ProductFields {
+  const { id: _id, createdAt: _created, updatedAt: _updated, rating: _rating, ...rest } = product;
+  const { variantCount: _count, priceRange: _range, available: _available, stock, ...written } = rest;
+  return { ...written, price: basePrice ?? written.price, stock: writtenStock(stock) };
+}
+
+/**
+ * The row of a product. @param fields with the price that a client has written, be another one shown
+ * @param now epoch milliseconds; @param kept of a product that exists already
+ */
+export function rowOf(fields: ProductFields, now: number, kept: Kept = nothingKept(now)): ProductRow {
+  const { createdAt, rating, variants } = kept;
+  const updatedAt = new Date(now).toISOString();
+  const stock = stockOf(fields.stock, kept.reserved);
+  const priceRange = variants.prices ?? { min: fields.price, max: fields.price };
+  const isInStock = variants.count === 0 ? inStock(stock) : variants.available;
+  // Written out rather than spread: imports make very many.
+  const members: Omit<Product, 'id'> = {
+    // First, so that the paths of the tree can be put in their place: see storage/categories/shown.ts.
+    category: fields.category,
+    categories: fields.categories,
+    name: fields.name,
+    price: priceRange.min,
+    currency: fields.currency,
+    status: fields.status,
+    description: fields.description,
+    sku: fields.sku,
+    tags: fields.tags,
+    createdAt: createdAt === now ? updatedAt : new Date(createdAt).toISOString(),
+    updatedAt,
+    rating,
+    brand: fields.brand,
+    gtin: fields.gtin,
+    mpn: fields.mpn,
+    externalId: fields.externalId,
+    compareAtPrice: fields.compareAtPrice,
+    weight: fields.weight,
+    attributes: fields.attributes,
+    options: fields.options,
+    images: imagesOf(kept.images, fields.images),
+    stock,
+    variantCount: variants.count,
+    priceRange,
+    available: fields.status === 'active' && isInStock,
+  };
+  return {
+    name: members.name,
+    price: members.price,
+    status: members.status,
+    sku: members.sku,
+    created_at: createdAt,
+    updated_at: now,
+    document: JSON.stringify(members).slice(1),
+    brand: members.brand,
+    gtin: members.gtin === null ? null : comparableGtin(members.gtin),
+    external_id: members.externalId,
+    available: Number(members.available),
+    base_price: variants.count === 0 ? null : fields.price,
+    variant_count: variants.count,
+  };
 }

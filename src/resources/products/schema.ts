@@ -2,7 +2,17 @@
 import { z } from 'zod';
 import { halCollectionOf, halOf, linksOf } from '../../http/hal/index.ts';
 import { collectionOf, pageParameters, sortParameters } from '../../http/paginate.ts';
-import { identifier, numberParameter, prose, text, timestamp } from '../../http/schema.ts';
+import { bulkIds, identifier, notBlank, numberParameter, prose, text, timestamp } from '../../http/schema.ts';
+import { longestPath } from '../../storage/categories/names.ts';
+import { facetMeta, facetParameter } from '../attributes/facets.ts';
+import { attributeParameters } from '../attributes/filters.ts';
+import { categoryPath, shownPath } from '../categories/schema.ts';
+import { attributes, sentAttributes } from './members/attributes.ts';
+import { gtin, gtinParameter } from './members/gtin.ts';
+import { image, sentImages } from './members/images.ts';
+import { options } from './members/options.ts';
+import { changedStock, sentStock, stock } from './members/stock.ts';
+import { weight } from './members/weight.ts';
 
 export const statuses = ['active', 'archived'] as const;
 
@@ -15,7 +25,9 @@ const currency = z
 const status = z.enum(statuses);
 const description = prose(10_000);
 const sku = text(64).describe('Unique among products.');
-const category = text(100);
+const categoryText = 'The path of its main category, made when it is new: names joined by ` > `.';
+const categoriesText = 'The paths of further categories, without its main one.';
+const category = categoryPath.describe(categoryText);
 const tags = z.array(text(50)).max(50);
 const rating = z
   .object({
@@ -23,6 +35,14 @@ const rating = z
     count: z.int().min(0),
   })
   .describe('What its reviews say. Read-only.');
+const brand = text(100)
+  .describe('Who makes it. Trimmed; not blank.')
+  .meta({ examples: ['Nordlicht'] });
+const mpn = text(100).describe('The manufacturer’s part number.');
+const externalId = text(200).describe('What another system calls it. Unique among products.');
+const compareAtPrice = z.number().min(0).describe('What it has cost before, to be shown beside its price.');
+const stockText = 'How many pieces there are; null where nothing is counted.';
+const categories = z.array(categoryPath).max(20).describe(categoriesText);
 
 const example = {
   id: 1,
@@ -32,16 +52,40 @@ const example = {
   status: 'active',
   description: 'A dimmable lamp with a solid walnut foot.',
   sku: 'LAMP-0001',
-  category: 'lighting',
+  category: 'lighting > desk lamps',
   tags: ['desk', 'wood'],
   createdAt: '2026-01-15T09:30:00.000Z',
   updatedAt: '2026-01-15T09:30:00.000Z',
   rating: { average: 4.67, count: 3 },
+  brand: 'Nordlicht',
+  gtin: '4006381333931',
+  mpn: 'NL-2041-W',
+  externalId: 'erp-48151',
+  compareAtPrice: 99,
+  weight: { value: 1.2, unit: 'kg' },
+  categories: ['office'],
+  attributes: { colour: 'walnut', watt: 12.5, dimmable: true, materials: ['walnut', 'steel'] },
+  options: [{ name: 'Shade', values: ['Linen', 'Glass', 'Paper'] }],
+  images: [
+    {
+      ...{ id: 1_274_218_653, url: 'https://images.example/lamp.jpg', alt: 'The lamp, lit' },
+      ...{ width: null, height: null, colour: null, type: null },
+    },
+  ],
+  stock: { tracked: true, onHand: 40, reserved: 2, backorder: false },
+  variantCount: 0,
+  priceRange: { min: 79.5, max: 79.5 },
+  available: true,
 } as const;
 
-const { id: _id, createdAt: _createdAt, updatedAt: _updatedAt, rating: _rating, ...writable } = example;
+const { id: _id, createdAt: _createdAt, updatedAt: _updatedAt, rating: _rating, ...rest } = example;
+const { variantCount: _variantCount, priceRange: _priceRange, available: _available, ...writable } = rest;
 export const productExample = example;
-export const productBodyExample = writable;
+export const productBodyExample = {
+  ...writable,
+  images: [{ url: 'https://images.example/lamp.jpg', alt: 'The lamp, lit' }],
+  stock: { tracked: true, onHand: 40, backorder: false },
+};
 
 export const product = z
   .object({
@@ -52,18 +96,39 @@ export const product = z
     status,
     description: description.nullable(),
     sku: sku.nullable(),
-    category: category.nullable(),
+    category: shownPath.nullable().describe(categoryText),
     tags,
     createdAt: timestamp(),
     updatedAt: timestamp(),
     rating,
+    brand: brand.nullable(),
+    gtin: gtin.nullable(),
+    mpn: mpn.nullable(),
+    externalId: externalId.nullable(),
+    compareAtPrice: compareAtPrice.nullable(),
+    weight: weight.nullable(),
+    categories: z.array(shownPath).max(20).describe(categoriesText),
+    attributes,
+    options,
+    images: z.array(image).max(100).describe('In their order.'),
+    stock: stock.nullable().describe(stockText),
+    variantCount: z.int().min(0).describe('How many variants it has. Read-only.'),
+    priceRange: z
+      .object({
+        min: z.number().min(0).describe('The lowest price; the one it has as its price.'),
+        max: z.number().min(0).describe('The highest price.'),
+      })
+      .describe('The lowest and the highest price of its variants, or its own. Read-only.'),
+    available: z
+      .boolean()
+      .describe('Whether it can be bought now: active, and in stock or not tracked. Read-only.'),
   })
   .meta({ id: 'Product', example });
 
 export const productHal = halOf(
   product,
   'ProductHal',
-  linksOf(['self', 'reviews'], ['edit', 'delete']),
+  linksOf(['self', 'reviews', 'variants', 'images'], ['edit', 'delete']),
   z.object({}),
 );
 
@@ -78,10 +143,21 @@ export const createProduct = z
     sku: sku.nullish(),
     category: category.nullish(),
     tags: tags.nullish(),
+    brand: brand.nullish(),
+    gtin: gtin.nullish(),
+    mpn: mpn.nullish(),
+    externalId: externalId.nullish(),
+    compareAtPrice: compareAtPrice.nullish(),
+    weight: weight.nullish(),
+    categories: categories.nullish(),
+    attributes: sentAttributes.nullish(),
+    options: options.nullish(),
+    images: sentImages.nullish(),
+    stock: sentStock.nullish().describe(stockText),
   })
   .meta({ id: 'CreateProduct' });
 
-/** All fields of a product: those left out become null (tags empty, status active). */
+/** All fields of a product: those left out become null (lists and attributes empty, status active). */
 export const completeFields = (
   input: z.output<typeof createProduct>,
   defaultCurrency: string | null = null,
@@ -94,34 +170,38 @@ export const completeFields = (
   sku: input.sku ?? null,
   category: input.category ?? null,
   tags: input.tags ?? [],
+  brand: input.brand ?? null,
+  gtin: input.gtin ?? null,
+  mpn: input.mpn ?? null,
+  externalId: input.externalId ?? null,
+  compareAtPrice: input.compareAtPrice ?? null,
+  weight: input.weight ?? null,
+  categories: input.categories ?? [],
+  attributes: input.attributes ?? {},
+  options: input.options ?? [],
+  images: input.images ?? [],
+  stock: input.stock ?? null,
 });
 
-/** PUT: fields left out become null (tags empty, status active). */
+/** PUT: fields left out become null (lists and attributes empty, status active). */
 export const replaceProduct = createProduct
   .transform(input => completeFields(input))
   .meta({ id: 'ReplaceProduct' });
 
 /** PATCH with application/json: only the fields to change. */
-export const patchProduct = createProduct.partial().meta({ id: 'PatchProduct' });
+export const patchProduct = createProduct
+  .extend({ stock: changedStock.nullish().describe('Null where nothing is counted.') })
+  .partial()
+  .meta({ id: 'PatchProduct' });
 
 export const bulkPatch = z
   .object({
-    ids: z
-      .array(z.int())
-      .min(1)
-      .max(500)
-      .refine(ids => new Set(ids).size === ids.length, {
-        error: 'must not name an id twice',
-        params: { rule: 'uniqueItems' },
-      })
-      .meta({ uniqueItems: true }),
+    ids: bulkIds,
     update: patchProduct,
   })
   .meta({ id: 'BulkPatchProducts' });
 
-export const bulkResult = z.object({ updated: z.int().min(0).max(500) }).meta({ id: 'BulkResult' });
-
-export const productList = collectionOf(product, 'ProductList');
+export const productList = collectionOf(product, 'ProductList', facetMeta);
 export const productListHal = halCollectionOf(productHal, 'products', productList, 'ProductListHal');
 
 /** Public names of the sorts → columns. */
@@ -133,19 +213,38 @@ export const sortColumns = {
   createdAt: 'created_at',
 } as const;
 
+const pathParameter = { type: 'string', minLength: 1, maxLength: longestPath, pattern: notBlank };
+
 export const listProducts = z.object({
   status: status.optional().describe('Only products of this status.'),
-  category: text(100)
+  category: z
+    .array(categoryPath)
+    .max(50)
     .optional()
-    .meta({ description: 'Only products of this category.', examples: ['lighting'] }),
-  sku: text(64).optional().describe('Only the product with exactly this sku.'),
+    .meta({
+      description:
+        'Only products of the category with this path, and of all below it. May be repeated: those of any of them.',
+      override: {
+        anyOf: [pathParameter, { type: 'array', items: pathParameter, maxItems: 50 }],
+        examples: ['lighting'],
+      },
+    }),
+  sku: text(64)
+    .optional()
+    .describe('Only the product that has exactly this sku, or of which a variant has it.'),
   tag: text(50).optional().describe('Only products that have exactly this tag among theirs.'),
+  brand: text(100).optional().describe('Only products of this brand.'),
+  gtin: gtinParameter.optional(),
+  externalId: text(200).optional().describe('Only the product that another system calls so.'),
+  available: z.enum(['true', 'false']).optional().describe('Only what can be bought now, or only the rest.'),
   minPrice: numberParameter({ examples: [10] })
     .optional()
     .describe('Only products that cost this much or more.'),
   maxPrice: numberParameter({ examples: [100] })
     .optional()
     .describe('Only products that cost this much or less.'),
+  ...attributeParameters,
+  ...facetParameter,
   ...sortParameters(['id', 'price', 'name', 'created_at', 'createdAt']),
   ...pageParameters,
 });

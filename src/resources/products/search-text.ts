@@ -1,14 +1,48 @@
 /** What is searched of a product. */
-import type { SearchText } from '../../storage/search/words.ts';
+import { textOfHtml } from '../../storage/search/text/html.ts';
+import type { SearchText } from '../../storage/search/text/words.ts';
 import type { ProductFields } from './schema.ts';
 
-export function searchTextOf({
-  name,
-  description,
-  category,
-  tags,
-  sku,
-}: Pick<ProductFields, 'name' | 'description' | 'category' | 'tags' | 'sku'>): SearchText {
-  const parts = [description, category, tags.join(', '), sku];
-  return { title: name, body: parts.filter(part => part !== null && part !== '').join(' · ') };
+type Searched = Pick<
+  ProductFields,
+  | 'name'
+  | 'status'
+  | 'description'
+  | 'category'
+  | 'tags'
+  | 'sku'
+  | 'brand'
+  | 'gtin'
+  | 'mpn'
+  | 'categories'
+  | 'attributes'
+  | 'options'
+>;
+
+export function searchTextOf(product: Searched): SearchText {
+  const { name, status, description, category, tags, sku, brand, gtin, mpn, categories } = product;
+  const codes: string[] = [];
+  for (const code of [sku, gtin, mpn]) if (code !== null) codes.push(code);
+  return {
+    title: name,
+    body: description === null ? '' : textOfHtml(description),
+    archived: status === 'archived',
+    fields: {
+      codes,
+      brand,
+      categories: category === null ? categories : [category, ...categories],
+      attributes: [...attributeTexts(product.attributes), ...product.options.flatMap(({ values }) => values)],
+      tags,
+    },
+  };
+}
+
+/** The values of attributes; what is merely true or false is no text. */
+function attributeTexts(attributes: ProductFields['attributes']): string[] {
+  const texts: string[] = [];
+  for (const value of Object.values(attributes)) {
+    if (typeof value === 'string' || typeof value === 'number') texts.push(String(value));
+    else if (typeof value !== 'boolean') texts.push(...value);
+  }
+  return texts;
 }

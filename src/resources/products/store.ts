@@ -1,96 +1,111 @@
 /** The queries of products. */
+import { type RawBuilder, sql } from 'kysely';
 import type { Cause, Outbox } from '../../events/outbox.ts';
 import type { Reply } from '../../http/response/reply.ts';
+import { slices } from '../../slices.ts';
+import { type AttributeChange, attributeIndex } from '../../storage/attributes/index.ts';
+import { shownProduct } from '../../storage/categories/shown.ts';
 import { type CachedRows, cachedRows } from '../../storage/changes/rows.ts';
+import type { Columns } from '../../storage/columns/index.ts';
 import { type Database, largestId, type Session, type Transaction } from '../../storage/database.ts';
 import { type Lister, lister } from '../../storage/list/index.ts';
 import { momentOfChange } from '../../storage/moments.ts';
 import { prepared } from '../../storage/prepared.ts';
 import { searchIndex } from '../../storage/search/index.ts';
 import { productTotals } from '../../storage/totals.ts';
+import { type CategoryChange, categoryColumnsOf, productCategories } from '../categories/assign.ts';
+import { hasSamePlaces, momentIn, placed } from './categories.ts';
+import { type Image, imagesOf } from './members/images.ts';
+import { uploadUses } from './members/uploads.ts';
 import {
+  fieldsOf,
+  type LockedProduct,
+  lockedColumns,
   type ProductRow,
   productJson,
   productOf,
   products,
   rowOf,
   type StoredProduct,
+  storedColumns,
   storedOf,
 } from './row.ts';
-import type { ProductFields } from './schema.ts';
+import type { Product, ProductFields } from './schema.ts';
 import { searchTextOf } from './search-text.ts';
 import { productTags, type TagChange } from './tags.ts';
+import { variantImages } from './variant-images.ts';
+import { variantSummaries } from './variant-summary.ts';
 
 export interface ProductStore {
   find(session: Session, id: number): Promise<StoredProduct | undefined>;
   /** The same, keeping others from changing it until the transaction ends. */
-  lock(session: Session, id: number): Promise<StoredProduct | undefined>;
+  lock(session: Session, id: number): Promise<LockedProduct | undefined>;
   /** In order of id; ids that do not exist are left out. One statement: all as they are at one moment. */
   findMany(session: Session, ids: readonly number[]): Promise<StoredProduct[]>;
-  lockMany(session: Session, ids: readonly number[]): Promise<StoredProduct[]>;
+  lockMany(session: Session, ids: readonly number[]): Promise<LockedProduct[]>;
   readonly list: Lister<StoredProduct>;
   /** Those that are read again and again, each with the response that shows it. */
   readonly rows: CachedRows<StoredProduct, Reply>;
-  /** @throws StorageError `unique` when the sku is taken */
+  /** @throws StorageError `unique` when the sku or the external id is taken */
   insert(session: Transaction, fields: ProductFields, cause: Cause): Promise<StoredProduct>;
   /** Writes new fields over products that are locked; gives them as they are then stored. */
   update(session: Transaction, changes: readonly ProductChange[], cause: Cause): Promise<StoredProduct[]>;
-  remove(session: Transaction, before: StoredProduct, cause: Cause): Promise<void>;
+  remove(session: Transaction, before: LockedProduct, cause: Cause): Promise<void>;
+  /**
+   * Writes what its variants come to over a product that is locked, where that has changed.
+   * @param added how many variants it has more, or fewer
+   */
+  settle(session: Transaction, before: LockedProduct, added: number, cause: Cause): Promise<void>;
 }
 
 export interface ProductChange {
-  readonly before: StoredProduct;
+  readonly before: LockedProduct;
+  /** With the price that is shown, or another one to be its own. */
   readonly fields: ProductFields;
+  /** How many variants it has, where that is another number now. */
+  readonly variantCount?: number;
+  /** Those that the fields may name, where it is not those it has: with one that has been uploaded. */
+  readonly images?: readonly Image[];
 }
 
-export function productStore(database: Database, outbox: Outbox): ProductStore {
+/** All that is written of a product with its fields. */
+type WrittenRow = ProductRow & ReturnType<typeof categoryColumnsOf>;
+
+/** @param columns in memory, where lists are filtered by attributes */
+export function productStore(database: Database, outbox: Outbox, columns?: Columns): ProductStore {
   const { build, dialect } = database;
   const totals = productTotals(database);
   const search = searchIndex(database);
   const writeTags = productTags(database);
-  const columns = ['id', 'document', 'updated_at'] as const;
+  const writeAttributes = attributeIndex(database);
+  const summarize = variantSummaries(database);
+  const forgetImages = variantImages(database, outbox);
+  const writeUses = uploadUses(database);
+  const categories = productCategories(database, outbox);
+  const shown = storedColumns(dialect);
+  const locked = lockedColumns(dialect);
 
-  const byId = prepared<{ id: number }, StoredProduct>(argument =>
-    build.selectFrom('products').select(columns).where('id', '=', argument.id),
+  const compilable = <Row>(query: RawBuilder<Row>) => ({ compile: () => query.compile(build) });
+  const byId = prepared<{ id: number }, StoredProduct>(({ id }) =>
+    compilable(sql<StoredProduct>`select ${shown} from products where id = ${id}`),
   );
-  const byIdForUpdate = prepared<{ id: number }, StoredProduct>(argument =>
-    build.selectFrom('products').select(columns).where('id', '=', argument.id).modifyEnd(dialect.forUpdate),
+  const byIdForUpdate = prepared<{ id: number }, LockedProduct>(({ id }) =>
+    compilable(sql<LockedProduct>`select ${locked} from products where id = ${id} ${dialect.forUpdate}`),
   );
-  type Values = { [Column in keyof ProductRow]: ProductRow[Column] };
+  type Values = { [Column in keyof WrittenRow]: WrittenRow[Column] };
   const insertOne = prepared<Values, unknown>(argument =>
-    build.insertInto('products').values({
-      name: argument.name,
-      price: argument.price,
-      status: argument.status,
-      category: argument.category,
-      sku: argument.sku,
-      created_at: argument.created_at,
-      updated_at: argument.updated_at,
-      document: argument.document,
-    }),
+    build.insertInto('products').values(columnsOf(argument)),
   );
 
   const updateOne = prepared<Values & { id: number }, unknown>(argument =>
-    build
-      .updateTable('products')
-      .set({
-        name: argument.name,
-        price: argument.price,
-        status: argument.status,
-        category: argument.category,
-        sku: argument.sku,
-        created_at: argument.created_at,
-        updated_at: argument.updated_at,
-        document: argument.document,
-      })
-      .where('id', '=', argument.id),
+    build.updateTable('products').set(columnsOf(argument)).where('id', '=', argument.id),
   );
 
-  function many(ids: readonly number[]) {
-    // PostgreSQL refuses to compare with what its integers cannot hold; no product has such an id.
-    const possible = ids.filter(id => id >= 1 && id <= largestId);
-    if (possible.length === 0) return undefined;
-    return build.selectFrom('products').select(columns).where('id', 'in', possible).orderBy('id');
+  // PostgreSQL refuses to compare with what its integers cannot hold; no product has such an id.
+  const possible = (ids: readonly number[]) => ids.filter(id => id >= 1 && id <= largestId);
+  function many<Row>(columns: RawBuilder<unknown>, ids: readonly number[], ending: RawBuilder<unknown>) {
+    return sql<Row>`select ${columns} from products where id in (${sql.join(possible(ids))})
+      order by id ${ending}`.compile(build);
   }
 
   const record = (
@@ -119,70 +134,145 @@ export function productStore(database: Database, outbox: Outbox): ProductStore {
     read: id => database.read.first(byId({ id })),
   });
 
+  async function update(
+    session: Transaction,
+    changes: readonly ProductChange[],
+    cause: Cause,
+  ): Promise<StoredProduct[]> {
+    const stored: StoredProduct[] = [];
+    const tags: TagChange[] = [];
+    const attributes: AttributeChange[] = [];
+    const moved: CategoryChange[] = [];
+    const all: (ProductChange & { readonly old: Product; readonly isMoved: boolean })[] = [];
+    const { turn } = slices();
+    for (const change of changes) {
+      await turn();
+      const [old, fields] = [productOf(change.before), placed(change.fields)];
+      all.push({ ...change, old, fields, isMoved: !hasSamePlaces(fields, old) });
+    }
+    const named = all.flatMap(({ fields, isMoved }) => (isMoved ? [fields] : []));
+    const known = await categories.find(session, named, cause);
+    for (const { before, fields, old, variantCount, images, isMoved } of all) {
+      const { id } = before;
+      const at = momentIn(momentOfChange(cause.at, before.updated_at), isMoved ? known : undefined);
+      const next = await summarize(session, before, old, fields, variantCount);
+      const kept = { ...next.kept, images: images ?? old.images };
+      const row = rowOf(next.fields, at, kept);
+      const columns = isMoved
+        ? categoryColumnsOf(fields, known)
+        : { category_id: before.category_id, further_categories: fields.categories.length };
+      await session.run(updateOne({ id, ...row, ...columns }));
+      const used = imagesOf(kept.images, fields.images);
+      await writeUses(session, [{ id, before: old.images, after: used }], at);
+      if (old.variantCount > 0) await forgetImages(session, id, { before: old.images, after: used }, cause);
+      tags.push({ id, before: old.tags, after: fields.tags });
+      attributes.push({ id, before: old.attributes, after: fields.attributes });
+      if (isMoved) moved.push({ id, before: old, after: fields });
+      totals.change(session, { status: old.status, category: before.category_id, change: -1 });
+      totals.change(session, { status: row.status, category: columns.category_id, change: 1 });
+      const after = { id, document: row.document, updated_at: at };
+      await search.change(session, 'product', searchTextOf(old), { id, ...searchTextOf(fields) });
+      await record(session, 'updated', before, after, cause);
+      stored.push(after);
+    }
+    writeTags(session, tags);
+    writeAttributes(session, attributes);
+    await categories.write(session, moved, known);
+    return stored;
+  }
+
   return {
     find: (session, id) => session.first(byId({ id })),
-    lock: (session, id) => session.first(byIdForUpdate({ id })),
+    async lock(session, id) {
+      // Both at once: PostgreSQL gets them in one go, in this order.
+      const [, row] = await Promise.all([categories.share(session), session.first(byIdForUpdate({ id }))]);
+      return row;
+    },
     async findMany(session, ids) {
-      const query = many(ids);
-      return query === undefined ? [] : session.all(query.compile());
+      if (possible(ids).length === 0) return [];
+      return session.all(many<StoredProduct>(shown, ids, sql``));
     },
     // In order of id, so that two bulk updates never deadlock.
     async lockMany(session, ids) {
-      const query = many(ids);
-      return query === undefined ? [] : session.all(query.modifyEnd(dialect.forUpdate).compile());
+      if (possible(ids).length === 0) return [];
+      await categories.share(session);
+      return session.all(many<LockedProduct>(locked, ids, dialect.forUpdate));
     },
     rows,
     list: lister<StoredProduct>(database, {
       table: 'products',
-      columns: ['document', 'updated_at'],
+      columns: { ...shownProduct(dialect) },
       collection: products,
       rows,
       keptTotal: totals.total,
+      isCategorized: true,
       rangeColumn: 'price',
+      countedColumns: ['brand', 'available'],
+      ...(columns === undefined ? {} : { inMemory: columns }),
     }),
 
-    async insert(session, fields, cause) {
-      const row = rowOf(fields, cause.at);
-      const id = await session.insert(insertOne(row));
-      totals.change(session, { status: row.status, category: row.category, change: 1 });
-      const stored = { id, document: row.document, updated_at: cause.at };
+    async insert(session, sent, cause) {
+      const fields = placed(sent);
+      await categories.share(session);
+      const known = await categories.find(session, [fields], cause);
+      const row = rowOf(fields, momentIn(cause.at, known));
+      const columns = categoryColumnsOf(fields, known);
+      const id = await session.insert(insertOne({ ...row, ...columns }));
+      totals.change(session, { status: row.status, category: columns.category_id, change: 1 });
+      const stored = { id, document: row.document, updated_at: row.updated_at };
       writeTags(session, [{ id, before: [], after: fields.tags }]);
+      writeAttributes(session, [{ id, before: {}, after: fields.attributes }]);
+      await categories.write(session, [{ id, before: undefined, after: fields }], known);
       await search.add(session, 'product', { id, ...searchTextOf(fields) });
       await record(session, 'created', undefined, stored, cause);
       return stored;
     },
 
-    async update(session, changes, cause) {
-      const stored: StoredProduct[] = [];
-      const tags: TagChange[] = [];
-      for (const { before, fields } of changes) {
-        const old = productOf(before);
-        const at = momentOfChange(cause.at, before.updated_at);
-        const row = rowOf(fields, at, Date.parse(old.createdAt), old.rating);
-        await session.run(updateOne({ id: before.id, ...row }));
-        tags.push({ id: before.id, before: old.tags, after: fields.tags });
-        totals.change(session, { status: old.status, category: old.category, change: -1 });
-        totals.change(session, { status: row.status, category: row.category, change: 1 });
-        const after = { id: before.id, document: row.document, updated_at: at };
-        await search.change(session, 'product', searchTextOf(old), {
-          id: before.id,
-          ...searchTextOf(fields),
-        });
-        await record(session, 'updated', before, after, cause);
-        stored.push(after);
-      }
-      writeTags(session, tags);
-      return stored;
-    },
+    update,
 
     async remove(session, before, cause) {
       const old = productOf(before);
-      const { status, category, tags } = old;
+      const { status, tags } = old;
+      await writeUses(session, [{ id: before.id, before: old.images, after: [] }], cause.at);
       await session.run(build.deleteFrom('products').where('id', '=', before.id).compile());
       writeTags(session, [{ id: before.id, before: tags, after: [] }]);
-      totals.change(session, { status, category, change: -1 });
+      writeAttributes(session, [{ id: before.id, before: old.attributes, after: {} }]);
+      await categories.write(session, [{ id: before.id, before: old, after: undefined }], new Map());
+      totals.change(session, { status, category: before.category_id, change: -1 });
       await search.remove(session, 'product', { id: before.id, ...searchTextOf(old) });
       await record(session, 'deleted', before, undefined, cause);
     },
+
+    async settle(session, before, added, cause) {
+      const old = productOf(before);
+      const variantCount = old.variantCount + added;
+      const fields = fieldsOf(old, before.base_price);
+      const next = await summarize(session, before, old, fields, variantCount);
+      const same = rowOf(next.fields, Date.parse(old.updatedAt), next.kept).document === before.document;
+      if (!same) await update(session, [{ before, fields, variantCount }], cause);
+    },
+  };
+}
+
+/** The same columns for INSERT and UPDATE; a record, so that a new column cannot be forgotten here. */
+function columnsOf<Values extends Readonly<Record<keyof WrittenRow, unknown>>>(
+  values: Values,
+): Pick<Values, keyof WrittenRow> {
+  return {
+    name: values.name,
+    price: values.price,
+    status: values.status,
+    category_id: values.category_id,
+    further_categories: values.further_categories,
+    sku: values.sku,
+    created_at: values.created_at,
+    updated_at: values.updated_at,
+    document: values.document,
+    brand: values.brand,
+    gtin: values.gtin,
+    external_id: values.external_id,
+    available: values.available,
+    base_price: values.base_price,
+    variant_count: values.variant_count,
   };
 }

@@ -13,7 +13,8 @@ import {
   removedAtOnce,
   type Stored,
 } from '../authored/store.ts';
-import { productRatings, type RatedProduct, type RatingChange } from '../products/ratings.ts';
+import { productRatings, type RatingChange } from '../products/ratings.ts';
+import type { LockedProduct } from '../products/row.ts';
 import type { ReviewFields } from './schema.ts';
 
 type ReviewValues = {
@@ -31,7 +32,7 @@ export interface ReviewStore extends Pick<AuthoredStore<ReviewValues>, 'list' | 
   /** Reads a review, keeping others from changing it or its product until the transaction ends. */
   lock(session: Session, id: number): Promise<StoredReview | undefined>;
   /** Keeps others from changing a product and its reviews until the transaction ends; undefined when there is none. */
-  lockProduct(session: Session, productId: number): Promise<RatedProduct | undefined>;
+  lockProduct(session: Session, productId: number): Promise<LockedProduct | undefined>;
   /** Whether this user has reviewed this product. */
   exists(session: Session, productId: number, userId: number): Promise<boolean>;
   /**
@@ -40,7 +41,7 @@ export interface ReviewStore extends Pick<AuthoredStore<ReviewValues>, 'list' | 
    */
   insert(
     session: Transaction,
-    product: RatedProduct,
+    product: LockedProduct,
     author: Author,
     fields: ReviewFields,
     cause: Cause,

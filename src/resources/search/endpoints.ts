@@ -1,13 +1,21 @@
 /** Search over HTTP: one address for all that the caller may read. */
+import type { z } from 'zod';
 import { allow, type Caller } from '../../http/access.ts';
 import { cachedLists } from '../../http/cache/index.ts';
 import { type Endpoint, endpoint, type RequestUrl } from '../../http/endpoint.ts';
-import { HttpError } from '../../http/errors.ts';
+import { HttpError, invalid } from '../../http/errors.ts';
 import type { Condition } from '../../storage/list/request.ts';
 import { type SearchType, searchCollection, searchTypes } from '../../storage/search/index.ts';
+import type { ProductFacets } from '../attributes/facets.ts';
+import { attributeDefinitions, type DefinitionStore, type Definitions } from '../attributes/store.ts';
+import { may } from '../context.ts';
 import type { Dependencies } from '../dependencies.ts';
+import { conditionsOf } from '../products/list.ts';
+import { sortColumns } from '../products/schema.ts';
+import { synonymCollection } from '../synonyms/store.ts';
 import * as schema from './schema.ts';
-import type { Hit, SearchStore } from './store.ts';
+import type { Found, Hit, SearchStore } from './store.ts';
+import type { Suggester } from './suggest.ts';
 
 /** Where documents of each type are read, and who may: below which path, with which scope, only which roles. */
 const places: Readonly<Record<SearchType, { path: string; scope: string; roles?: readonly string[] }>> = {
@@ -18,42 +26,100 @@ const places: Readonly<Record<SearchType, { path: string; scope: string; roles?:
   user: { path: 'users', scope: 'users:read', roles: ['admin'] },
 };
 
-export function searchEndpoints({ database, paginator }: Dependencies, store: SearchStore): Endpoint[] {
-  const answers = cachedLists(database, [{ name: searchCollection }, { name: 'products' }]);
+export interface SearchParts {
+  readonly search: SearchStore;
+  readonly suggest: Suggester;
+  readonly definitions: DefinitionStore;
+  readonly facets: ProductFacets;
+}
+
+export function searchEndpoints(
+  { database, paginator }: Dependencies,
+  { search: store, suggest, definitions, facets }: SearchParts,
+): Endpoint[] {
+  const answers = cachedLists(database, [
+    { name: searchCollection },
+    // Any change: facets count products that do not meet their own filter, and rarity depends on all.
+    { name: 'products' },
+    attributeDefinitions,
+    synonymCollection,
+    { name: 'categories' },
+  ]);
   return [
+    endpoint({
+      method: 'GET',
+      path: '/search/suggest',
+      operationId: 'suggest',
+      summary: 'Suggest while somebody types',
+      description:
+        'Words that complete the last one, categories and products: some of each. Of what the caller may read.',
+      tag: 'Search',
+      access: allow.everyone('search:read'),
+      query: schema.suggest,
+      responses: { 200: { description: 'What may be meant.', schema: schema.suggestions } },
+      handle({ query, caller, url }) {
+        const visible = searchTypes.filter(candidate => mayRead(caller, candidate));
+        const key = `${visible.join()} ${url.base}${url.path}?${url.search}`;
+        return answers.answer(
+          key,
+          () => paginator.request({}, [], {}, 'suggest'),
+          async () => {
+            const found = await suggest(query.q, visible);
+            const root = url.base + url.path.replace(/\/search\/suggest$/, '');
+            const body = JSON.stringify({
+              words: found.words,
+              categories: found.categories.map(row => ({ ...row, url: `${root}/categories/${row.id}` })),
+              products: found.products.map(hit => shown(hit, url)),
+            });
+            return { body, rows: [] };
+          },
+        );
+      },
+    }),
     endpoint({
       method: 'GET',
       path: '/search',
       operationId: 'search',
       summary: 'Search',
       description:
-        'Finds products, articles and posts; for staff also orders, for administrators users. An API key finds what its other scopes let it read. Hits have all the words: in the title first, then elsewhere; whole words before beginnings; and where a word is not found at all, words with one typo between.',
+        'Finds products, articles and posts; for staff also orders, for administrators users. An API key finds what its other scopes let it read. The best hits come first: all words before some, names before descriptions, rare words before common ones, words as they are before other forms and typing errors. Filters, `sort` and `facets` are those of lists of products: with any of them, only products are found.',
       tag: 'Search',
       access: allow.everyone('search:read'),
       query: schema.search,
       responses: { 200: { description: 'One page of hits, best first.', schema: schema.searchResults } },
       errors: ['FORBIDDEN', 'INVALID_CURSOR'],
-      handle({ query, caller, url }) {
-        const { q, type } = query;
-        const visible = searchTypes.filter(candidate => mayRead(caller, candidate));
-        if (type !== undefined && !visible.includes(type)) {
-          throw new HttpError('FORBIDDEN', { message: `These credentials do not permit reading ${type}s.` });
-        }
-        const types = visible.filter(candidate => type === undefined || candidate === type);
-        const conditions: Condition[] = [
-          { column: 'q', operator: '=', value: q },
-          { column: 'type', operator: '=', value: types.join() },
-          { column: 'visible', operator: '=', value: visible.join() },
-        ];
+      async handle(context) {
+        const { query, caller, url } = context;
+        const { visible, types } = typesFor(query, caller);
+        const isPlain = query.attributes === undefined && query.facets === undefined;
+        const defined: Definitions = isPlain ? new Map() : await definitions.current();
+        const names = await facets.names(query.facets, defined);
+        const { status, ...filters } = query;
+        const conditions = conditionsOf(filters, defined);
         const key = `${visible.join()} ${url.base}${url.path}?${url.search}`;
         return answers.answer(
           key,
-          () => paginator.request(query, conditions, {}, 'search'),
+          () => {
+            const bound = [...boundTo(query, types, visible), ...conditions];
+            return paginator.request(query, bound, sortColumns, 'search');
+          },
           async request => {
-            const found = await store.search({ query: q, visible, types, page: request.page });
-            const facets = JSON.stringify(Object.fromEntries(found.facets));
+            const found = await store.search({
+              query: query.q,
+              visible,
+              types,
+              page: request.page,
+              archived: status === 'archived',
+              conditions,
+              order: query.sort === undefined && query.order === undefined ? undefined : request.order,
+              ids: names.length > 0,
+            });
+            const counted =
+              names.length === 0
+                ? undefined
+                : await facets.members({ facets: names, conditions, within: found.unfiltered });
             const item = ({ hit }: { hit: Hit }) => JSON.stringify(shown(hit, url));
-            const body = paginator.envelope(found, request, 'search', url, item, `"facets":${facets}`);
+            const body = paginator.envelope(found, request, 'search', url, item, metaOf(found, counted));
             return { body, rows: [] };
           },
         );
@@ -62,13 +128,67 @@ export function searchEndpoints({ database, paginator }: Dependencies, store: Se
   ];
 }
 
+type Query = z.output<typeof schema.search>;
+
+/** Parameters that are about products. */
+const ofProducts = [
+  'category',
+  'brand',
+  'tag',
+  'minPrice',
+  'maxPrice',
+  'available',
+  'attributes',
+  'status',
+  'facets',
+  'sort',
+  'order',
+] as const;
+
+/** What the caller may find, and what of it is asked for. @throws HttpError 400, 403 */
+function typesFor(query: Query, caller: Caller): { visible: SearchType[]; types: SearchType[] } {
+  const visible = searchTypes.filter(candidate => mayRead(caller, candidate));
+  const named = ofProducts.find(name => query[name] !== undefined);
+  if (named !== undefined && query.type !== undefined && query.type !== 'product')
+    throw invalid(named, 'product', `is about products: it does not go with type=${query.type}`);
+  const type = named === undefined ? query.type : 'product';
+  if (type !== undefined && !visible.includes(type)) {
+    throw new HttpError('FORBIDDEN', { message: `These credentials do not permit reading ${type}s.` });
+  }
+  if (query.status === 'archived' && !may(caller, ['admin', 'editor'], 'products:write'))
+    throw new HttpError('FORBIDDEN', { message: 'Archived products are found by staff only.' });
+  const types = visible.filter(candidate => type === undefined || candidate === type);
+  // With filters, hits of other types are not counted either: nothing tells whether they meet them.
+  return { visible: named === undefined ? visible : types, types };
+}
+
+/** What a cursor belongs to besides the filters. */
+const boundTo = ({ q, status }: Query, types: readonly string[], visible: readonly string[]): Condition[] => [
+  { column: 'q', operator: '=', value: q },
+  { column: 'type', operator: '=', value: types.join() },
+  { column: 'visible', operator: '=', value: visible.join() },
+  ...(status === undefined ? [] : [{ column: 'status', operator: '=' as const, value: status }]),
+];
+
+/** @param counted members of `meta` as JSON text: facets of products */
+function metaOf(found: Found, counted: string | undefined): string {
+  const types = JSON.stringify(Object.fromEntries(found.facets)).slice(1, -1);
+  const relaxed = found.relaxed.length === 0 ? '' : `,"relaxed":${JSON.stringify(found.relaxed)}`;
+  const start = '"facets":{';
+  if (counted === undefined) return `${start}${types}}${relaxed}`;
+  return `${start}${types},${counted.slice(start.length)}${relaxed}`;
+}
+
 function mayRead(caller: Caller, type: SearchType): boolean {
   const { scope, roles } = places[type];
   if (caller.kind === 'key') return caller.scopes.has(scope);
   return caller.kind === 'user' && (roles === undefined || roles.includes(caller.role));
 }
 
-function shown({ type, document, snippet, score }: Hit, { base, path }: RequestUrl) {
-  const url = `${base}${path.replace(/\/search$/, '')}/${places[type].path}/${document.id}`;
-  return { type, id: document.id, title: document.title, snippet, score, url };
+function shown({ type, document, snippet, score, missing }: Hit, { base, path }: RequestUrl) {
+  const url = `${base}${path.replace(/\/search(\/suggest)?$/, '')}/${places[type].path}/${document.id}`;
+  const hit = { type, id: document.id, title: document.title, snippet, score, missing, url };
+  if (document.product === undefined) return hit;
+  const { price, currency, images, sku, category, status, rating, available } = document.product;
+  return { ...hit, price, currency, image: images[0] ?? null, sku, category, status, rating, available };
 }

@@ -1,11 +1,29 @@
 /** THE schema of search: what is asked, and the hits. */
 import { z } from 'zod';
 import { collectionOf, pageParameters } from '../../http/paginate.ts';
-import { identifier, prose, text } from '../../http/schema.ts';
+import { anyText, identifier, prose, text } from '../../http/schema.ts';
 import { searchTypes } from '../../storage/search/index.ts';
+import { facetMeta } from '../attributes/facets.ts';
+import { listProducts, product } from '../products/schema.ts';
 
 const type = z.enum(searchTypes);
 const hits = z.int().min(0);
+/** Of a query of 200 characters; compatibility forms of some have several. */
+const queryWords = z.array(z.string().max(4000).meta({ pattern: anyText })).max(100);
+
+const { price, currency, images, sku, category, status, rating, available } = product.shape;
+
+/** What a page of results shows of a product besides: hits of other types do not have it. */
+const ofProducts = {
+  price: price.optional(),
+  currency: currency.optional(),
+  image: images.element.nullable().optional().describe('The first image of a product.'),
+  sku: sku.optional(),
+  category: category.optional(),
+  status: status.optional(),
+  rating: rating.optional(),
+  available: available.optional(),
+};
 
 const searchHit = z
   .object({
@@ -19,12 +37,16 @@ const searchHit = z
       .number()
       .min(0)
       .max(1)
-      .describe('1 for the words in the title, less for words elsewhere, beginnings of words, and typos.')
+      .describe(
+        'How good the hit is: above 0.5 with all words, below with some; 0 for what comes after the two hundred best.',
+      )
       .meta({ examples: [1] }),
+    missing: queryWords.describe('Words of the query that this hit does not have.').meta({ examples: [[]] }),
     url: z
       .url()
       .max(2048)
       .meta({ examples: ['https://shop.example/v1/products/1'] }),
+    ...ofProducts,
   })
   .meta({ id: 'SearchHit' });
 
@@ -36,17 +58,85 @@ const facets = z
     order: hits.optional(),
     user: hits.optional(),
   })
-  .describe('Hits of each type the caller may read, whichever type was asked for.')
+  .catchall(facetMeta.facets.unwrap().valueType)
+  .describe(
+    'Hits of each type the caller may read, whichever type was asked for; and the facets of products that were asked for.',
+  )
   .meta({ examples: [{ product: 1, article: 0, post: 0 }] });
 
-export const searchResults = collectionOf(searchHit, 'SearchResults', { facets });
+const relaxed = queryWords
+  .optional()
+  .describe('Where nothing has all the words: those that the best hit does not have.')
+  .meta({ examples: [['woman']] });
+
+export const searchResults = collectionOf(searchHit, 'SearchResults', {
+  facets,
+  moreValues: facetMeta.moreValues,
+  relaxed,
+});
+
+const { category: inCategory, brand, tag, minPrice, maxPrice, attributes } = listProducts.shape;
+const { available: isAvailable, facets: counted, sort, order } = listProducts.shape;
+
+/** Those of lists of products: with any of them, hits are products only. */
+const filters = {
+  category: inCategory,
+  brand,
+  tag,
+  minPrice,
+  maxPrice,
+  available: isAvailable,
+  attributes,
+  status: z
+    .enum(['active', 'archived'])
+    .optional()
+    .describe('Only products of this status; without it the active ones. `archived` is for staff.'),
+  facets: counted,
+  sort: sort.describe('What products are sorted by; ties are broken by id. Default: the best hits first.'),
+  order,
+};
 
 export const search = z.object({
   q: text(200).meta({
     description:
-      'The words to find, all of them; the last may be the beginning of one. Case and diacritics do not matter.',
+      'The words to find; the last may be the beginning of one. Case and diacritics do not matter.',
     examples: ['walnut lamp'],
   }),
   type: type.optional().describe('Only hits of this type; order is for staff, user for administrators.'),
+  ...filters,
   ...pageParameters,
 });
+
+/** What is still being typed. */
+export const suggest = z.object({
+  q: text(200).meta({ description: 'What has been typed so far.', examples: ['walnut la'] }),
+});
+
+export const suggestions = z
+  .object({
+    words: z
+      .array(prose(300))
+      .max(10)
+      .describe('What may be meant: the query with its last word completed, the most frequent first.')
+      .meta({ examples: [['walnut lamp']] }),
+    categories: z
+      .array(
+        z.object({
+          id: identifier(),
+          name: prose(100)
+            .describe('Its own name.')
+            .meta({ examples: ['Lamps'] }),
+          path: prose(1200)
+            .describe('The names down to it.')
+            .meta({ examples: ['Lighting > Lamps'] }),
+          url: z
+            .url()
+            .max(2048)
+            .meta({ examples: ['https://shop.example/v1/categories/1'] }),
+        }),
+      )
+      .max(10)
+      .describe('Categories whose names have these words.'),
+    products: z.array(searchHit).max(10).describe('The best products, as hits of a search.'),
+  })
+  .meta({ id: 'Suggestions' });

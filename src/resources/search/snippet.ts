@@ -1,5 +1,5 @@
 /** The piece of a text that shows why it was found: HTML in which nothing is markup but `<mark>`. */
-import { runsOf } from '../../storage/search/words.ts';
+import { runsOf } from '../../storage/search/text/split.ts';
 
 /** Characters before the first word found, and in all; words are not cut unless they are longer themselves. */
 const before = 60;
@@ -13,11 +13,24 @@ interface Marked {
   readonly end: number;
 }
 
-/** The piece of the body around the first word found; where it has none, the title. */
-export function snippetOf({ title, body }: { title: string; body: string }, found: WordTest): string {
+interface Shown {
+  readonly title: string;
+  readonly body: string;
+  /** What else it is found by: shown only where the words found are in it. */
+  readonly fields: readonly string[];
+}
+
+/** The piece of the body around the first word found; where it has none, with the fields that have it; else the title. */
+export function snippetOf({ title, body, fields }: Shown, found: WordTest): string {
   const inBody = pieceOf(body, found);
   if (inBody !== undefined) return inBody;
-  return pieceOf(title, found) ?? Bun.escapeHTML(body.slice(0, cutAt(body, length)));
+  const finding = fields.filter(field => pieceOf(field, found) !== undefined);
+  const parts = body === '' ? finding : [body, ...finding];
+  return (
+    pieceOf(parts.join(' · '), found) ??
+    pieceOf(title, found) ??
+    Bun.escapeHTML(body.slice(0, cutAt(body, length)))
+  );
 }
 
 /** Undefined when none of the words is there. */

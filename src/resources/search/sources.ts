@@ -1,22 +1,52 @@
 /** The texts of what is in the index, read from the tables of the resources themselves. */
 import { type CompiledQuery, type RawBuilder, sql } from 'kysely';
+import { shownProduct } from '../../storage/categories/shown.ts';
 import { parseStored } from '../../storage/damage.ts';
 import type { Database, Session } from '../../storage/database.ts';
 import {
+  type DocumentType,
   idAt,
   positionOf,
   type SearchDocument,
-  type SearchType,
   typeAt,
 } from '../../storage/search/index.ts';
-import type { ProductFields } from '../products/schema.ts';
+import type { Product } from '../products/schema.ts';
 import { searchTextOf } from '../products/search-text.ts';
 import { type Article, articleText, type Item, orderText, type User, userText } from './texts.ts';
 
-/** Reads what is there of these documents, in any order. */
-type Source = (session: Session, ids: readonly number[]) => Promise<SearchDocument[]>;
+/** A document with what a hit is ranked by besides its words. */
+export interface FoundDocument extends SearchDocument {
+  readonly product?: Omit<Product, 'id'>;
+  /** From 0 to 1: what those say who have bought it, as far as they are some. */
+  readonly rating: number;
+  readonly available: boolean;
+}
 
-function searchSources({ build }: Pick<Database, 'build'>): Readonly<Record<SearchType, Source>> {
+/** Reads what is there of these documents, in any order. */
+type Source = (session: Session, ids: readonly number[]) => Promise<FoundDocument[]>;
+
+/** Reviews that make a rating count in full. */
+const manyReviews = 10;
+const bestRating = 5;
+const unrated = { rating: 0, available: true } as const;
+
+function productDocument({
+  id,
+  document,
+}: {
+  readonly id: number;
+  readonly document: string;
+}): FoundDocument {
+  const product = parseStored<Omit<Product, 'id'>>(`{${document}`);
+  const { average, count } = product.rating;
+  const rating = ((average ?? 0) / bestRating) * Math.min(1, count / manyReviews);
+  return { id, ...searchTextOf(product), product, rating, available: product.available };
+}
+
+function searchSources({
+  build,
+  dialect,
+}: Pick<Database, 'build' | 'dialect'>): Readonly<Record<DocumentType, Source>> {
   /** @param rows reads the rows that say something of these ids */
   function rowsOf<Row>(rows: (ids: RawBuilder<unknown>) => RawBuilder<Row>) {
     // One statement for each number of ids that is asked for: a page's hits, or fewer.
@@ -29,47 +59,92 @@ function searchSources({ build }: Pick<Database, 'build'>): Readonly<Record<Sear
   }
   function reading<Row extends { readonly id: number }>(
     select: RawBuilder<Row>,
-    textOf: (row: Row) => { readonly title: string; readonly body: string },
+    documentOf: (row: Row) => FoundDocument,
   ): Source {
     const read = rowsOf(ids => sql<Row>`${select} where id in (${ids})`);
-    return async (session, ids) => (await read(session, ids)).map(row => ({ id: row.id, ...textOf(row) }));
+    return async (session, ids) => (await read(session, ids)).map(documentOf);
   }
   // One row for each item, in the order in which the store has told the index; of an order without items a row of nulls.
   const items = rowsOf<{ readonly id: number } & (Item | { readonly name: null })>(
     ids => sql`select orders.id, name, sku from orders left join order_items on order_items.order_id = orders.id
       where orders.id in (${ids}) order by orders.id, order_items.id`,
   );
+  const products = reading(
+    sql<{
+      id: number;
+      document: string;
+    }>`select id, ${shownProduct(dialect).document} as document from products`,
+    productDocument,
+  );
   return {
-    product: reading(sql<{ id: number; document: string }>`select id, document from products`, row => {
-      return searchTextOf(parseStored<ProductFields>(`{${row.document}`));
-    }),
-    article: reading(sql<Article>`select id, title, body, tags from articles`, articleText),
+    product: products,
+    archived: products,
+    article: reading(sql<Article>`select id, title, body, tags from articles`, row => ({
+      id: row.id,
+      ...articleText(row),
+      ...unrated,
+    })),
     post: reading(
       sql<{ id: number; title: string; body: string }>`select id, title, body from posts`,
-      row => row,
+      row => ({
+        ...row,
+        ...unrated,
+      }),
     ),
     async order(session, ids) {
       const byOrder = Map.groupBy(await items(session, ids), ({ id }) => id);
       return [...byOrder].map(([id, rows]) => ({
         id,
+        ...unrated,
         ...orderText(
           { id },
           rows.filter(row => row.name !== null),
         ),
       }));
     },
-    user: reading(sql<User>`select id, name, email from users`, userText),
+    user: reading(sql<User>`select id, name, email from users`, row => ({
+      id: row.id,
+      ...userText(row),
+      ...unrated,
+    })),
   };
 }
 
 /** By their positions in the index. */
-export type Documents = ReadonlyMap<number, SearchDocument>;
+export type Documents = ReadonlyMap<number, FoundDocument>;
+
+/** @returns what reads when the products at these positions were last changed; other documents do not say */
+export function changeReader({ build }: Pick<Database, 'build'>) {
+  const statements = new Map<number, CompiledQuery<{ id: number; updated_at: number }>>();
+  return async (session: Session, positions: readonly number[]): Promise<ReadonlyMap<number, number>> => {
+    const products = positions.filter(position => isProduct(typeAt(position)));
+    if (products.length === 0) return new Map();
+    const ids = products.map(idAt);
+    const statement =
+      statements.get(ids.length) ??
+      sql<{ id: number; updated_at: number }>`select id, updated_at from products
+        where id in (${sql.join(ids)})`.compile(build);
+    statements.set(ids.length, statement);
+    const rows = await session.all<{ id: number; updated_at: number }>({ ...statement, parameters: ids });
+    const changes = new Map(rows.map(row => [row.id, row.updated_at]));
+    return new Map(
+      products.flatMap(position => {
+        const at = changes.get(idAt(position));
+        return at === undefined ? [] : [[position, at] as const];
+      }),
+    );
+  };
+}
+
+/** Whether documents of this type are products, be they archived. */
+export const isProduct = (type: DocumentType): boolean => type === 'product' || type === 'archived';
 
 /** @returns what reads the documents at these positions; those that are gone are left out */
-export function documentReader(database: Pick<Database, 'build'>) {
+export function documentReader(database: Pick<Database, 'build' | 'dialect'>) {
   const sources = searchSources(database);
   return async (session: Session, positions: readonly number[]): Promise<Documents> => {
-    const documents = new Map<number, SearchDocument>();
+    if (positions.length === 0) return new Map();
+    const documents = new Map<number, FoundDocument>();
     for (const type of new Set(positions.map(typeAt))) {
       const own = positions.filter(position => typeAt(position) === type);
       for (const document of await sources[type](session, own.map(idAt))) {

@@ -1,16 +1,28 @@
 /** Searches: which documents a query finds, best first, with the texts they are shown by. */
-import type { Database } from '../../storage/database.ts';
-import type { Listed, PageRequest } from '../../storage/list/request.ts';
-import { type SearchDocument, type SearchType, spellingOf, typeAt } from '../../storage/search/index.ts';
-import { LongRead, type SearchSession, searchReader } from '../../storage/search/read.ts';
-import { type QueryTools, understand } from './query.ts';
-import { type QueryWord, type RankClass, rankClasses } from './ranking.ts';
-import { snippetOf, type WordTest } from './snippet.ts';
-import { type Documents, documentReader } from './sources.ts';
-import { type Place, walk } from './walk.ts';
 
-/** Up to so many hits are read at once and told apart by their own words. */
-const veryFewHits = 20;
+import { slices } from '../../slices.ts';
+import { rowFinder } from '../../storage/columns/counted.ts';
+import type { Columns } from '../../storage/columns/index.ts';
+import type { Database } from '../../storage/database.ts';
+import type { Condition, Listed, Order, PageRequest } from '../../storage/list/request.ts';
+import type { Expression } from '../../storage/search/expression.ts';
+import type { SearchSession } from '../../storage/search/frequency.ts';
+import { type DocumentType, idAt, positionOf, type SearchType, typeAt } from '../../storage/search/index.ts';
+import { LongRead, searchReader } from '../../storage/search/read.ts';
+import { sortedReader } from '../../storage/search/sorted.ts';
+import type { Stems } from '../../storage/search/text/stems.ts';
+import { shownFields } from '../../storage/search/text/words.ts';
+import { vocabulary } from '../../storage/search/vocabulary.ts';
+import type { SynonymStore, Synonyms } from '../synonyms/store.ts';
+import { candidatesFor } from './ranking/candidates.ts';
+import { codedProducts, rankedAlike } from './ranking/codes.ts';
+import { filteredReader, type HitReader } from './ranking/filtered.ts';
+import { type Scorable, scorableReader } from './ranking/known.ts';
+import { comparePlaces, type Place, type Ranking, sliceOf } from './ranking/ranked.ts';
+import { scoreOf, type Weighed, weighed } from './ranking/score.ts';
+import { type QueryTools, type QueryWord, understand } from './ranking/understand.ts';
+import { snippetOf, type WordTest } from './snippet.ts';
+import { documentReader, type FoundDocument, isProduct } from './sources.ts';
 
 interface SearchRequest {
   readonly query: string;
@@ -19,19 +31,39 @@ interface SearchRequest {
   /** The types asked for: some of those. */
   readonly types: readonly SearchType[];
   readonly page: PageRequest;
+  /** Of products: those that have this status, instead of the active ones. */
+  readonly archived?: boolean;
+  /** The filters that products have to meet. */
+  readonly conditions?: readonly Condition[];
+  /** Of products: the order, if not by how good they are. */
+  readonly order?: Order | undefined;
+  /** Whether to tell the ids of all products found. */
+  readonly ids?: boolean;
+}
+
+interface ReadyRequest extends SearchRequest {
+  /** Tells of a product's id whether it meets the filters; undefined without. */
+  readonly meets: ((id: number) => boolean) | undefined;
+  readonly synonyms: Synonyms;
 }
 
 export interface Hit {
   readonly type: SearchType;
-  readonly document: SearchDocument;
+  readonly document: FoundDocument;
   /** HTML. */
   readonly snippet: string;
   readonly score: number;
+  /** Words of the query that the document does not have. */
+  readonly missing: readonly string[];
 }
 
-interface Found extends Listed<{ readonly hit: Hit }> {
+export interface Found extends Listed<{ readonly hit: Hit }> {
   /** Hits of each visible type. */
   readonly facets: ReadonlyMap<SearchType, number>;
+  /** Words of the query that not even the best hit has; none where there are no hits. */
+  readonly relaxed: readonly string[];
+  /** The ids of all products found, whether they meet the filters or not; where they were asked for. */
+  readonly unfiltered: readonly number[];
 }
 
 export interface SearchStore {
@@ -42,91 +74,207 @@ export interface SearchStore {
 
 interface Tools extends QueryTools {
   readonly documentsOf: ReturnType<typeof documentReader>;
+  readonly scorablesOf: ReturnType<typeof scorableReader>;
+  readonly sorted: ReturnType<typeof sortedReader>;
+  readonly coded: ReturnType<typeof codedProducts>;
 }
 
 /** What a query finds, before it is put in pages. */
 interface Results {
-  readonly few: readonly number[] | undefined;
-  readonly classes: readonly RankClass[];
-  readonly types: readonly SearchType[];
-  /** Documents that have been read already. */
-  readonly known: Documents;
-  readonly total: number;
+  readonly reader: HitReader;
+  /** Those that have all words. */
+  readonly expression: Expression;
+  readonly ranking: Ranking;
+  readonly counts: ReadonlyMap<DocumentType, number>;
   /** Which words of a text are to be marked. */
   readonly marks: WordTest;
 }
 
-export function searchStore(database: Database): SearchStore {
+export function searchStore(
+  database: Database,
+  columns: Columns,
+  stems: Stems,
+  synonyms: Pick<SynonymStore, 'current'>,
+): SearchStore {
   const reader = searchReader(database);
-  const tools = { reader, spelling: spellingOf(database), documentsOf: documentReader(database) };
+  const documentsOf = documentReader(database);
+  const scorablesOf = scorableReader(database, documentsOf);
+  const sorted = sortedReader(database);
+  const rowsMeeting = rowFinder(database, columns);
+  const tools = {
+    sorted,
+    rowsMeeting,
+    reader,
+    stems,
+    vocabulary: vocabulary(database),
+    documentsOf,
+    scorablesOf,
+    coded: codedProducts(database),
+  };
   return {
     version: () => reader.version(database.read),
 
-    async search(request) {
-      if (!reader.holdsUp) return database.snapshot(session => find(tools, session, request));
+    async search(asked) {
+      const { conditions = [] } = asked;
+      // Before anything is read: it may be read in the background itself.
+      const request = { ...asked, meets: await rowsMeeting(conditions), synonyms: await synonyms.current() };
+      // A session of its own for each search: see SearchSession.
+      if (!reader.holdsUp) return database.snapshot(session => find(tools, { ...session }, request));
       try {
         return await database.snapshot(session => find(tools, { ...session, brief: true }, request));
       } catch (error) {
         if (!(error instanceof LongRead)) throw error;
-        return database.snapshot(session => find(tools, session, request), { background: true });
+        return database.snapshot(session => find(tools, { ...session }, request), { background: true });
       }
     },
   };
 }
 
-async function find(tools: Tools, session: SearchSession, request: SearchRequest): Promise<Found> {
-  const { query, visible, types, page } = request;
-  const { words, counts, few } = await understand(tools, session, query, visible);
-  const isVeryFew = few !== undefined && few.length <= veryFewHits;
-  const results: Results = {
-    classes: words.length === 0 ? [] : rankClasses(words),
-    types,
-    few,
-    known: isVeryFew ? await tools.documentsOf(session, few) : new Map(),
-    total: types.reduce((all, type) => all + (counts.get(type) ?? 0), 0),
-    marks: testOf(words),
-  };
+async function find(tools: Tools, session: SearchSession, request: ReadyRequest): Promise<Found> {
+  const results = await resultsOf(tools, session, request);
+  const { page, order } = request;
+  const ids = order === undefined ? [] : await idsOf(session, results);
+  const unfiltered = request.ids === true ? await unfilteredIds(tools, session, results) : [];
   const found =
-    page.kind === 'offset'
-      ? await pageByOffset(tools, session, results, page)
-      : await pageByKey(tools, session, results, page);
-  return { ...found, facets: counts };
+    order !== undefined
+      ? await pageInOrder(tools, session, results, { ids, order, page })
+      : page.kind === 'offset'
+        ? await pageByOffset(session, results, page, tools)
+        : await pageByKey(session, results, page, tools);
+  return {
+    ...found,
+    facets: countsByType(results.counts),
+    relaxed: results.ranking.head[0]?.missing ?? [],
+    unfiltered,
+  };
 }
 
-type Page = Omit<Found, 'facets'>;
+async function resultsOf(
+  tools: Tools,
+  session: SearchSession,
+  { query, visible: readable, types: wanted, archived = false, meets, synonyms }: ReadyRequest,
+): Promise<Results> {
+  const placesOf = (types: readonly SearchType[]): readonly DocumentType[] =>
+    archived ? types.map(type => (type === 'product' ? 'archived' : type)) : types;
+  const [visible, types] = [placesOf(readable), placesOf(wanted)];
+  const reader = meets === undefined ? tools.reader : filteredReader(tools.reader, meets);
+  const coded = await tools.coded(session, query, types);
+  if (coded.length > 0) {
+    const found = coded.filter(at => meets?.(idAt(at)) ?? true);
+    return { reader, expression: [], ...rankedAlike(found, visible, types), marks: () => false };
+  }
+  const words = await understand(tools, session, { query, types: visible, synonyms });
+  const asked = { reader, session, words, visible, types };
+  const { positions, all, expression, counts } = await candidatesFor(asked);
+  const documents = positions.length === 0 ? 0 : await tools.reader.documents(session);
+  const weights = words.map(word => weighed(word, documents));
+  const head = await inOrder(await tools.scorablesOf(session, positions), weights);
+  const total = types.reduce((sum, type) => sum + (counts.get(type) ?? 0), 0);
+  return { reader, expression, ranking: { head, all, types, total }, counts, marks: testOf(words) };
+}
+
+async function inOrder(
+  documents: ReadonlyMap<number, Scorable>,
+  words: readonly Weighed[],
+): Promise<Place[]> {
+  const places: Place[] = [];
+  const { turn } = slices();
+  for (const [position, document] of documents) {
+    await turn();
+    const { value, missing } = scoreOf(document.features, words, document);
+    places.push({ position, score: value, missing });
+  }
+  return places.sort(comparePlaces);
+}
+
+/** As callers know types: archived products are products. */
+const countsByType = (counts: ReadonlyMap<DocumentType, number>) =>
+  new Map([...counts].map(([type, count]) => [searchTypeOf(type), count]));
+const searchTypeOf = (type: DocumentType): SearchType => (type === 'archived' ? 'product' : type);
+
+type Page = Omit<Found, 'facets' | 'relaxed' | 'unfiltered'>;
+
+const everything = { limit: Number.MAX_SAFE_INTEGER };
+const productsAt = (positions: readonly number[]): number[] =>
+  positions.filter(position => isProduct(typeAt(position))).map(idAt);
+
+/** The ids of all products found. */
+async function idsOf(session: SearchSession, { reader, ranking }: Results): Promise<number[]> {
+  const { all, head, types } = ranking;
+  if (all === undefined) return productsAt(head.map(({ position }) => position));
+  return productsAt(await reader.page(session, all, types, everything));
+}
+
+/** The same, whether they meet the filters or not. */
+async function unfilteredIds(
+  { reader }: Tools,
+  session: SearchSession,
+  { expression, ranking }: Results,
+): Promise<number[]> {
+  const { head, types } = ranking;
+  const found = expression.length === 0 ? [] : await reader.page(session, expression, types, everything);
+  return productsAt([...new Set([...found, ...head.map(({ position }) => position)])]);
+}
+
+interface Sorting {
+  readonly ids: readonly number[];
+  readonly order: Order;
+  readonly page: PageRequest;
+}
+
+async function pageInOrder(
+  tools: Tools,
+  session: SearchSession,
+  results: Results,
+  { ids, order, page }: Sorting,
+): Promise<Page> {
+  const { head, types } = results.ranking;
+  const type = types.find(isProduct) ?? 'product';
+  const listed = await tools.sorted(session, ids, order, page);
+  const ranked = new Map(head.map(place => [place.position, place]));
+  const places = listed.rows.map(({ id }) => {
+    const position = positionOf(type, id);
+    return ranked.get(position) ?? { position, score: 0, missing: [] };
+  });
+  const hits = new Map((await hitsAt(tools, session, places, results)).map(row => [row.id, row.hit]));
+  const rows = listed.rows.flatMap(({ id, sort_value }) => {
+    const hit = hits.get(positionOf(type, id));
+    return hit === undefined ? [] : [{ id, sort_value, hit }];
+  });
+  return { ...listed, rows };
+}
 
 async function pageByOffset(
-  tools: Tools,
   session: SearchSession,
   results: Results,
   page: PageRequest & { kind: 'offset' },
+  tools: Tools,
 ): Promise<Page> {
-  const { total } = results;
+  const { ranking } = results;
   const skip = (page.page - 1) * page.perPage;
-  // What is known to be all need not be looked for in classes that are left.
-  const limit = Math.max(0, Math.min(page.perPage, total - skip));
-  const places = await walk(tools.reader, session, { ...results, limit, skip });
+  const limit = Math.max(0, Math.min(page.perPage, ranking.total - skip));
+  const places = await sliceOf({ reader: results.reader, session, ranking }, { limit, skip });
   const rows = await hitsAt(tools, session, places, results);
-  return { rows, total, hasPrevious: skip > 0, hasNext: skip + places.length < total };
+  return { rows, total: ranking.total, hasPrevious: skip > 0, hasNext: skip + places.length < ranking.total };
 }
 
 async function pageByKey(
-  tools: Tools,
   session: SearchSession,
   results: Results,
   page: PageRequest & { kind: 'key' },
+  tools: Tools,
 ): Promise<Page> {
-  const { total } = results;
+  const { ranking } = results;
   const backwards = page.before !== undefined;
   const start = page.before ?? page.after;
-  const limit = start === undefined ? Math.min(page.limit + 1, total) : page.limit + 1;
-  const places = await walk(tools.reader, session, { ...results, limit, start, backwards });
+  const slice = { limit: page.limit + 1, start, backwards };
+  const places = await sliceOf({ reader: results.reader, session, ranking }, slice);
   const more = places.length > page.limit;
   if (more) places.length = page.limit;
   if (backwards) places.reverse();
   return {
     rows: await hitsAt(tools, session, places, results),
-    total: page.count ? total : undefined,
+    total: page.count ? ranking.total : undefined,
     hasPrevious: backwards ? more : start !== undefined,
     hasNext: backwards || more,
   };
@@ -136,22 +284,26 @@ async function hitsAt(
   { documentsOf }: Tools,
   session: SearchSession,
   places: readonly Place[],
-  { classes, marks, known }: Results,
+  { marks }: Results,
 ) {
-  const missing = places.map(({ position }) => position).filter(position => !known.has(position));
-  const documents = new Map([...known, ...(await documentsOf(session, missing))]);
-  return places.flatMap(({ rank, position }) => {
+  const documents = await documentsOf(
+    session,
+    places.map(({ position }) => position),
+  );
+  return places.flatMap(({ score, position, missing }) => {
     const document = documents.get(position);
     if (document === undefined) return [];
-    const score = classes[rank]?.score ?? 0;
-    const hit = { type: typeAt(position), document, snippet: snippetOf(document, marks), score };
-    return [{ id: position, sort_value: rank, hit }];
+    const type = searchTypeOf(typeAt(position));
+    const snippet = snippetOf({ ...document, fields: shownFields(document) }, marks);
+    const hit = { type, document, snippet, score: Math.max(0, score), missing };
+    return [{ id: position, sort_value: score, hit }];
   });
 }
 
 /** Tells which words of a text are to be marked. */
 function testOf(words: readonly QueryWord[]): WordTest {
-  const whole = new Set(words.flatMap(({ alternatives }) => alternatives));
-  const beginnings = words.filter(({ prefix }) => prefix).flatMap(({ alternatives }) => alternatives);
+  const terms = words.flatMap(({ alternatives }) => alternatives.flatMap(({ choice }) => choice));
+  const whole = new Set(terms.map(({ word }) => word));
+  const beginnings = terms.filter(({ prefix }) => prefix).map(({ word }) => word);
   return word => whole.has(word) || beginnings.some(beginning => word.startsWith(beginning));
 }

@@ -1,6 +1,6 @@
 /** What is searched of articles, orders and users: their stores tell the index, and hits show it. */
 import { parseStored } from '../../storage/damage.ts';
-import type { SearchText } from '../../storage/search/words.ts';
+import type { SearchText } from '../../storage/search/text/words.ts';
 
 export interface Article {
   readonly id: number;

@@ -41,7 +41,9 @@ export function todoEndpoints(
       operationId: 'listTodos',
       summary: 'List your todos',
       query: schema.listTodos,
-      responses: { 200: { description: 'All of them, or those asked for.', schema: schema.todoList } },
+      responses: {
+        200: { description: 'All of them, or those that were requested.', schema: schema.todoList },
+      },
       async handle({ query, caller }) {
         const done = query.done === undefined ? undefined : query.done === 'true';
         const rows = await todos.list(database.read, userIdOf(caller), done);

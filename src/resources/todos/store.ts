@@ -1,4 +1,4 @@
-/** The queries of todos: each names the user whose they are, so that nobody meets another's. */
+/** The queries of todos: each names the user whose they are, so that none shows another's. */
 import { sql } from 'kysely';
 import type { Database, Session } from '../../storage/database.ts';
 import { momentOfChange } from '../../storage/moments.ts';

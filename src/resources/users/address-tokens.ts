@@ -1,10 +1,10 @@
 /**
- * The queries of the tokens for one address of one user: to confirm one that is asked for, or to restore one that
+ * The queries of the tokens for one address of one user: to confirm a requested one, or to restore one that
  * was given up. Made and kept like those of mail-tokens.ts; each names the address it was sent to.
  */
 import { randomBytes } from 'node:crypto';
 import type { Database, Session } from '../../storage/database.ts';
-import type { AddressTokensTable } from '../../storage/tables-credentials.ts';
+import type { AddressTokensTable } from '../../storage/tables/credentials.ts';
 
 type AddressPurpose = AddressTokensTable['purpose'];
 

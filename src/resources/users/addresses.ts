@@ -1,7 +1,7 @@
 /**
- * How a user comes to another e-mail address (docs/decisions/0020). Users ask for one with their password, and it
- * counts once the token of a mail to it has confirmed it; nobody learns whether it is taken. Administrators and API
- * keys set one at once. Either way the sessions end, and the address before is told; unless an administrator has
+ * How a user comes to another e-mail address (docs/decisions/0020). Users request one with their password, and it
+ * counts once the token of a mail to it has confirmed it; whether it is taken is not shown. Administrators and API
+ * keys set one at once. Either way the sessions end, and the former address is notified; unless an administrator has
  * decided, one that was confirmed gets a way back.
  */
 import type { Cause } from '../../events/outbox.ts';
@@ -25,8 +25,8 @@ export interface AddressStores {
 
 export interface Addresses {
   /** Asks the address that a user waits for to confirm itself. @param user with `pending_email` */
-  ask(session: Transaction, user: StoredUser, cause: Cause): Promise<void>;
-  /** Does what follows from an address that somebody else than the user has set. @param by who has */
+  request(session: Transaction, user: StoredUser, cause: Cause): Promise<void>;
+  /** Does what follows from an address that another than the user has set. @param by who has */
   replaced(
     session: Transaction,
     before: StoredUser,
@@ -81,7 +81,7 @@ export function userAddresses(stores: AddressStores): Addresses {
   }
 
   return {
-    async ask(session, user, cause) {
+    async request(session, user, cause) {
       const taken = await users.findByEmail(session, user.pending_email ?? '');
       await mailTemplates.confirmAddress(session, user, taken !== undefined, cause);
     },
@@ -104,7 +104,7 @@ export function userAddresses(stores: AddressStores): Addresses {
 
     async confirm(session, before, token, cause) {
       const found = await addressTokens.find(session, token, 'confirmation', cause.at);
-      // Another address that was asked for since, and another password, have made it void.
+      // A later request for another address, or another password, has made it void.
       const isAwaited =
         before.pending_email !== null &&
         found?.user_id === before.id &&

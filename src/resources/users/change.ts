@@ -89,13 +89,13 @@ export function userChange(database: Pick<Database, 'read'>, stores: ChangeStore
       const refused = refusal(caller, before, fields.role, administrators);
       if (refused !== undefined) throw refused;
       const cause = input.cause();
-      const asks = isOwner(caller, id) && moves(before.email, fields);
+      const isPending = isOwner(caller, id) && moves(before.email, fields);
       // Another password meanwhile: what was compared is not the current one any more.
-      if (asks && provenHash !== before.password_hash) throw wrongPassword();
-      const set = asks ? { ...fields, email: before.email, pendingEmail: fields.email } : fields;
+      if (isPending && provenHash !== before.password_hash) throw wrongPassword();
+      const set = isPending ? { ...fields, email: before.email, pendingEmail: fields.email } : fields;
       const after = await users.update(session, before, set, cause);
       if (after.role !== before.role) await sessions.removeAllOf(session, id, cause.at);
-      if (asks) await addresses.ask(session, after, cause);
+      if (isPending) await addresses.request(session, after, cause);
       else if (moves(before.email, fields)) await addresses.replaced(session, before, after, caller, cause);
       return showUser(after, await viewFor(session, users, input));
     });

@@ -63,7 +63,7 @@ export function userEndpoints({ database, paginator }: Dependencies, options: Us
       operationId: 'createUser',
       summary: 'Create a user',
       description:
-        'A user with a password is asked by mail to confirm the address, one without to set a password. An API key makes users of the role `user` only.',
+        'A user with a password gets a mail to confirm the address, one without a mail to set a password. An API key makes users of the role `user` only.',
       tag,
       access: allow.admin('users:write'),
       body: { kind: 'json', schema: schema.createUser, example: schema.createUserExample },
@@ -125,7 +125,7 @@ export function userEndpoints({ database, paginator }: Dependencies, options: Us
       operationId: 'patchUser',
       summary: 'Change fields of a user',
       description:
-        'A JSON Patch that tests `/version` is refused with 409 when somebody else was faster. The rules are those of PUT.',
+        'A JSON Patch that tests `/version` is refused with 409 when another change was faster. The rules are those of PUT.',
       tag,
       access: allow.everyone('users:write'),
       params,
@@ -173,7 +173,7 @@ export function userEndpoints({ database, paginator }: Dependencies, options: Us
       async handle(input) {
         const { caller } = input;
         const row = caller.kind === 'user' ? await users.find(database.read, caller.userId) : undefined;
-        // The token is good but its user is gone: it stands for nobody any more.
+        // The token is good but its user is gone.
         if (row === undefined) throw unauthorized('UNAUTHORIZED');
         return showUser(row, await viewFor(database.read, users, input));
       },

@@ -41,7 +41,7 @@ export function createMailTemplates(
   tokens: MailTokens,
   addressTokens: AddressTokens,
 ): MailTemplates {
-  // Never the address that a request was sent to: anyone who asks would choose where the link in the mail leads.
+  // Never the address that a request was sent to: the sender would choose where the link in the mail leads.
   const base = config.BASE_URL ?? `http://localhost:${config.PORT}`;
   const shop = config.BASE_URL === undefined ? 'Catalog' : new URL(config.BASE_URL).host;
   const passwordPage = config.PASSWORD_RESET_URL ?? `${base}/password-reset`;

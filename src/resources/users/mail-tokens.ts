@@ -4,7 +4,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import type { Database, Session } from '../../storage/database.ts';
-import type { UserTokensTable } from '../../storage/tables-credentials.ts';
+import type { UserTokensTable } from '../../storage/tables/credentials.ts';
 
 export type Purpose = UserTokensTable['purpose'];
 

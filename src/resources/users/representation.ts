@@ -1,16 +1,13 @@
-/** What a user looks like to the one who asks: plain JSON, or HAL with the links that lead somewhere for them. */
-import { type Caller, maySee } from '../../http/access.ts';
+/** A user as the caller sees them: plain JSON, or HAL with the links that lead somewhere for them. */
 import type { RequestUrl } from '../../http/endpoint.ts';
 import { versionRoot } from '../../http/hal/addresses.ts';
 import { datedUnlessHal, hal, isHal, type Links } from '../../http/hal/index.ts';
 import { ok, type ReplyOptions } from '../../http/response/reply.ts';
+import { may, type RequestContext } from '../context.ts';
 import { refusal } from './rules.ts';
 import { type UserRow, userOf } from './store.ts';
 
-export interface View {
-  readonly caller: Caller;
-  readonly url: RequestUrl;
-  readonly mediaType: string;
+export interface View extends RequestContext {
   /** All there are; needed for HAL only. */
   readonly administrators: readonly number[];
 }
@@ -33,7 +30,7 @@ function linksTo(row: UserRow, { caller, url, administrators }: View): Links {
   const self = addressOf(url, row);
   const has = (scope: string) => caller.kind !== 'key' || caller.scopes.has(scope);
   const isAdministrator = caller.kind === 'user' && caller.role === 'admin';
-  const writes = maySee(caller, row.id, ['admin']) && has('users:write');
+  const writes = may(caller, ['admin'], 'users:write', row.id);
   const mayEdit = writes && refusal(caller, row, row.role, administrators) === undefined;
   const mayRemove = (isAdministrator || caller.kind === 'key') && writes;
   const removable = mayRemove && refusal(caller, row, null, administrators) === undefined;

@@ -24,7 +24,7 @@ export const user = z
     version: z.int().min(1),
     pendingEmail: email
       .nullable()
-      .describe('The address that the user has asked for; it counts once it is confirmed.')
+      .describe('The address that the user has requested; it counts once it is confirmed.')
       .meta({ examples: ['ada@new.example'] }),
     verifiedAt: timestamp().nullable(),
     createdAt: timestamp(),
@@ -46,7 +46,7 @@ export const user = z
     },
   });
 
-/** POST: without a password, the user is asked by mail to set one. */
+/** POST: without a password, the user gets a mail to set one. */
 export const createUser = z
   .object({
     name,
@@ -122,7 +122,7 @@ export const listUsers = z.object({
 });
 
 export type User = z.output<typeof user>;
-/** What a change is asked to set, complete, and the password that some changes need. */
+/** What a change is to set, complete, and the password that some changes need. */
 export type ChangedFields = z.output<typeof replaceUser>;
 /** What a write sets: every change ends in one of these. */
 export type UserFields = Omit<ChangedFields, 'currentPassword'>;

@@ -22,7 +22,7 @@ export interface UserRow {
   readonly tags: string;
   readonly version: number;
   readonly verified_at: number | null;
-  /** The address that is asked for and has yet to be confirmed. */
+  /** The requested address, which has yet to be confirmed. */
   readonly pending_email: string | null;
   readonly created_at: number;
   readonly updated_at: number;
@@ -46,7 +46,7 @@ interface NewUser {
 }
 
 interface SetFields extends UserFields {
-  /** An address that is asked for; the one that is waited for stays when this is left out. */
+  /** A requested address; the pending one stays when this is left out. */
   readonly pendingEmail?: string | null;
 }
 
@@ -79,7 +79,7 @@ export interface UserStore {
    * @throws StorageError `unique` for `email` when the address is taken
    */
   moveTo(session: Transaction, before: StoredUser, email: string, cause: Cause): Promise<StoredUser>;
-  /** Also ends the wait for another address: anyone who asked for it had the password before. */
+  /** Also ends the wait for another address: its requester had the password before. */
   setPassword(
     session: Transaction,
     before: StoredUser,

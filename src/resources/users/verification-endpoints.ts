@@ -115,7 +115,7 @@ export function verificationEndpoints(
       operationId: 'restoreAddress',
       summary: 'Take an account back with the token of the mail to its former address',
       description:
-        'For users whose e-mail address somebody else has changed: restores the address that the mail was sent to, sets a new password and ends all sessions. A token works once, for 7 days.',
+        'For users whose e-mail address others have changed: restores the address that the mail was sent to, sets a new password and ends all sessions. A token works once, for 7 days.',
       tag: 'Authentication',
       access: allow.public,
       idempotent: false,

@@ -1,6 +1,6 @@
 /**
  * Weather as it can be had: observed just now, cached, or what the service knows by itself. The provider
- * is asked once per city at a time, left alone while it fails, and never waited for longer than its timeout.
+ * gets one request per city at a time, left alone while it fails, and never waited for longer than its timeout.
  */
 import { LRUCache } from 'lru-cache';
 import { describeError } from '../../operations/log.ts';
@@ -94,7 +94,7 @@ function createObservations({ provider, circuit, clock }: ObservationsOptions): 
     }
   }
 
-  /** The circuit has seen the reason; the caller is told by `stale` and `source`. */
+  /** The circuit has seen the reason; the response says so in `stale` and `source`. */
   function withoutProvider(key: string): Found {
     const last = observed.get(key);
     if (last !== undefined) return shown(last.place, last.observation, provider.name, true);

@@ -1,22 +1,35 @@
 /** Which lists a change concerns: those whose filter the row met before it or meets after it. */
+import { meetsAttribute } from '../attributes/condition.ts';
 import type { Change, Collection, Values } from '../changes/change.ts';
-import type { Condition, Key, ListRequest } from './request.ts';
+import type { ColumnCondition, Condition, Key, ListRequest } from './request.ts';
 
 /** Whether a row meets a filter; also where its values do not tell. */
 export function meets(conditions: readonly Condition[], values: Values | undefined): boolean {
-  return values !== undefined && conditions.every(condition => meetsOne(condition, values[condition.column]));
+  return (
+    values !== undefined &&
+    conditions.every(condition =>
+      condition.operator === 'attribute'
+        ? meetsAttribute(condition, values)
+        : meetsOne(condition, values[condition.column]),
+    )
+  );
 }
 
-function meetsOne({ operator, value }: Condition, found: Values[string] | undefined): boolean {
+function meetsOne(condition: ColumnCondition, found: Values[string] | undefined): boolean {
+  const { operator, value } = condition;
   if (found === undefined) return true;
   if (operator === 'is null') return found === null;
+  if (condition.operator === 'in') return condition.values.some(one => isFound(one, found));
   if (found === null) return false;
-  if (operator === '=') return Array.isArray(found) ? found.includes(String(value)) : found === value;
+  if (operator === '=') return isFound(value, found);
   if (typeof found !== 'number' || typeof value !== 'number') return true;
   if (operator === '<') return found < value;
   if (operator === '<=') return found <= value;
   return operator === '>' ? found > value : found >= value;
 }
+
+const isFound = (value: string | number, found: Values[string]): boolean =>
+  Array.isArray(found) ? found.includes(String(value)) : found === value;
 
 /** Comparisons of a change with a list that the event loop makes at once: some milliseconds of them. */
 const mostCompared = 20_000;
@@ -31,6 +44,12 @@ export function comparable(
 
 export interface Filtered {
   readonly conditions: readonly Condition[];
+  readonly facets?: readonly string[];
+}
+
+/** The conditions of the rows that a list shows something of: a facet also counts rows that fail its own. */
+function watchedBy({ conditions, facets }: Filtered): readonly Condition[] {
+  return facets === undefined ? conditions : conditions.filter(({ column }) => !facets.includes(column));
 }
 
 /** Lists by a value that their filters name: a change looks at those that name one of its own. */
@@ -45,7 +64,8 @@ export function listIndex<List extends Filtered>({ told }: Collection): ListInde
   const keys = told?.keys ?? [];
   const lists = new Map<string, Set<List>>();
   const nameOf = (column: string, value: unknown) => `${column} ${value}`;
-  function placeOf({ conditions }: List): string {
+  function placeOf(list: List): string {
+    const conditions = watchedBy(list);
     for (const key of keys) {
       const named = conditions.find(({ column, operator }) => column === key && operator === '=');
       if (named !== undefined) return nameOf(key, named.value);
@@ -77,7 +97,8 @@ export function listIndex<List extends Filtered>({ told }: Collection): ListInde
       const found: List[] = [];
       for (const place of places) {
         for (const list of lists.get(place) ?? []) {
-          if (meets(list.conditions, change.before) || meets(list.conditions, change.after)) found.push(list);
+          const conditions = watchedBy(list);
+          if (meets(conditions, change.before) || meets(conditions, change.after)) found.push(list);
         }
       }
       return found;
@@ -86,13 +107,19 @@ export function listIndex<List extends Filtered>({ told }: Collection): ListInde
 }
 
 /** One page of a list, as it was read. */
-export interface ShownPage extends Pick<ListRequest, 'conditions' | 'order' | 'page'> {
+export interface ShownPage extends Pick<ListRequest, 'conditions' | 'facets' | 'order' | 'page'> {
   readonly rows: readonly Key[];
 }
 
 /** Whether a page looks different after a change of a row that is or was in its list. */
-export function changesPage({ conditions, order, page, rows }: ShownPage, change: Change): boolean {
+export function changesPage(shown: ShownPage, change: Change): boolean {
+  const { conditions, facets, order, page, rows } = shown;
   const { id, before, after } = change;
+  if (facets !== undefined) {
+    if (changesCounts(shown, change)) return true;
+    // It was counted, and is counted as before; the list never had it.
+    if (!meets(conditions, before) && !meets(conditions, after)) return false;
+  }
   const [first, last] = [rows[0], rows.at(-1)];
   // One more or fewer: the total is another.
   if (!meets(conditions, before) || !meets(conditions, after)) return true;
@@ -104,6 +131,13 @@ export function changesPage({ conditions, order, page, rows }: ShownPage, change
   // Between a page by cursor and the row that it starts at there is nothing: whatever comes there belongs to it.
   if (page.kind === 'offset') return sides[0] === 0;
   return sides[0] !== (page.before === undefined ? 1 : -1);
+}
+
+/** Whether a change is one of values that are counted, or decide what is counted. */
+function changesCounts({ conditions, facets = [] }: ShownPage, { before, after }: Change): boolean {
+  if (before === undefined || after === undefined) return true;
+  const isOther = (column: string) => JSON.stringify(before[column]) !== JSON.stringify(after[column]);
+  return facets.some(isOther) || conditions.some(({ column }) => isOther(column));
 }
 
 /** -1 before a page, 1 after it, 0 within, or where that cannot be told. */

@@ -5,6 +5,7 @@
  * collection's version, in the same statement: what is known is used only when it is that of the last look at what
  * has changed, so a total is never stale (docs/decisions/0003).
  */
+import { memoryLister } from '../columns/lister.ts';
 import type { Database, Session } from '../database.ts';
 import { backgroundRule, shortlyRead } from './background.ts';
 import { anchorList, type KnownList, knownLists } from './known.ts';
@@ -13,6 +14,7 @@ import { listQueries } from './queries.ts';
 import { rangeOf, rangeTotals } from './ranges.ts';
 import type { Listed, ListOptions, ListRequest, PageRequest, Positioned } from './request.ts';
 import { throughOf, throughPlanner } from './through.ts';
+import { withinOf, withinPlanner } from './within.ts';
 
 export type Lister<Row> = (request: ListRequest) => Promise<Listed<Row>>;
 
@@ -24,18 +26,19 @@ export function lister<Row>(database: Database, options: ListOptions<Row>): List
   const lists = collection === undefined ? undefined : knownLists(changes, collection);
   const ranges = rangeTotals(queries, keptTotal);
   const plan = throughPlanner(database.read, queries);
+  const within =
+    options.isCategorized === true && collection !== undefined
+      ? withinPlanner(database, collection)
+      : undefined;
   const readPage = pageReader(database, options, queries);
 
   /** A page of a list whose total is known: one in the order of its range is at its place in an index. */
   const reading = <T>(request: ListRequest, work: (session: Session) => Promise<T>): Promise<T> =>
-    request.through?.background === true ||
-    (request.inBackground === true && request.order.column !== rangeColumn)
+    isLong(request) || (request.inBackground === true && request.order.column !== rangeColumn)
       ? database.snapshot(work, { background: true })
       : work(database.read);
   const snapshot = <T>(request: ListRequest, work: (session: Session) => Promise<T>): Promise<T> =>
-    database.snapshot(work, {
-      background: request.through?.background === true || request.inBackground === true,
-    });
+    database.snapshot(work, { background: isLong(request) || request.inBackground === true });
   /** Whether what is known is that of a version. */
   const isSeen = (version: number): boolean =>
     collection !== undefined && changes.version(collection) === version;
@@ -43,19 +46,17 @@ export function lister<Row>(database: Database, options: ListOptions<Row>): List
   const mayTakeLong = backgroundRule(database, options, queries);
 
   async function totalOf(session: Session, request: ListRequest, version: number): Promise<number> {
-    const kept = keptTotal?.(request.conditions);
+    const kept = keptTotalOf(request);
     if (kept !== undefined) return (await session.first(kept))?.total ?? 0;
-    const range = request.through === undefined ? rangeOf(request.conditions, rangeColumn) : undefined;
+    const conditions = request.resolved ?? request.conditions;
+    const isPlain = request.through === undefined && request.within === undefined;
+    const range = isPlain ? rangeOf(conditions, rangeColumn) : undefined;
     const inRange = range === undefined ? undefined : await ranges.total(session, range, version);
     return inRange ?? (await queries.count(session, request));
   }
 
-  const fresh = ({ conditions, order }: ListRequest, total: number): KnownList => ({
-    conditions,
-    order,
-    total,
-    anchors: new Map(),
-  });
+  const keptTotalOf = ({ conditions, resolved, within }: ListRequest) =>
+    keptTotal?.(resolved ?? conditions, within);
 
   /** Keeps what was found out of a list. Where it is newer than the last look, anyone who comes next shall look. */
   function keep(name: string, list: KnownList, version: number): void {
@@ -66,12 +67,14 @@ export function lister<Row>(database: Database, options: ListOptions<Row>): List
    * What is known of this list in the session's state of the data; counted when it is not known yet. A copy: what is
    * found out besides belongs to that state, and is kept with it or not at all.
    */
-  async function recall(session: Session, request: ListRequest, name: string) {
+  async function recall(session: Session, asked: ListRequest, name: string) {
+    // What paths stand for has to be of the same state as all else.
+    const request = (await within?.inSession(session, asked)) ?? asked;
     const version = collection === undefined ? Number.NaN : await queries.version(session);
     const known = lists?.get(name);
     if (known !== undefined && isSeen(version))
-      return { version, list: { ...known, anchors: new Map(known.anchors) } };
-    return { version, list: fresh(request, await totalOf(session, request, version)) };
+      return { request, version, list: { ...known, anchors: new Map(known.anchors) } };
+    return { request, version, list: fresh(request, await totalOf(session, request, version)) };
   }
 
   /** A page whose place is known, or the first one. Undefined when what is known is not that of the page. */
@@ -102,8 +105,8 @@ export function lister<Row>(database: Database, options: ListOptions<Row>): List
     name: string,
     limit: number,
   ): Promise<Listed<Row> | undefined> {
-    const kept = keptTotal?.(request.conditions);
-    if (kept === undefined || request.inBackground === true) return undefined;
+    const kept = keptTotalOf(request);
+    if (kept === undefined || request.inBackground === true || isLong(request)) return undefined;
     const [total, rows] = await Promise.all([
       database.read.first(kept),
       readPage(database.read, request, { limit }, false),
@@ -125,10 +128,10 @@ export function lister<Row>(database: Database, options: ListOptions<Row>): List
     if (found !== undefined) return found;
     const isDeep = offset - nearestTo(offset, lists?.get(name)) > shortlyRead;
     return snapshot(isDeep ? { ...request, inBackground: true } : request, async session => {
-      const { version, list } = await recall(session, request, name);
+      const { request: current, version, list } = await recall(session, request, name);
       const isThere = offset < list.total;
-      const start = offset > 0 && isThere ? await anchorAt(session, request, list, offset) : undefined;
-      const rows = isThere ? await readPage(session, request, { limit, start }, false) : [];
+      const start = offset > 0 && isThere ? await anchorAt(session, current, list, offset) : undefined;
+      const rows = isThere ? await readPage(session, current, { limit, start }, false) : [];
       const page = offsetPage(rows, list, offset);
       keep(name, list, version);
       return page;
@@ -148,7 +151,7 @@ export function lister<Row>(database: Database, options: ListOptions<Row>): List
   async function byKey(request: ListRequest, page: PageRequest & { kind: 'key' }): Promise<Listed<Row>> {
     const backwards = page.before !== undefined;
     const start = page.before ?? page.after;
-    const read = async (session: Session) => {
+    const read = async (session: Session, request: ListRequest) => {
       const part = { limit: page.limit + 1, start, backwards };
       const found = await readPage(session, request, part, false);
       const more = found.length > page.limit;
@@ -156,28 +159,49 @@ export function lister<Row>(database: Database, options: ListOptions<Row>): List
       if (backwards) rows.reverse();
       return { rows, hasPrevious: backwards ? more : start !== undefined, hasNext: backwards || more };
     };
-    if (!page.count) return { ...(await reading(request, read)), total: undefined };
+    if (!page.count)
+      return { ...(await reading(request, session => read(session, request))), total: undefined };
     return snapshot(request, async session => {
       const name = nameOf(request);
-      const { version, list } = await recall(session, request, name);
+      const { request: current, version, list } = await recall(session, request, name);
       keep(name, list, version);
       const { total } = list;
       if (total === 0)
         return { rows: [], total, hasPrevious: !backwards && start !== undefined, hasNext: backwards };
-      return { ...(await read(session)), total };
+      return { ...(await read(session, current)), total };
     });
   }
 
   const read = (request: ListRequest) =>
     request.page.kind === 'offset' ? byOffset(request, request.page) : byKey(request, request.page);
-  return request => {
+  const planned = (request: ListRequest): Promise<Listed<Row>> => {
     if (throughOf(request) !== undefined) return plan(request).then(read);
     const inBackground = mayTakeLong(request);
     return inBackground instanceof Promise
       ? inBackground.then(decided => read({ ...request, inBackground: decided }))
       : read(request);
   };
+  const fromDatabase = (request: ListRequest): Promise<Listed<Row>> =>
+    within === undefined || withinOf(request.conditions) === undefined
+      ? planned(request)
+      : within.now(request).then(planned);
+  const inMemory = memoryLister(database, options, queries);
+  return request =>
+    inMemory === undefined || !request.conditions.some(({ operator }) => operator === 'attribute')
+      ? fromDatabase(request)
+      : inMemory(request).then(page => page ?? fromDatabase(request));
 }
+
+const fresh = ({ conditions, order }: ListRequest, total: number): KnownList => ({
+  conditions,
+  order,
+  total,
+  anchors: new Map(),
+});
+
+/** Whether what another table says of the rows may take long to read. */
+const isLong = ({ through, within }: ListRequest): boolean =>
+  through?.background === true || within?.background === true;
 
 function offsetPage<Row>(rows: readonly (Row & Positioned)[], state: KnownList, offset: number): Listed<Row> {
   const end = offset + rows.length;

@@ -3,15 +3,16 @@ import { type RawBuilder, sql } from 'kysely';
 import { versionOf } from '../changes/versions.ts';
 import type { Database, Session } from '../database.ts';
 import { type Arguments, preparedByShape } from '../prepared.ts';
-import type {
-  Comparison,
-  Condition,
-  Key,
-  ListOptions,
-  ListRequest,
-  Positioned,
-  ThroughCondition,
-} from './request.ts';
+import type { Condition, Key, ListOptions, ListRequest, Positioned, ThroughCondition } from './request.ts';
+import {
+  type Argument,
+  conditionArguments,
+  conditionShape,
+  countOf,
+  mergedSource,
+  sourceOf,
+  where,
+} from './sources.ts';
 
 /** Rows per statement that reads them by their ids; the last is one more than the largest page. */
 const rowSizes = [1, 4, 20, 101] as const;
@@ -27,6 +28,10 @@ export interface Part {
 /** Where a row is in the list, and the collection's version when it was there. */
 export type Versioned = Positioned & { readonly version: number };
 
+const conditionsOf = ({ conditions, resolved }: ListRequest): readonly Condition[] => resolved ?? conditions;
+const isThrough = ({ conditions }: Pick<ListRequest, 'conditions'>): boolean =>
+  conditions.some(condition => 'through' in condition);
+
 export type ListQueries<Row> = ReturnType<typeof listQueries<Row>>;
 
 export function listQueries<Row>(database: Database, options: ListOptions<Row>) {
@@ -40,30 +45,44 @@ export function listQueries<Row>(database: Database, options: ListOptions<Row>) 
   };
   const shapeOf = (kind: string, request: ListRequest): string => {
     const probed = request.through?.probed === true ? ' probed' : '';
-    const shape = `${kind}${probed} ${request.order.column} ${request.order.descending} ${request.conditions
-      .map(c => `${c.column}${c.operator}${c.literal === true ? c.value : '?'}`)
-      .join(' ')}`;
-    if (!shapes.has(shape)) shapes.set(shape, request);
+    const { within, order } = request;
+    const tree =
+      within === undefined ? '' : ` ${within.kind} ${within.ids.length} ${within.besides} ${within.isWide}`;
+    const conditions = conditionsOf(request);
+    const shape = `${kind}${probed}${tree} ${order.column} ${order.descending} ${conditions.map(conditionShape).join(' ')}`;
+    if (!shapes.has(shape)) shapes.set(shape, { ...request, conditions });
     return shape;
   };
   const argumentsOf = (request: ListRequest, extra: Arguments): Arguments => {
-    const values: Record<string, unknown> = { ...extra };
-    request.conditions.forEach((condition, index) => {
-      if (condition.literal !== true) values[`c${index}`] = condition.value;
-    });
+    const values: Record<string, unknown> = { ...extra, ...conditionArguments(conditionsOf(request)) };
+    for (const [number, id] of (request.within?.ids ?? []).entries()) values[`w${number}`] = id;
     return values;
   };
 
-  const columns = sql.join(options.columns.map(column => sql.ref(column)));
+  const columns = columnsSql(options);
   const versionColumn = options.collection === undefined ? sql`` : sql`, ${version} as version`;
 
   /** Of shapes that begin with `keys`, only where the rows are: indexes tell that without the table. */
   const pageQuery = preparedByShape<Arguments, Row & Versioned>((shape, argument) => {
     const { order, ...request } = requestOf(shape);
-    const { from, conditions, id } = sourceOf(options.table, request, argument);
     const shown = shape.startsWith('keys') ? sql`` : sql`${columns},`;
     const descending = shape.includes('backwards') ? !order.descending : order.descending;
-    const seek = shape.includes('-seek ') ? [seekCondition(order.column, id, descending, argument)] : [];
+    const seekBy = (id: string) =>
+      shape.includes('-seek ') ? [seekCondition(order.column, id, descending, argument)] : [];
+    if (request.within?.kind === 'merged' && !isThrough(request)) {
+      const source = mergedSource({ ...request, order }, argument, seekBy('id'));
+      const direction = sql.raw(descending ? 'desc' : 'asc');
+      const sorted = sql`order by place ${direction}, product_id ${direction}`;
+      const listed = sql`(${source} ${sorted} limit ${argument.limit}) as listed`;
+      if (shape.startsWith('keys'))
+        return compilable(sql<Row & Versioned>`
+          select product_id as id, place as sort_value${versionColumn} from ${listed} ${sorted}`);
+      return compilable(sql<Row & Versioned>`
+        select ${shown} id, place as sort_value${versionColumn}
+        from ${listed} cross join ${sql.table(options.table)} where product_id = id ${sorted}`);
+    }
+    const { from, conditions, id } = sourceOf(options.table, request, argument);
+    const seek = seekBy(id);
     return compilable(sql<Row & Versioned>`
       select ${shown} id, ${sql.ref(order.column)} as sort_value${versionColumn} from ${from}
       ${where([...conditions, ...seek])}
@@ -87,10 +106,7 @@ export function listQueries<Row>(database: Database, options: ListOptions<Row>) 
   });
 
   const countQuery = preparedByShape<Arguments, { total: number }>((shape, argument) => {
-    const { from, conditions } = countedIn(options.table, requestOf(shape), argument);
-    return compilable(
-      sql<{ total: number }>`select cast(count(*) as integer) as total from ${from} ${where(conditions)}`,
-    );
+    return compilable(countOf(options.table, requestOf(shape), argument));
   });
 
   function pagePart(kind: string, request: ListRequest, { limit, start, backwards = false }: Part) {
@@ -147,74 +163,11 @@ export function listQueries<Row>(database: Database, options: ListOptions<Row>) 
   };
 }
 
-type Argument = Readonly<Record<string, RawBuilder<unknown>>>;
-
-interface Source {
-  readonly from: RawBuilder<unknown>;
-  readonly conditions: RawBuilder<unknown>[];
-  /** The column that holds the rows' ids. */
-  readonly id: string;
-}
-
-/**
- * Where the rows of a list come from. A cross join is carried out from left to right on SQLite, and as its
- * statistics tell on PostgreSQL; neither moves a look-up for each row anywhere else.
- */
-function sourceOf(
-  name: string,
-  request: Pick<ListRequest, 'conditions' | 'through'>,
-  argument: Argument,
-): Source {
-  const table = sql.table(name);
-  const found = request.conditions.findIndex(condition => 'through' in condition);
-  const conditions = request.conditions.flatMap((condition, index) =>
-    index === found ? [] : [conditionSql(condition, index, argument)],
-  );
-  const chosen = request.conditions[found];
-  if (chosen === undefined || chosen.operator === 'is null' || chosen.through === undefined) {
-    return { from: table, conditions, id: 'id' };
-  }
-  const { key, table: other } = chosen.through;
-  const meets = comparisonSql(chosen, found, argument);
-  if (request.through?.probed === true) {
-    const lookUp = sql`(select true from ${sql.table(other)} where ${meets}
-      and ${sql.ref(key)} = ${sql.ref(`${name}.id`)})`;
-    return { from: table, conditions: [...conditions, lookUp], id: 'id' };
-  }
-  const isOne = sql`${sql.ref(key)} = id`;
-  return {
-    from: sql`${sql.table(other)} cross join ${table}`,
-    conditions: [meets, isOne, ...conditions],
-    id: key,
-  };
-}
-
-/** The same for counting: what another table decides alone is counted there, and nothing is counted row by row. */
-function countedIn(
-  name: string,
-  request: ListRequest,
-  argument: Argument,
-): Pick<Source, 'from' | 'conditions'> {
-  const [only, ...others] = request.conditions;
-  if (
-    only !== undefined &&
-    others.length === 0 &&
-    only.operator !== 'is null' &&
-    only.through !== undefined
-  ) {
-    return { from: sql.table(only.through.table), conditions: [comparisonSql(only, 0, argument)] };
-  }
-  return sourceOf(name, { conditions: request.conditions }, argument);
-}
-
-function comparisonSql(condition: Comparison, index: number, argument: Argument): RawBuilder<unknown> {
-  const value = condition.literal === true ? sql.lit(condition.value) : argument[`c${index}`];
-  return sql`${sql.ref(condition.column)} ${sql.raw(condition.operator)} ${value}`;
-}
-
-function conditionSql(condition: Condition, index: number, argument: Argument): RawBuilder<unknown> {
-  if (condition.operator === 'is null') return sql`${sql.ref(condition.column)} is null`;
-  return comparisonSql(condition, index, argument);
+function columnsSql({ columns }: Pick<ListOptions, 'columns'>): RawBuilder<unknown> {
+  const list = Array.isArray(columns)
+    ? columns.map(column => sql.ref(column))
+    : Object.entries(columns).map(([name, value]) => sql`${value} as ${sql.ref(name)}`);
+  return sql.join(list);
 }
 
 /** Rows strictly past a key. A row value comparison is one index seek on both databases. */
@@ -227,10 +180,6 @@ function seekCondition(
   const operator = sql.raw(descending ? '<' : '>');
   if (column === 'id') return sql`${sql.ref(id)} ${operator} ${argument.id}`;
   return sql`(${sql.ref(column)}, id) ${operator} (${argument.value}, ${argument.id})`;
-}
-
-function where(conditions: readonly RawBuilder<unknown>[]): RawBuilder<unknown> {
-  return conditions.length === 0 ? sql`` : sql`where ${sql.join(conditions, sql` and `)}`;
 }
 
 function orderBy(column: string, id: string, descending: boolean): RawBuilder<unknown> {

@@ -1,7 +1,9 @@
 /** What is asked of a list, and what it gives. */
-import type { CompiledQuery } from 'kysely';
+import type { CompiledQuery, RawBuilder } from 'kysely';
+import type { AttributeCondition } from '../attributes/condition.ts';
 import type { Collection } from '../changes/change.ts';
 import type { CachedRows } from '../changes/rows.ts';
+import type { Columns } from '../columns/index.ts';
 import type { Tables } from '../tables.ts';
 
 /** Where a row stands in an order: its value in the sort column and its id, which breaks ties. */
@@ -29,7 +31,19 @@ interface Absence {
   readonly literal: true;
 }
 
-export type Condition = Comparison | Absence;
+/** The row has one of several values. */
+interface Membership {
+  readonly column: string;
+  readonly operator: 'in';
+  readonly values: readonly string[];
+  /** All of them, as JSON. */
+  readonly value: string;
+  readonly literal?: false;
+}
+
+/** A condition on a column of the list's own table, or of another that names its rows. */
+export type ColumnCondition = Comparison | Absence | Membership;
+export type Condition = ColumnCondition | AttributeCondition;
 
 export interface Order {
   readonly column: string;
@@ -50,10 +64,28 @@ export interface ListRequest {
   readonly conditions: readonly Condition[];
   readonly order: Order;
   readonly page: PageRequest;
+  /** Columns that are counted beside the page: each without the conditions on itself. */
+  readonly facets?: readonly string[];
   /** It counts, or reads past, very many rows: in the background, where nobody else waits. */
   readonly inBackground?: boolean;
   /** For a condition `through` another table that most rows may meet; decided by through.ts. */
   readonly through?: ThroughPlan;
+  /** For a condition on a part of a tree that is no single category; decided by within.ts. */
+  readonly within?: WithinPlan;
+  /** The conditions as statements have them, where that is another way to say them. */
+  readonly resolved?: readonly Condition[];
+}
+
+/** How the rows of a part of a tree are found: see within.ts. */
+export interface WithinPlan {
+  readonly kind: 'gathered' | 'merged' | 'probed';
+  /** Those whose ranges are merged. */
+  readonly ids: readonly number[];
+  /** Whether it has more categories than rows are looked at. */
+  readonly isWide: boolean;
+  /** Whether rows are listed there besides their main category. */
+  readonly besides: boolean;
+  readonly background: boolean;
 }
 
 interface ThroughPlan {
@@ -79,15 +111,25 @@ export interface Positioned {
 
 export interface ListOptions<Row = unknown> {
   readonly table: keyof Tables & string;
-  readonly columns: readonly string[];
+  /** What is read of each row: the names of columns, or what is to be read under each name. */
+  readonly columns: readonly string[] | Readonly<Record<string, RawBuilder<unknown>>>;
   /** What tells how the table has changed; without it nothing is cached. */
   readonly collection?: Collection;
   /** Rows that need not be read again where the list only says which they are. */
   readonly rows?: Pick<CachedRows<Row & { readonly id: number }>, 'get' | 'keep'>;
+  /** Columns in memory, which decide conditions on attributes. */
+  readonly inMemory?: Columns;
   /** A total that need not be counted, with the collection's version; undefined when these conditions have none. */
-  readonly keptTotal?: (conditions: readonly Condition[]) => CompiledQuery<Total> | undefined;
+  readonly keptTotal?: (
+    conditions: readonly Condition[],
+    within?: WithinPlan,
+  ) => CompiledQuery<Total> | undefined;
+  /** Whether lists are filtered by the paths of categories. */
+  readonly isCategorized?: boolean;
   /** A column of numbers, never null, that lists are filtered by ranges of; it is also one of their orders. */
   readonly rangeColumn?: string;
+  /** Other columns that lists are filtered by and whose values very many rows may have: they are counted. */
+  readonly countedColumns?: readonly string[];
 }
 
 export interface Total {

@@ -18,6 +18,16 @@ import { addresses } from './0015-addresses.ts';
 import { failedAttempts } from './0016-failed-attempts.ts';
 import { endedSessions } from './0017-ended-sessions.ts';
 import { eventMarks } from './0018-expand-event-marks.ts';
+import { attributes } from './0019-expand-attributes.ts';
+import { categories } from './0020-expand-categories.ts';
+import { productDetails } from './0021-product-details.ts';
+import { stock } from './0022-stock.ts';
+import { searchWords } from './0023-expand-search-words.ts';
+import { productAttributes } from './0024-product-attributes.ts';
+import { variants } from './0025-expand-variants.ts';
+import { media } from './0026-expand-media.ts';
+import { categoriesOfProducts } from './0027-categories-of-products.ts';
+import { synonyms } from './0028-expand-synonyms.ts';
 import type { Migration } from './migration.ts';
 
 export const migrations: readonly Migration[] = [
@@ -39,4 +49,14 @@ export const migrations: readonly Migration[] = [
   failedAttempts,
   endedSessions,
   eventMarks,
+  attributes,
+  categories,
+  productDetails,
+  stock,
+  searchWords,
+  productAttributes,
+  variants,
+  media,
+  categoriesOfProducts,
+  synonyms,
 ];

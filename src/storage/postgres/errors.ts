@@ -18,10 +18,15 @@ function readState(error: unknown): string | undefined {
   return error instanceof Error && error.cause !== undefined ? readState(error.cause) : undefined;
 }
 
-/** Whether the transaction has failed because of others, and may succeed when it is run again. */
+/**
+ * Whether the transaction has failed because of others, or because this process stood still for too long within it,
+ * and may succeed when it is run again: nothing of it has been done.
+ */
 export function isRetryable(error: unknown): boolean {
   const state = readState(error);
-  return state === states.serializationFailure || state === states.deadlock;
+  return (
+    state === states.serializationFailure || state === states.deadlock || state === states.idleInTransaction
+  );
 }
 
 /** Whether somebody else has held a lock for longer than the statement may wait. */

@@ -61,6 +61,11 @@ const dialect: Dialect = {
   slot: sql<number>`(pg_backend_pid() % ${sql.lit(slots)})`,
   changes: { prepare: eventsByTransaction },
   followed: { prepare: followedTable, last: lastSettled },
+  lock: (name, mode) =>
+    sql`select ${sql.raw(mode === 'shared' ? 'pg_advisory_xact_lock_shared' : 'pg_advisory_xact_lock')}
+      (hashtextextended(${name}, 0))`,
+  json: text => sql`cast(to_json(${text}) as text)`,
+  position: (text, part) => sql`strpos(${text}, ${part})`,
   forUpdate: sql`for update`,
   forKeyShare: sql`for key share`,
   skipLocked: sql`for update skip locked`,

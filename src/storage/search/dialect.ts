@@ -40,6 +40,10 @@ export interface DialectWords {
     descending: boolean,
     rare: boolean,
   ): RawBuilder<{ position: number }>;
+  /** How many of a range there are, up to a limit, and where the last of those is. */
+  reach(values: Omit<PageArguments<Part>, 'offset'>, rare: boolean): RawBuilder<Reach>;
+  /** The last document below a position. */
+  lastPosition(below: Part): RawBuilder<{ position: number }>;
   /** Looks at a sample of the documents between two positions; undefined where it makes no difference. */
   sample?(values: Pick<PageArguments<Part>, 'query' | 'low' | 'high'>): RawBuilder<Sample>;
   /** How many documents there are of a range. */
@@ -72,6 +76,8 @@ export interface SpellingStatements {
    * @param lock keeps them as they are until the transaction ends: `shared` with others that need them kept
    */
   kept(words: Part, lock: 'shared' | 'exclusive'): RawBuilder<{ word: string }>;
+  /** The words kept under any of these spellings. */
+  spelt(spellings: Part): RawBuilder<{ word: string }>;
   /** Those of the words that no document below a position has. */
   unused(words: Part, below: Part): RawBuilder<{ word: string }>;
   /** A first look, cheap for words that many documents have: those that a sample of the documents does not have. */
@@ -87,6 +93,11 @@ export interface SpellingStatements {
 export interface Entry {
   readonly position: number;
   readonly word: string;
+}
+
+export interface Reach {
+  readonly total: number;
+  readonly last: number | null;
 }
 
 export interface Sample {

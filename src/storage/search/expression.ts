@@ -1,21 +1,19 @@
 /** What documents are asked for: a small language that both databases' own are written from. */
 
-import { titleMark } from './words.ts';
-
-/** A word, or the beginning of one; anywhere, or in the title. */
+/** A word, or the beginning of one; anywhere, or with a mark: see words.ts. */
 export interface Term {
   readonly word: string;
-  readonly title: boolean;
-  readonly prefix: boolean;
+  readonly mark?: string | undefined;
+  readonly prefix?: boolean;
   /** Of a prefix: all longer words that there are, when they are known because they are few. */
   readonly longer?: readonly string[] | undefined;
 }
 
-/** Documents in which each group has a term that is met, and that none of `not` describes. */
-export interface Expression {
-  readonly groups: readonly (readonly Term[])[];
-  readonly not: readonly Expression[];
-}
+/** Terms that have to be met together. */
+export type Choice = readonly Term[];
+
+/** Documents in which each group has a choice that is met. */
+export type Expression = readonly (readonly Choice[])[];
 
 /** Where in the index to look: positions from `low` up to but not including `high`. */
 export interface Range {
@@ -26,20 +24,20 @@ export interface Range {
 /** The words of one dialect for an expression. `term` gives a term's text. */
 export function expressionText(
   expression: Expression,
-  words: { readonly and: string; readonly or: string; readonly not: string },
+  words: { readonly and: string; readonly or: string },
   term: (term: Term) => string,
 ): string {
-  const groups = expression.groups.map(group => `(${group.map(term).join(words.or)})`).join(words.and);
-  const excluded = expression.not.map(other => expressionText(other, words, term));
-  return excluded.reduce((text, other) => `(${text})${words.not}(${other})`, groups);
+  const choice = (terms: Choice) =>
+    terms.length === 1 ? terms.map(term).join('') : `(${terms.map(term).join(words.and)})`;
+  return expression.map(group => `(${group.map(choice).join(words.or)})`).join(words.and);
 }
 
-/** Whether a document is a hit, as the index would say. @param entries its words, as `documentWords` gives them */
-export function isMet({ groups, not }: Expression, entries: ReadonlySet<string>): boolean {
-  const isTermMet = ({ word, title, prefix }: Term): boolean => {
-    const entry = title ? titleMark + word : word;
-    if (entries.has(entry)) return true;
-    return prefix && entries.values().some(candidate => candidate.startsWith(entry));
-  };
-  return groups.every(group => group.some(isTermMet)) && !not.some(other => isMet(other, entries));
+/** Whether the index gives its documents one after another, without looking for others first. */
+export function isOneWord(expression: Expression): boolean {
+  const [first] = expression;
+  const isStreamed = ({ prefix, longer }: Term) => prefix !== true || longer !== undefined;
+  return (
+    expression.length === 1 &&
+    first?.every(([term, other]) => other === undefined && term !== undefined && isStreamed(term)) === true
+  );
 }

@@ -10,13 +10,16 @@ import type { DialectWords } from './dialect.ts';
 import { postgresWords } from './postgres.ts';
 import { type Spelling, spelling } from './spelling.ts';
 import { sqliteWords } from './sqlite.ts';
-import { documentWords, type SearchText } from './words.ts';
+import { documentWords, hasSameWords, isSameText, type SearchText } from './text/words.ts';
 
-export type { SearchText } from './words.ts';
+export type { SearchText } from './text/words.ts';
 
 /** What can be found; the order is that of equally good hits, and a type's number (from 1) is stored. */
 export const searchTypes = ['product', 'article', 'post', 'order', 'user'] as const;
 export type SearchType = (typeof searchTypes)[number];
+/** What has a place in the index: archived products have one of their own, so that others need not look at them. */
+export const documentTypes = [...searchTypes, 'archived'] as const;
+export type DocumentType = (typeof documentTypes)[number];
 
 export interface SearchDocument extends SearchText {
   readonly id: number;
@@ -26,6 +29,7 @@ export interface SearchDocument extends SearchText {
 interface SplitDocument {
   readonly id: number;
   readonly words: string;
+  readonly archived?: boolean;
 }
 
 export interface SearchIndex {
@@ -50,13 +54,13 @@ export interface SearchIndex {
 }
 
 /** A document's place in the index and among equally good hits: by type, then by id. Below 2^53. */
-export const positionOf = (type: SearchType, id: number): number =>
-  (searchTypes.indexOf(type) + 1) * typeSpan + id;
+export const positionOf = (type: DocumentType, id: number): number =>
+  (documentTypes.indexOf(type) + 1) * typeSpan + id;
 /** How many positions a type has. */
 export const typeSpan = 4_294_967_296;
 
-export function typeAt(position: number): SearchType {
-  const type = searchTypes[Math.floor(position / typeSpan) - 1];
+export function typeAt(position: number): DocumentType {
+  const type = documentTypes[Math.floor(position / typeSpan) - 1];
   if (type === undefined) throw new Error(`no type of document has the position ${position}`);
   return type;
 }
@@ -72,6 +76,10 @@ const insertSizes = [100, 32, 16, 8, 4, 2, 1] as const;
 export function wordsOfDialect({ dialect }: Pick<Database, 'dialect'>): DialectWords {
   return dialect.name === 'sqlite' ? sqliteWords : postgresWords;
 }
+
+/** Where a document is kept in the index. */
+export const placeOf = (type: SearchType, { archived }: { readonly archived?: boolean }): DocumentType =>
+  type === 'product' && archived === true ? 'archived' : type;
 
 /** Misspelt words are looked for among those of products, articles and posts: words of people are not kept. */
 const keptBelow = positionOf('order', 0);
@@ -95,20 +103,21 @@ export function searchIndex(database: Pick<Database, 'build' | 'dialect'>): Sear
   const added = dialect.copied === undefined ? {} : { columns: dialect.copied };
   const removals = bulk(table, [1], () => dialect.remove(sql`${null}`).compile(build));
 
-  const row = (type: SearchType, id: number, entries: readonly string[]) => [
+  const row = (type: DocumentType, id: number, entries: readonly string[]) => [
     positionOf(type, id),
     entries.join(' '),
   ];
 
-  const isKept = (type: SearchType) => positionOf(type, 0) < keptBelow;
+  const isKept = (type: DocumentType) => positionOf(type, 0) < keptBelow;
 
   return {
     async add(session, type, document) {
       // New products are told by their ids: see read.ts.
       if (type !== 'product') versions.advance(session, searchCollection);
       const entries = documentWords(document);
-      if (isKept(type)) words.keep(session, entries);
-      session.writeDeferred(inserts, [row(type, document.id, entries)]);
+      const place = placeOf(type, document);
+      if (isKept(place)) words.keep(session, entries);
+      session.writeDeferred(inserts, [row(place, document.id, entries)]);
     },
 
     keep: words.keep,
@@ -117,34 +126,40 @@ export function searchIndex(database: Pick<Database, 'build' | 'dialect'>): Sear
     async addMany(session, type, documents) {
       const rows: (readonly unknown[])[] = [];
       for (const document of documents) {
-        if ('words' in document) rows.push([positionOf(type, document.id), document.words]);
+        const place = placeOf(type, document);
+        if ('words' in document) rows.push([positionOf(place, document.id), document.words]);
         else {
           const entries = documentWords(document);
-          if (isKept(type)) words.keep(session, entries);
-          rows.push(row(type, document.id, entries));
+          if (isKept(place)) words.keep(session, entries);
+          rows.push(row(place, document.id, entries));
         }
       }
       await session.writeMany({ ...inserts, ...added }, rows);
     },
 
     async change(session, type, before, after) {
-      if (before.title === after.title && before.body === after.body) return;
+      if (isSameText(before, after)) return;
       // Hits show the text itself: also when its words are the same, answers are others now.
       versions.advance(session, searchCollection);
+      const [from, to] = [placeOf(type, before), placeOf(type, after)];
       const entries = documentWords(after);
-      const old = documentWords(before);
-      if (entries.length === old.length && entries.every((word, index) => word === old[index])) return;
-      session.writeDeferred(inserts, [row(type, after.id, entries)]);
-      if (!isKept(type)) return;
-      const [had, has] = [new Set(old), new Set(entries)];
+      // What is archived is found in another place by the same words: they are not split twice.
+      const old = hasSameWords(before, after) ? entries : documentWords(before);
+      const isSame = entries.length === old.length && entries.every((word, index) => word === old[index]);
+      if (isSame && from === to) return;
+      if (from !== to) session.writeDeferred(removals, [[positionOf(from, after.id)]]);
+      session.writeDeferred(inserts, [row(to, after.id, entries)]);
+      const had = new Set(isKept(from) ? old : []);
+      const has = new Set(isKept(to) ? entries : []);
       words.keep(session, [...has.difference(had)]);
       words.release(session, [...had.difference(has)]);
     },
 
     async remove(session, type, before) {
       versions.advance(session, searchCollection);
-      session.writeDeferred(removals, [[positionOf(type, before.id)]]);
-      if (isKept(type)) words.release(session, documentWords(before));
+      const place = placeOf(type, before);
+      session.writeDeferred(removals, [[positionOf(place, before.id)]]);
+      if (isKept(place)) words.release(session, documentWords(before));
     },
 
     async compact(session) {

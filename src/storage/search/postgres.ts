@@ -7,9 +7,8 @@ import { sql } from 'kysely';
 import type { Builder, Session } from '../database.ts';
 import type { DialectWords, Entry, Part, SpellingStatements } from './dialect.ts';
 import { expressionText, type Term } from './expression.ts';
-import { titleMark } from './words.ts';
 
-const quoted = ({ word, title, prefix }: Term) => `'${title ? titleMark : ''}${word}'${prefix ? ':*' : ''}`;
+const quoted = ({ word, mark = '', prefix }: Term) => `'${mark}${word}'${prefix === true ? ':*' : ''}`;
 
 const list = (words: Part) => sql`string_to_array(${words}::text, ' ')`;
 const isIn = sql`words @@ quote_literal(word)::tsquery`;
@@ -18,6 +17,8 @@ const spellings: SpellingStatements = {
   kept: (words, lock) => sql<{ word: string }>`select word from search_spellings
     where spelling = any(${list(words)}) and word = spelling
     order by spelling ${sql.raw(lock === 'shared' ? 'for key share' : 'for update')}`,
+  spelt: spellings => sql<{ word: string }>`select distinct word from search_spellings
+    where spelling = any(${list(spellings)})`,
   // As a sum, the position is not one that there is an order of: rare words are found by the index of words.
   unused: (words, below) => sql<{ word: string }>`select word from unnest(${list(words)}) as listed (word)
     where not exists (select 1 from search_index where ${isIn} and position + 0 < ${below} offset 0)`,
@@ -75,7 +76,7 @@ export const postgresWords: DialectWords = {
   clear: () => [sql`delete from search_index`, sql`delete from search_spellings`],
   entries: readEntries,
 
-  text: expression => expressionText(expression, { and: ' & ', or: ' | ', not: ' & !' }, quoted),
+  text: expression => expressionText(expression, { and: ' & ', or: ' | ' }, quoted),
 
   // Plans are made once for all queries, and the planner takes every word to be in as many documents. Walking
   // through all documents in their order finds a common word at once and a rare one never; the index of words
@@ -86,6 +87,17 @@ export const postgresWords: DialectWords = {
       where words @@ ${query}::tsquery and ${position} >= ${low} and ${position} < ${high} ${ofTypes(types)}
       order by ${position} ${sql.raw(descending ? 'desc' : 'asc')} limit ${limit} offset ${offset}`;
   },
+
+  reach({ query, low, high, limit }, rare) {
+    const position = rare ? sql`position + 0` : sql`position`;
+    return sql`select cast(count(*) as integer) as total, max(position) as last from (
+      select position from search_index
+      where words @@ ${query}::tsquery and ${position} >= ${low} and ${position} < ${high}
+      order by ${position} limit ${limit}) as hits`;
+  },
+
+  lastPosition: below => sql`select coalesce(max(position), 0) as position from search_index
+    where position < ${below}`,
 
   sample: ({ query, low, high }) => sql`
     select cast(count(*) filter (where words @@ ${query}::tsquery) as integer) as hits,

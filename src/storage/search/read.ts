@@ -7,54 +7,52 @@ import { LRUCache } from 'lru-cache';
 import type { Database, Session } from '../database.ts';
 import { type Arguments, prepared, preparedByShape } from '../prepared.ts';
 import type { Mark, PageArguments, Sample } from './dialect.ts';
-import type { Expression, Range } from './expression.ts';
+import { type Expression, isOneWord, type Range } from './expression.ts';
 import {
-  positionOf,
-  type SearchType,
-  searchCollection,
-  searchTypes,
-  typeSpan,
-  wordsOfDialect,
-} from './index.ts';
+  type FrequencyReader,
+  frequencyReader,
+  reachLimit,
+  type SearchSession,
+  shortReads,
+  spanOf,
+} from './frequency.ts';
+import { type DocumentType, documentTypes, searchCollection, wordsOfDialect } from './index.ts';
 
 interface SearchPage extends Partial<Range> {
-  /** Known to have few hits altogether. */
-  readonly rare?: boolean;
+  /** No more hits than this, as far as is known. */
+  readonly smallest?: number | undefined;
   readonly limit: number;
   readonly offset?: number;
   readonly descending?: boolean;
 }
 
-/** `brief`: reads that might take long are refused with LongRead instead of holding everybody up. */
-export interface SearchSession extends Session {
-  readonly brief?: boolean;
-}
-
 /** To be asked again in a session that is not brief. */
 export class LongRead extends Error {}
 
-export interface SearchReader {
+export interface SearchReader extends FrequencyReader {
   /** Whether a statement holds up everybody else, so that sessions had better be brief. */
   readonly holdsUp: boolean;
   /** Positions of documents of these types, in their order. */
   page(
     session: SearchSession,
     expression: Expression,
-    types: readonly SearchType[],
+    types: readonly DocumentType[],
     page: SearchPage,
   ): Promise<number[]>;
   /** How many there are of each of these types: exact. */
   counts(
     session: SearchSession,
     expression: Expression,
-    types: readonly SearchType[],
-  ): Promise<Map<SearchType, number>>;
+    types: readonly DocumentType[],
+    smallest?: number,
+  ): Promise<Map<DocumentType, number>>;
   /** The same where it is cached, and so costs little even for very many; else undefined. */
   cached(
     session: SearchSession,
     expression: Expression,
-    types: readonly SearchType[],
-  ): Promise<Map<SearchType, number> | undefined>;
+    types: readonly DocumentType[],
+    smallest?: number,
+  ): Promise<Map<DocumentType, number> | undefined>;
   /** The words that begin with this one and are longer; undefined when they are many, or not worth knowing. */
   longerWords(session: SearchSession, word: string): Promise<string[] | undefined>;
   /** Another number whenever what a search answers may have changed. */
@@ -68,10 +66,10 @@ const cachedRare = 5000;
 const rareShare = 100;
 /** Longer words than these are looked up as a prefix. */
 const fewLonger = 16;
-/** Documents of which a brief session may read all; SQLite looks at a million in 20 to 100 ms, a prefix takes 1 s. */
-const briefDocuments = 20_000;
 /** Hits that a brief session may pass over. */
 const briefOffset = 1000;
+/** Hits that a brief session may read. */
+const briefRows = 5000;
 
 export function searchReader(database: Pick<Database, 'build' | 'dialect'>): SearchReader {
   const { build, dialect } = database;
@@ -108,6 +106,8 @@ export function searchReader(database: Pick<Database, 'build' | 'dialect'>): Sea
     },
   );
 
+  const marks = new WeakMap<SearchSession, Mark>();
+
   const sampleQuery = prepared<Spanned, Sample>(argument =>
     compilable(words.sample?.(argument) ?? sql`select ${argument.query}`),
   );
@@ -126,7 +126,7 @@ export function searchReader(database: Pick<Database, 'build' | 'dialect'>): Sea
 
   async function countBetween(session: SearchSession, query: string, range: Range): Promise<number> {
     if (session.brief !== true) return (await session.first(countQuery({ query, ...range })))?.total ?? 0;
-    const limit = briefDocuments + 1;
+    const limit = shortReads + 1;
     const total = (await session.first(countUpToQuery({ query, ...range, limit })))?.total ?? 0;
     if (total >= limit) throw new LongRead();
     return total;
@@ -136,13 +136,14 @@ export function searchReader(database: Pick<Database, 'build' | 'dialect'>): Sea
   async function countOf(
     session: SearchSession,
     query: string,
-    type: SearchType,
+    type: DocumentType,
     mark: Mark,
   ): Promise<number> {
     const key = keyOf(type, query);
     const known = cached.get(key);
     const holds = known !== undefined && known.version === mark.version;
-    if (holds && (type !== 'product' || known.last === mark.last)) return known.total;
+    const grows = type === 'product' || type === 'archived';
+    if (holds && (!grows || known.last === mark.last)) return known.total;
     const { low, high } = spanOf([type]);
     const total =
       holds && known.last < mark.last
@@ -156,7 +157,7 @@ export function searchReader(database: Pick<Database, 'build' | 'dialect'>): Sea
   async function countTogether(
     session: SearchSession,
     query: string,
-    types: readonly SearchType[],
+    types: readonly DocumentType[],
     mark: Mark,
   ) {
     if (types.every(type => cached.get(keyOf(type, query))?.version === mark.version)) return;
@@ -169,15 +170,20 @@ export function searchReader(database: Pick<Database, 'build' | 'dialect'>): Sea
 
   async function refuseIfBrief(session: SearchSession): Promise<void> {
     if (session.brief !== true || documentsQuery === undefined) return;
-    if (((await session.first(documentsQuery))?.total ?? 0) > briefDocuments) throw new LongRead();
+    if (((await session.first(documentsQuery))?.total ?? 0) > shortReads) throw new LongRead();
   }
 
-  async function readMark(session: Session): Promise<Mark> {
-    return (await session.first(markQuery)) ?? { version: 0, last: 0 };
+  /** Once for all reads of a search, which see one state. */
+  async function readMark(session: SearchSession): Promise<Mark> {
+    const known = marks.get(session);
+    if (known !== undefined) return known;
+    const mark = (await session.first(markQuery)) ?? { version: 0, last: 0 };
+    marks.set(session, mark);
+    return mark;
   }
 
-  async function countAll(session: SearchSession, query: string, types: readonly SearchType[], mark: Mark) {
-    const counts = new Map<SearchType, number>();
+  async function countAll(session: SearchSession, query: string, types: readonly DocumentType[], mark: Mark) {
+    const counts = new Map<DocumentType, number>();
     for (const type of types) counts.set(type, await countOf(session, query, type, mark));
     return counts;
   }
@@ -187,23 +193,24 @@ export function searchReader(database: Pick<Database, 'build' | 'dialect'>): Sea
 
     async page(session, expression, types, options) {
       const { limit, offset = 0, descending = false, ...range } = options;
-      // What has to be read is then what is shown, or no more than one word's documents in a title.
-      const within = offset <= briefOffset && isOneWord(expression);
-      const again = expression.not.length === 0 || (range.low ?? range.high) === undefined;
-      if (!within || !again) await refuseIfBrief(session);
+      // What has to be read is then what is shown, or the documents of a rare word.
+      const { smallest } = options;
+      if (offset > briefOffset || limit > briefRows || !(isShort(smallest) || isOneWord(expression)))
+        await refuseIfBrief(session);
       const span = spanOf(types);
       const low = Math.max(span.low, range.low ?? 0);
       const high = Math.min(span.high, range.high ?? span.high);
       if (low >= high) return [];
       const query = words.text(expression);
-      const frequency = (options.rare ?? (await isRare(session, query))) ? 'rare' : 'common';
+      const isFew = smallest !== undefined && smallest <= reachLimit;
+      const frequency = isFew || (await isRare(session, query)) ? 'rare' : 'common';
       const shape = `${descending ? 'down' : 'up'} ${frequency} ${numbersOf(types).join(' ')}`;
       const values = { query, low, high, limit, offset };
       return (await session.all(pageQuery(shape, values))).map(({ position }) => position);
     },
 
-    async counts(session, expression, types) {
-      if (!isOneWord(expression)) await refuseIfBrief(session);
+    async counts(session, expression, types, smallest) {
+      if (!isOneWord(expression) && !isShort(smallest)) await refuseIfBrief(session);
       const query = words.text(expression);
       const mark = await readMark(session);
       if (words.countTypes !== undefined && !(words.countsWordsApart && isOneWord(expression)))
@@ -211,14 +218,16 @@ export function searchReader(database: Pick<Database, 'build' | 'dialect'>): Sea
       return countAll(session, query, types, mark);
     },
 
-    async cached(session, expression, types) {
+    async cached(session, expression, types, smallest) {
       const query = words.text(expression);
       if (!types.every(type => cached.has(keyOf(type, query)))) return undefined;
-      if (!isOneWord(expression)) await refuseIfBrief(session);
+      if (!isOneWord(expression) && !isShort(smallest)) await refuseIfBrief(session);
       const mark = await readMark(session);
       const hold = types.every(type => cached.get(keyOf(type, query))?.version === mark.version);
       return hold ? countAll(session, query, types, mark) : undefined;
     },
+
+    ...frequencyReader(database, { isRare, readMark, refuseIfBrief }),
 
     async longerWords(session, word) {
       if (words.longerWords === undefined) return undefined;
@@ -232,20 +241,10 @@ export function searchReader(database: Pick<Database, 'build' | 'dialect'>): Sea
   };
 }
 
-/** Whether the index gives its documents one after another. */
-function isOneWord({ groups, not }: Expression): boolean {
-  const [first] = groups;
-  const streamed = first?.every(({ prefix, longer }) => !prefix || longer !== undefined) === true;
-  return groups.length === 1 && streamed && not.every(isOneWord);
-}
+/** Whether looking for all of several words takes no longer than for the rarest of them. */
+const isShort = (smallest: number | undefined): boolean => smallest !== undefined && smallest <= shortReads;
 
-const keyOf = (type: SearchType, query: string) => `${type} ${query}`;
+const keyOf = (type: string, query: string) => `${type} ${query}`;
 
-const numberOf = (type: SearchType) => searchTypes.indexOf(type) + 1;
-const numbersOf = (types: readonly SearchType[]) => types.map(numberOf).sort((a, b) => a - b);
-
-/** From the first position of these types to behind their last. */
-function spanOf(types: readonly SearchType[]): Range {
-  const positions = types.map(type => positionOf(type, 0));
-  return { low: Math.min(...positions), high: Math.max(...positions) + typeSpan };
-}
+const numberOf = (type: DocumentType) => documentTypes.indexOf(type) + 1;
+const numbersOf = (types: readonly DocumentType[]) => types.map(numberOf).sort((a, b) => a - b);

@@ -1,7 +1,8 @@
 /**
  * The words a misspelt word may have been meant as: those of the documents that everybody may read. Each is kept
  * under itself and under every spelling with one letter left out: two words with one typo between them (a letter too
- * many, too few, another, or two swapped) have such a spelling in common.
+ * many, too few, another, or two swapped) have such a spelling in common. And each is kept backwards, for what is asked
+ * of the ends of words (vocabulary.ts).
  *
  * A word is kept from its first document on and removed with its last. The search index itself tells whether there
  * is one left, so that no count has to be kept, which all writers of a common word would wait for: who adds a
@@ -12,11 +13,8 @@ import { type RawBuilder, sql } from 'kysely';
 import type { Database, Ending, Session, Transaction } from '../database.ts';
 import { prepared } from '../prepared.ts';
 import type { SpellingStatements } from './dialect.ts';
-import { canBeMisspelt } from './words.ts';
+import { canBeMisspelt } from './text/words.ts';
 
-/** In letters. Shorter words are other words with any typo. */
-const shortest = 4;
-const mostCandidates = 50;
 /** Words per statement: none takes long. */
 const wordsAtOnce = 250;
 
@@ -29,8 +27,6 @@ export interface Spelling {
   rebuild(session: Session): Promise<void>;
   /** Whether exactly the words of the documents that there are are kept, each under all of its spellings. */
   isWhole(session: Session): Promise<boolean>;
-  /** Known words with exactly one typo between them and this one, in order; none for words too short or with digits. */
-  candidates(session: Session, word: string): Promise<string[]>;
 }
 
 /** How an item of the ending begins: what has become of the word. */
@@ -72,7 +68,7 @@ export function spelling(
     }));
     return async (session: Session, words: readonly string[]): Promise<void> => {
       if (words.length === 0) return;
-      const pairs = words.flatMap(word => [word, ...oneLetterLess(word)].map(spelt => ({ spelt, word })));
+      const pairs = words.flatMap(word => spellingsOf(word).map(spelt => ({ spelt, word })));
       const column = (name: 'spelt' | 'word') => pairs.map(pair => pair[name]).join(' ');
       await session.run(write({ spelt: column('spelt'), words: column('word') }));
     };
@@ -127,18 +123,8 @@ export function spelling(
       const words = indexed.map(({ word }) => word).filter(canBeMisspelt);
       const kept = new Set((await session.all(keptWords.compile(build))).map(({ word }) => word));
       const total = (await session.first(keptPairs.compile(build)))?.total ?? 0;
-      const expected = words.reduce((sum, word) => sum + 1 + oneLetterLess(word).length, 0);
+      const expected = words.reduce((sum, word) => sum + spellingsOf(word).length, 0);
       return kept.size === words.length && words.every(word => kept.has(word)) && total === expected;
-    },
-
-    async candidates(session, word) {
-      if (!canBeMisspelt(word) || [...word].length < shortest) return [];
-      const spellings = [word, ...oneLetterLess(word)];
-      const query = sql<{ word: string }>`select distinct word from search_spellings
-        where spelling in (${sql.join(spellings)})`;
-      const rows = await session.all(query.compile(build));
-      const near = rows.map(row => row.word).filter(other => hasOneTypo(word, other));
-      return near.sort().slice(0, mostCandidates);
     },
   };
 }
@@ -150,23 +136,13 @@ function wordsWith(what: string, items: readonly string[]): Set<string> {
 const without = (words: readonly string[], others: ReadonlySet<string>) =>
   words.filter(word => !others.has(word));
 
-function oneLetterLess(word: string): string[] {
+/** What a word is kept under: itself, itself with one letter left out, and backwards. */
+const spellingsOf = (word: string): string[] => [word, ...oneLetterLess(word), backwards(word)];
+
+/** A word from its end to its beginning, told apart from words: those that end alike stand together. */
+export const backwards = (word: string): string => `<${[...word].reverse().join('')}`;
+
+export function oneLetterLess(word: string): string[] {
   const points = [...word];
   return [...new Set(points.map((_, index) => points.toSpliced(index, 1).join('')))];
-}
-
-/** Whether one letter inserted, deleted or replaced, or two neighbours swapped, makes one word the other. */
-function hasOneTypo(a: string, b: string): boolean {
-  const [short, long] = [[...a], [...b]].sort((x, y) => x.length - y.length);
-  if (short === undefined || long === undefined || long.length - short.length > 1) return false;
-  let start = 0;
-  while (start < short.length && short[start] === long[start]) start++;
-  const rest = (word: readonly string[], from: number) => word.slice(from).join('');
-  if (short.length < long.length) return rest(short, start) === rest(long, start + 1);
-  if (start === short.length) return false;
-  const swapped = short[start] === long[start + 1] && short[start + 1] === long[start];
-  return (
-    rest(short, start + 1) === rest(long, start + 1) ||
-    (swapped && rest(short, start + 2) === rest(long, start + 2))
-  );
 }

@@ -6,12 +6,11 @@ import { type RawBuilder, sql } from 'kysely';
 import type { Builder, Session } from '../database.ts';
 import type { DialectWords, Entry, SpellingStatements } from './dialect.ts';
 import { expressionText, type Term } from './expression.ts';
-import { titleMark } from './words.ts';
 
 /** FTS5 puts together all documents of a prefix before it gives the first; those of words it gives as it goes. */
-function quoted({ word, title, prefix, longer }: Term): string {
-  const one = (text: string) => `"${title ? titleMark : ''}${text}"`;
-  if (!prefix) return one(word);
+function quoted({ word, mark = '', prefix, longer }: Term): string {
+  const one = (text: string) => `"${mark}${text}"`;
+  if (prefix !== true) return one(word);
   return longer === undefined ? `${one(word)}*` : `(${[word, ...longer].map(one).join(' OR ')})`;
 }
 
@@ -37,6 +36,8 @@ const spellings: SpellingStatements = {
   // There is one writer: what it reads stays as it is.
   kept: words => sql<{ word: string }>`select word from search_spellings
     where spelling in (select value from ${list(words)}) and word = spelling order by spelling`,
+  spelt: spellings => sql<{ word: string }>`select distinct word from search_spellings
+    where spelling in (select value from ${list(spellings)})`,
   unused: (words, below) => sql<{ word: string }>`select value as word from ${list(words)} as listed
     where not exists (select 1 from search_index
       where search_index match '"' || listed.value || '"' and rowid < ${below})`,
@@ -88,7 +89,7 @@ export const sqliteWords: DialectWords = {
   ],
   entries: readEntries,
 
-  text: expression => expressionText(expression, { and: ' AND ', or: ' OR ', not: ' NOT ' }, quoted),
+  text: expression => expressionText(expression, { and: ' AND ', or: ' OR ' }, quoted),
 
   page: ({ query, low, high, limit, offset }, types, descending) => sql`
     select rowid as position from search_index
@@ -111,6 +112,14 @@ export const sqliteWords: DialectWords = {
       select rowid >> 32 as type from search_index
       where search_index match ${query} and rowid >= ${low} and rowid < ${high}
     ) group by type`,
+
+  reach: values => sql`select cast(count(*) as integer) as total, max(position) as last from (
+    select rowid as position from search_index
+    where search_index match ${values.query} and rowid >= ${values.low} and rowid < ${values.high}
+    order by rowid limit ${values.limit})`,
+
+  lastPosition: below =>
+    sql`select coalesce(max(id), 0) as position from search_index_docsize where id < ${below}`,
 
   // No character of a word comes before the exclamation mark; all are at most the last code point. Each step
   // goes to the next word, over all documents of the one before.

@@ -192,7 +192,7 @@ function bindings(query: Pick<CompiledQuery<unknown>, 'parameters'>): SQLQueryBi
 export function translate(error: unknown, file: string): unknown {
   if (!(error instanceof SQLiteError)) return error;
   const code = error.code ?? '';
-  if (code === 'SQLITE_CONSTRAINT_UNIQUE' || code === 'SQLITE_CONSTRAINT_PRIMARYKEY') {
+  if (/^SQLITE_CONSTRAINT_(UNIQUE|PRIMARYKEY|TRIGGER)$/.test(code)) {
     // "UNIQUE constraint failed: products.sku"
     const column = /: \w+\.(\w+)/.exec(error.message)?.[1] ?? 'id';
     return new StorageError('unique', error.message, { column, cause: error });

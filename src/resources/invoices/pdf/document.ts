@@ -3,6 +3,7 @@
  * so that they have one entity tag for ever, on every replica.
  */
 import { formatMoney } from '../../../money.ts';
+import { optionsOf } from '../../orders/store.ts';
 import type { Snapshot } from '../store.ts';
 import { createFonts } from './fonts.ts';
 import { createSheet, type Sheet } from './sheet.ts';
@@ -26,7 +27,8 @@ export type DrawInvoice = (invoice: InvoiceDocument) => Promise<Uint8Array<Array
 /** @returns draws invoices, with fonts that are read once */
 export function invoiceDrawer(): DrawInvoice {
   const fonts = createFonts();
-  return invoice => {
+  return async invoice => {
+    for (const text of textsOf(invoice)) await fonts.prepare(text);
     const options = {
       title: `Invoice ${invoice.number}`,
       author: invoice.seller.name,
@@ -40,6 +42,17 @@ export function invoiceDrawer(): DrawInvoice {
     totals(sheet, invoice);
     return sheet.finish(invoice.number);
   };
+}
+
+/** What people have written, in any language. */
+function textsOf({ seller, customer, items }: InvoiceDocument): string[] {
+  const described = items.flatMap(item => [item.name, ...detailsOf(item)]);
+  return [seller.name, ...seller.address, customer.name, customer.email, ...described];
+}
+
+function detailsOf(item: Snapshot['items'][number]): string[] {
+  const options = Object.entries(optionsOf(item) ?? {}).map(([name, value]) => `${name}: ${value}`);
+  return [options.join(', '), item.sku ?? ''].filter(text => text !== '');
 }
 
 const dateOf = (moment: number) => new Date(moment).toISOString().slice(0, 10);
@@ -90,7 +103,7 @@ function tableHead(sheet: Sheet): void {
 
 function itemRow(sheet: Sheet, item: Snapshot['items'][number], currency: string): void {
   const names = sheet.wrapped(item.name, columns.nameWidth, small);
-  const details = item.sku === null ? [] : sheet.wrapped(item.sku, columns.nameWidth, 7);
+  const details = detailsOf(item).flatMap(text => sheet.wrapped(text, columns.nameWidth, 7));
   sheet.reserve((names.length + details.length) * line + 4);
   const figure = (text: string, right: number, width: number) =>
     sheet.text(text, { right, width, size: small });

@@ -2,10 +2,15 @@
  * The fonts of documents: Noto Sans for Latin, Greek and Cyrillic letters, and its Japanese, Chinese and Korean
  * companions, each read when the first text needs it. Only the glyphs that are shown go into a document.
  */
-import { readFileSync } from 'node:fs';
-import { create } from 'fontkit';
+import type { Font } from 'fontkit';
+import { dividedFont, type LoadedFont, readLatin } from './font-files.ts';
 
-export type FontName = 'regular' | 'bold' | 'japanese' | 'chinese' | 'korean';
+type Weight = 'regular' | 'bold';
+/** They share most ideographs: a text is shown by the first of them that has all of it. */
+const eastAsian = ['japanese', 'simplified', 'traditional', 'korean'] as const;
+type EastAsian = (typeof eastAsian)[number];
+/** One file of a font. */
+export type FontName = Weight | `${EastAsian} ${number}`;
 
 /** A piece of text that one font shows. */
 interface Run {
@@ -14,23 +19,15 @@ interface Run {
 }
 
 export interface Fonts {
-  /** The font's file. */
-  bytes(name: FontName): Buffer;
+  /** Reads what a text needs: before it, the text is shown as far as the fonts that have been read can. */
+  prepare(text: string): Promise<void>;
+  font(name: FontName): Font;
   /** The text in pieces, each with a font that has all its letters. */
   runs(text: string, bold: boolean): Run[];
   /** The text as it can be shown: on one line, and with a question mark for what no font has. */
   shown(text: string): { readonly text: string; readonly isExact: boolean };
 }
 
-const files: Readonly<Record<FontName, readonly [packageName: string, file: string]>> = {
-  regular: ['@embedpdf/fonts-latin', 'NotoSans-Regular.ttf'],
-  bold: ['@embedpdf/fonts-latin', 'NotoSans-Bold.ttf'],
-  japanese: ['@embedpdf/fonts-jp', 'NotoSansJP-Regular.otf'],
-  chinese: ['@embedpdf/fonts-sc', 'NotoSansHans-Regular.otf'],
-  korean: ['@embedpdf/fonts-kr', 'NotoSansKR-Regular.otf'],
-};
-/** They share most ideographs: a text is shown by the first of them that has all of it. */
-const eastAsian = ['japanese', 'chinese', 'korean'] as const;
 const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
 
 /** The visible characters of a text, each with its marks. */
@@ -38,68 +35,97 @@ export function charactersOf(text: string): string[] {
   return [...graphemes.segment(text)].map(({ segment }) => segment);
 }
 
-interface Font {
-  readonly bytes: Buffer;
-  readonly codePoints: ReadonlySet<number>;
-}
+const codePointsOf = (text: string) => Array.from(text, character => character.codePointAt(0) ?? 0);
+/** Line breaks and tabs become spaces. */
+const lineOf = (text: string) =>
+  text
+    .normalize('NFC')
+    .replaceAll(/[\s\p{Cc}]+/gu, ' ')
+    .trim();
+/** What only directs other characters has nothing to show. */
+const visible = (text: string) => text.replaceAll(/\p{Cf}+/gu, '');
 
 export function createFonts(): Fonts {
-  const read = new Map<FontName, Font>();
+  const latin: Partial<Record<Weight, LoadedFont>> = {};
+  const divided = {
+    japanese: dividedFont('jp'),
+    simplified: dividedFont('sc'),
+    traditional: dividedFont('tc'),
+    korean: dividedFont('kr'),
+  };
 
-  function font(name: FontName): Font {
-    const known = read.get(name);
-    if (known !== undefined) return known;
-    const [packageName, file] = files[name];
-    // The packages export nothing but a list of their files: these lie beside it.
-    const bytes = readFileSync(new URL(`../fonts/${file}`, import.meta.resolve(packageName)));
-    const parsed = create(bytes);
-    if (!('characterSet' in parsed)) throw new Error(`${file} holds several fonts`);
-    const made = { bytes, codePoints: new Set(parsed.characterSet) };
-    read.set(name, made);
-    return made;
+  function own(weight: Weight): LoadedFont {
+    latin[weight] ??= readLatin(weight === 'bold' ? 'Bold' : 'Regular');
+    return latin[weight];
   }
 
-  function has(name: FontName, text: string): boolean {
-    const { codePoints } = font(name);
-    for (const character of text) if (!codePoints.has(character.codePointAt(0) ?? 0)) return false;
-    return true;
+  const isOwn = (weight: Weight, text: string) =>
+    codePointsOf(text).every(codePoint => own(weight).codePoints.has(codePoint));
+
+  /** What is left for the East Asian fonts. */
+  const missing = (weight: Weight, text: string) =>
+    charactersOf(text).filter(character => !isOwn(weight, character));
+
+  /** The file that shows a whole character, with its marks. */
+  function fileOf(language: EastAsian, character: string): FontName | undefined {
+    const numbers = new Set(codePointsOf(character).map(divided[language].fileOf));
+    const [number] = numbers;
+    return numbers.size === 1 && number !== undefined ? `${language} ${number}` : undefined;
   }
 
-  /** In the order in which they are tried; none of the large ones is read for a text that needs none. */
-  function candidates(text: string, bold: boolean): FontName[] {
-    const own: FontName = bold ? 'bold' : 'regular';
-    if (has(own, text)) return [own];
-    const others = charactersOf(text).filter(character => !has(own, character));
-    const missing = others.join('');
-    const whole = eastAsian.find(name => has(name, missing));
-    return [own, ...(whole === undefined ? eastAsian : [whole])];
+  /** Those that are tried for what the own font has not: the first that has all of it, else each in turn. */
+  function languagesFor(characters: readonly string[]): readonly EastAsian[] {
+    const whole = eastAsian.find(language =>
+      characters.every(character => fileOf(language, character) !== undefined),
+    );
+    return whole === undefined ? eastAsian : [whole];
+  }
+
+  /** @returns the font of each character of a text; undefined where none has it */
+  function chooser(text: string, weight: Weight): (character: string) => FontName | undefined {
+    const left = missing(weight, text);
+    const languages = left.length === 0 ? [] : languagesFor(left);
+    return character => {
+      if (isOwn(weight, character)) return weight;
+      for (const language of languages) {
+        const name = fileOf(language, character);
+        if (name !== undefined) return name;
+      }
+      return undefined;
+    };
   }
 
   return {
-    bytes: name => font(name).bytes,
+    async prepare(text) {
+      const codePoints = codePointsOf(missing('regular', visible(lineOf(text))).join(''));
+      if (codePoints.length === 0) return;
+      for (const language of eastAsian) if ((await divided[language].load(codePoints)).length === 0) return;
+    },
+    font(name) {
+      if (name === 'regular' || name === 'bold') return own(name).font;
+      const [language, number] = name.split(' ');
+      // Of the two parts that its type names.
+      return divided[language as EastAsian].file(Number(number)).font;
+    },
     runs(text, bold) {
-      const names = candidates(text, bold);
-      if (names.length === 1) return names.map(name => ({ font: name, text }));
+      const weight = bold ? 'bold' : 'regular';
+      const fontOf = chooser(text, weight);
       const runs: { font: FontName; text: string }[] = [];
       for (const character of charactersOf(text)) {
-        const name = names.find(candidate => has(candidate, character)) ?? names[0] ?? 'regular';
+        const font = fontOf(character) ?? weight;
         const last = runs.at(-1);
-        if (last?.font === name) last.text += character;
-        else runs.push({ font: name, text: character });
+        if (last?.font === font) last.text += character;
+        else runs.push({ font, text: character });
       }
       return runs;
     },
     shown(text) {
-      // Line breaks and tabs become spaces; what only directs other characters has nothing to show.
-      const line = text
-        .normalize('NFC')
-        .replaceAll(/[\s\p{Cc}]+/gu, ' ')
-        .trim();
-      const visible = (part: string) => part.replaceAll(/\p{Cf}+/gu, '');
-      const names = candidates(visible(line), false);
-      const isShown = (part: string) => names.some(name => has(name, part));
+      const line = lineOf(text);
+      const fontOf = chooser(visible(line), 'regular');
       const characters = charactersOf(line).map(visible);
-      const made = characters.map(part => (isShown(part) ? part : '?')).join('');
+      const made = characters
+        .map(character => (character === '' || fontOf(character) !== undefined ? character : '?'))
+        .join('');
       return { text: made, isExact: made === characters.join('') };
     },
   };

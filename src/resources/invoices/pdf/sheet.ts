@@ -113,7 +113,9 @@ const shadeOf = (shade: number): string => {
 };
 
 function useFont({ pdf, fonts }: Pen, name: FontName, size: number): void {
-  pdf.registerFont(name, fonts.bytes(name)).font(name).fontSize(size);
+  // Boundary: pdfkit takes what fontkit has read as well, which its types do not say.
+  const font = fonts.font(name) as unknown as PDFKit.Mixins.PDFFontSource;
+  pdf.registerFont(name, font).font(name).fontSize(size);
 }
 
 /** @param at the height of the line that letters stand on, above the bottom of the page */

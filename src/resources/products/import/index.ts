@@ -3,20 +3,38 @@
  * product that exists and updated where it differs. The bookkeeping of store.ts (kept totals) is
  * done once per transaction.
  */
-import { type CompiledQuery, type RawBuilder, sql } from 'kysely';
+import { sql } from 'kysely';
 import type { Cause, Outbox } from '../../../events/outbox.ts';
+import { type AttributeChange, attributeIndex } from '../../../storage/attributes/index.ts';
 import { bulkInsert } from '../../../storage/bulk.ts';
 import type { Database, Session, Transaction } from '../../../storage/database.ts';
 import { momentOfChange } from '../../../storage/moments.ts';
 import { prepared } from '../../../storage/prepared.ts';
 import { searchIndex } from '../../../storage/search/index.ts';
 import { productTotals, type TotalChange } from '../../../storage/totals.ts';
-import { type ProductRow, productJson, rowOf, type StoredProduct } from '../row.ts';
+import { requireAttributes } from '../../attributes/rules.ts';
+import { definitionStore } from '../../attributes/store.ts';
+import {
+  type CategoriesByPath,
+  type Categorized,
+  type CategoryChange,
+  categoryColumnsOf,
+  productCategories,
+} from '../../categories/assign.ts';
+import { type NewVariants, variantInserter } from '../../variants/bulk.ts';
+import { variantStore } from '../../variants/store.ts';
+import { imagesOf } from '../members/images.ts';
+import { uploadUses } from '../members/uploads.ts';
+import { type LockedProduct, nothingKept, type ProductRow, productJson, rowOf } from '../row.ts';
 import { searchTextOf } from '../search-text.ts';
+import { productStore } from '../store.ts';
 import { productTags, type TagChange } from '../tags.ts';
+import { variantSummaries } from '../variant-summary.ts';
 import { createdEvents } from './events.ts';
-import { type Entry, entryOf, type ImportPlan, type ImportUpdate, planAgainst, planWithout } from './plan.ts';
+import { knownProducts } from './known.ts';
+import { type ImportPlan, type ImportUpdate, type Known, planAgainst, planWithout } from './plan.ts';
 import type { PreparedRecord } from './prepared.ts';
+import { summaryOf } from './variants.ts';
 
 /**
  * How a plan sees the products that have the records' skus: `lock` so that it can be carried out, `read` only to
@@ -35,71 +53,89 @@ export interface ProductImporter {
   apply(session: Transaction, plan: ImportPlan, words: readonly string[], cause: Cause): Promise<void>;
 }
 
-/** Rows per INSERT, largest first: at 8 parameters a row far below what either database allows. */
+/** Rows per INSERT, largest first: at 15 parameters a row far below what either database allows. */
 const insertSizes = [500, 50, 1] as const;
-/** Skus per look-up; a shorter list is filled up, so that there is one statement to prepare. */
-const lookUpSize = 500;
 
 export function productImporter(database: Database, outbox: Outbox): ProductImporter {
-  const { build, dialect } = database;
+  const { build } = database;
   const totals = productTotals(database);
   const search = searchIndex(database);
   const writeTags = productTags(database);
+  const categories = productCategories(database, outbox);
+  const writeAttributes = attributeIndex(database);
+  const summarize = variantSummaries(database);
+  const insertPlain = bulkInsert(build, 'products', insertSizes, plainColumns);
+  const writeUses = uploadUses(database);
   const insert = bulkInsert(build, 'products', insertSizes, columnNames);
-  const update = updateOf(database);
+  const updateRow = updateOf(database);
   const created = createdEvents(database);
-  const anyProduct = sql<{ id: number }>`select id from products limit 1`.compile(build);
-  const bySku = lookUp(sql``);
-  const bySkuForUpdate = lookUp(dialect.forUpdate);
-
-  function lookUp(ending: RawBuilder<unknown>): CompiledQuery<StoredProduct & { sku: string }> {
-    const placeholders = sql.join(Array.from({ length: lookUpSize }, () => null));
-    return sql<StoredProduct & { sku: string }>`select id, document, updated_at, sku from products
-      where sku in (${placeholders}) order by id ${ending}`.compile(build);
+  const definitions = definitionStore(database, outbox);
+  const products = productStore(database, outbox);
+  const variants = variantStore(database, outbox, products);
+  const insertVariants = variantInserter(database, outbox);
+  const known = knownProducts(database, variants);
+  /** @param product as it is now */
+  async function changeVariants(
+    session: Transaction,
+    { inserts, changes }: ImportUpdate,
+    product: LockedProduct,
+    cause: Cause,
+  ): Promise<void> {
+    if (changes.length > 0) await variants.update(session, product, changes, cause);
+    if (inserts.length === 0) return;
+    const settled = changes.length > 0 ? await products.lock(session, product.id) : product;
+    if (settled !== undefined) await variants.insert(session, settled, inserts, cause);
   }
 
-  async function existing(session: Session, skus: readonly string[], lock: boolean) {
-    const entries = new Map<string, Entry>();
-    const [first] = skus;
-    const query = lock ? bySkuForUpdate : bySku;
-    if (first === undefined || (await session.first(anyProduct)) === undefined) return entries;
-    for (let start = 0; start < skus.length; start += lookUpSize) {
-      const parameters = skus.slice(start, start + lookUpSize);
-      while (parameters.length < lookUpSize) parameters.push(first);
-      const rows = await session.all<StoredProduct & { sku: string }>({ ...query, parameters });
-      for (const row of rows) entries.set(row.sku, entryOf(row));
-    }
-    return entries;
+  /** @returns the ids, in the order of the rows */
+  function insertAll(session: Transaction, rows: readonly WrittenRow[]): Promise<number[]> {
+    const isPlain = rows.every(row => rare.every(name => row[name] === null));
+    const columns = isPlain ? plainColumns : columnNames;
+    const values = rows.map(row => columns.map(name => row[name]));
+    return session.insertMany(isPlain ? insertPlain : insert, values);
   }
 
   return {
     async plan(session, records, look) {
-      if (look === 'blind') return planWithout(records);
-      const skus = new Set<string>();
-      for (const { row } of records) if (row.sku !== null) skus.add(row.sku);
-      // Sorted: two imports lock the same products in the same order.
-      return planAgainst(await existing(session, [...skus].sort(), look === 'lock'), records);
+      const defined = await definitions.seenBy(session);
+      const requireFit: Known['requireFit'] = (after, before) => requireAttributes(defined, after, before);
+      if (look === 'blind') return planWithout(records, requireFit);
+      if (look === 'lock') await categories.share(session);
+      return planAgainst({ ...(await known(session, records, look)), requireFit }, records);
     },
 
-    async apply(session, { creates, updates, counts }, words, cause) {
+    async apply(session, { creates, updates, counts, refused }, words, cause) {
       if (creates.length === 0 && updates.length === 0) return;
       search.keep(session, words);
       // Of records that no product is made of, words may be in no document.
-      if (counts.updated + counts.unchanged > 0) search.release(session, words);
+      if (counts.updated + counts.unchanged + refused.length > 0) search.release(session, words);
       const now = cause.at;
-      const rows = creates.map(create =>
-        'prepared' in create ? create.prepared.row : rowOf(create.fields, now),
-      );
-      const totalled = rows.map(({ status, category }) => ({ status, category, change: 1 }));
-      const values = rows.map(row => columnNames.map(name => row[name]));
-      const ids = await session.insertMany(insert, values);
+      await categories.share(session);
+      const named = [
+        ...creates.map(create => ('prepared' in create ? create.prepared : create.fields)),
+        ...updates.map(({ after }) => after),
+      ];
+      const known = await categories.find(session, named, cause);
+      const rows = creates.map((create, index) => ({
+        ...rowOfNew(create, now),
+        ...categoryColumnsOf(named[index] ?? uncategorized, known),
+      }));
+      const totalled = rows.map(({ status, category_id }) => ({ status, category: category_id, change: 1 }));
+      const ids = await insertAll(session, rows);
+      await categories.write(session, categoryChanges(ids, named, updates), known);
       await created(session, ids, cause);
+      await insertVariants(session, variantsOf(creates, ids), cause);
       const documents = creates.map((create, index) => {
         const id = ids[index] ?? 0;
         return 'prepared' in create
-          ? { id, words: create.prepared.words }
+          ? { id, words: create.prepared.words, archived: create.prepared.row.status === 'archived' }
           : { id, ...searchTextOf(create.fields) };
       });
+      const attributes: AttributeChange[] = updates.map(({ stored, before, after }) => ({
+        id: stored.id,
+        before: before.attributes,
+        after: after.attributes,
+      }));
       const tags: TagChange[] = updates.map(({ stored, before, after }) => ({
         id: stored.id,
         before: before.tags,
@@ -107,52 +143,102 @@ export function productImporter(database: Database, outbox: Outbox): ProductImpo
       }));
       for (const [index, create] of creates.entries()) {
         const after = 'prepared' in create ? create.prepared.tags : create.fields.tags;
-        tags.push({ id: ids[index] ?? 0, before: [], after });
+        const id = ids[index] ?? 0;
+        tags.push({ id, before: [], after });
+        const own = 'prepared' in create ? create.prepared.attributes : create.fields.attributes;
+        attributes.push({ id, before: {}, after: own });
       }
       writeTags(session, tags);
+      writeAttributes(session, attributes);
       await search.addMany(session, 'product', documents);
       // All at once: PostgreSQL gets them in one go instead of one round trip each.
       await Promise.all(
-        updates.map(async ({ stored, before, after, createdAt, rating }) => {
+        updates.map(async update => {
+          const { stored, before, after, product } = update;
           const { id } = stored;
+          const next = await summarize(session, stored, product, after);
           await search.change(session, 'product', searchTextOf(before), { id, ...searchTextOf(after) });
-          const row = rowOf(after, momentOfChange(now, stored.updated_at), createdAt, rating);
-          await session.run(update({ id, ...row }));
+          const row = rowOf(next.fields, momentOfChange(now, stored.updated_at), next.kept);
+          await session.run(updateRow({ id, ...row, ...categoryColumnsOf(after, known) }));
+          const shown = imagesOf(product.images, after.images);
+          await writeUses(session, [{ id, before: product.images, after: shown }], now);
           const documents = {
             before: productJson(stored),
             after: productJson({ id, document: row.document }),
           };
           const change = { resource: 'product', resourceId: id, action: 'updated', ...documents };
           await outbox.record(session, change, cause);
+          await changeVariants(session, update, { ...stored, ...row }, cause);
         }),
       );
-      for (const change of [...totalled, ...changesOf(updates)]) totals.change(session, change);
+      for (const change of [...totalled, ...changesOf(updates, known)]) totals.change(session, change);
     },
   };
 }
 
-const changesOf = (updates: readonly ImportUpdate[]): TotalChange[] =>
-  updates.flatMap(({ before, after }) => [
-    { status: before.status, category: before.category, change: -1 },
-    { status: after.status, category: after.category, change: 1 },
+const uncategorized: Categorized = { category: null, categories: [] };
+
+/** @param ids of the products that were created; the first of `named` are theirs */
+const categoryChanges = (
+  ids: readonly number[],
+  named: readonly Categorized[],
+  updates: readonly ImportUpdate[],
+): CategoryChange[] => [
+  ...ids.map((id, index) => ({ id, before: undefined, after: named[index] })),
+  ...updates.map(({ stored: { id }, before, after }) => ({ id, before, after })),
+];
+
+/** The row of a new product, with what its variants come to. */
+function rowOfNew(create: ImportPlan['creates'][number], now: number): ProductRow {
+  if ('prepared' in create) return create.prepared.row;
+  const { fields, variants } = create;
+  if (variants.length === 0) return rowOf(fields, now);
+  return rowOf(fields, now, { ...nothingKept(now), variants: summaryOf(variants, fields.price) });
+}
+
+const variantsOf = (creates: ImportPlan['creates'], ids: readonly number[]): NewVariants[] =>
+  creates.flatMap((create, index) =>
+    'prepared' in create || create.variants.length === 0
+      ? []
+      : [{ productId: ids[index] ?? 0, variants: create.variants }],
+  );
+
+const changesOf = (updates: readonly ImportUpdate[], known: CategoriesByPath): TotalChange[] =>
+  updates.flatMap(({ stored, before, after }) => [
+    { status: before.status, category: stored.category_id, change: -1 },
+    { status: after.status, category: categoryColumnsOf(after, known).category_id, change: 1 },
   ]);
 
+type WrittenRow = ProductRow & ReturnType<typeof categoryColumnsOf>;
+
 /** Every column of a row but its id; a record, so that a new column cannot be forgotten here. */
-const columns: { readonly [Column in keyof ProductRow]: true } = {
+const columns: { readonly [Column in keyof WrittenRow]: true } = {
   name: true,
   price: true,
   status: true,
-  category: true,
+  category_id: true,
+  further_categories: true,
   sku: true,
   created_at: true,
   updated_at: true,
   document: true,
+  brand: true,
+  gtin: true,
+  external_id: true,
+  available: true,
+  base_price: true,
+  variant_count: true,
 };
 // Boundary: Object.keys types its result as string[]; the record above has these keys and no others.
-const columnNames = Object.keys(columns) as (keyof ProductRow)[];
+const columnNames = Object.keys(columns) as (keyof WrittenRow)[];
+/** Columns that most files say nothing of: a parameter for each null costs more than looking. */
+const rare = ['brand', 'gtin', 'external_id', 'base_price'] as const;
+const plainColumns = columnNames.filter(
+  name => name !== 'variant_count' && rare.every(other => other !== name),
+);
 
 function updateOf({ build }: Database) {
-  type Values = { [Column in keyof ProductRow]: ProductRow[Column] } & { id: number };
+  type Values = { [Column in keyof WrittenRow]: WrittenRow[Column] } & { id: number };
   return prepared<Values, unknown>(argument => ({
     compile: () =>
       sql`update products set ${sql.join(

@@ -1,9 +1,19 @@
 /** The fast way to check a record of an import: nearly every record is plain, and Zod costs more than all else. */
 import type { z } from 'zod';
+import {
+  deepest,
+  longestName,
+  longestPath,
+  namesOf,
+  separates,
+  separator,
+} from '../../../storage/categories/names.ts';
+import { isGtin } from '../members/gtin.ts';
 import type { createProduct } from '../schema.ts';
+import type { VariantRecord } from './variants.ts';
 
 /** The checked fields of one record; a field that the record leaves out is absent. */
-export type ImportRecord = z.output<typeof createProduct>;
+export type ImportRecord = z.output<typeof createProduct> & { readonly variants?: readonly VariantRecord[] };
 
 /**
  * True for records that the create schema would give back just as they are: decided by rules that are
@@ -13,20 +23,49 @@ export type ImportRecord = z.output<typeof createProduct>;
 export function plainRecord(input: Readonly<Record<string, unknown>>): input is ImportRecord {
   const { name, price, currency, status, description, sku, category, tags } = input;
   return (
+    isPlainWithin(input) &&
     isPlain(name, 200) &&
-    typeof price === 'number' &&
-    price >= 0 &&
-    price < Number.POSITIVE_INFINITY &&
+    isAmount(price) &&
     (currency === undefined || (typeof currency === 'string' && /^[A-Z]{3}$/.test(currency))) &&
     (status === undefined || status === 'active' || status === 'archived') &&
     (description === undefined || isStorable(description, 10_000)) &&
     (sku === undefined || isPlain(sku, 64)) &&
-    (category === undefined || isPlain(category, 100)) &&
+    (category === undefined || isPlainPath(category)) &&
     (tags === undefined || (Array.isArray(tags) && tags.length <= 50 && tags.every(isPlainTag)))
   );
 }
 
+/** The members that few files have: those that are no plain text or number are left to the schema. */
+function isPlainWithin(input: Readonly<Record<string, unknown>>): boolean {
+  const { brand, gtin, mpn, externalId, compareAtPrice } = input;
+  const { weight, categories, attributes, options, images, stock } = input;
+  return (
+    (brand === undefined || isPlain(brand, 100)) &&
+    (gtin === undefined || (typeof gtin === 'string' && isGtin(gtin))) &&
+    (mpn === undefined || isPlain(mpn, 100)) &&
+    (externalId === undefined || isPlain(externalId, 200)) &&
+    (compareAtPrice === undefined || isAmount(compareAtPrice)) &&
+    weight === undefined &&
+    categories === undefined &&
+    attributes === undefined &&
+    options === undefined &&
+    images === undefined &&
+    stock === undefined
+  );
+}
+
+const isAmount = (value: unknown): boolean =>
+  typeof value === 'number' && value >= 0 && value < Number.POSITIVE_INFINITY;
+
 const isPlainTag = (tag: unknown): boolean => isPlain(tag, 50);
+
+/** A path that is shown as it is sent. */
+const isPlainPath = (path: unknown): boolean =>
+  typeof path === 'string' && path.includes('>')
+    ? isPlain(path, longestPath) &&
+      namesOf(path).length <= deepest &&
+      path.split(separator).every(name => isPlain(name, longestName) && !separates(name))
+    : isPlain(path, longestName);
 
 /** A string that trimming leaves as it is: its first and last characters are visible ASCII. */
 function isPlain(value: unknown, maximum: number): boolean {

@@ -1,11 +1,15 @@
 /** Records of an import as far as they can be made ready without the database: checked, as rows, their words split. */
 import type { ErrorDetail } from '../../../http/errors.ts';
 import { detailsOf } from '../../../http/schema.ts';
-import { canBeMisspelt, isNoWord, splitDocument } from '../../../storage/search/words.ts';
+import type { AttributeValues } from '../../../storage/attributes/values.ts';
+import { canBeMisspelt, isNoWord, splitDocument } from '../../../storage/search/text/words.ts';
+import { placed } from '../categories.ts';
+import { mediaPath } from '../members/images.ts';
 import { type ProductRow, rowOf } from '../row.ts';
 import { completeFields, createProduct } from '../schema.ts';
 import { searchTextOf } from '../search-text.ts';
 import { type ImportRecord, plainRecord } from './plain.ts';
+import { checkVariants, isVariantDetails, optionsOf } from './variants.ts';
 
 export interface PreparedRecord {
   /** The row of a new product with just the fields of this record. */
@@ -13,12 +17,41 @@ export interface PreparedRecord {
   /** What the search index holds of such a product. */
   readonly words: string;
   readonly tags: readonly string[];
+  readonly category: string | null;
+  readonly categories: readonly string[];
+  readonly attributes: AttributeValues;
   /** Which fields the record has itself, for a product that exists: see `isGiven`. */
   readonly given: number;
+  /** Its variants as JSON text, empty where it says nothing of them; their number and skus. */
+  readonly variants: string;
+  readonly variantCount: number;
+  readonly variantSkus: readonly string[];
+  readonly images: number;
+  /** Whether any of its images is an upload, to this catalog or another one. */
+  readonly hasUploads: boolean;
+  /** The line of the file on which it starts. */
+  readonly line: number;
 }
 
 /** Those that a record may leave out; the place of each is its bit in `given`. */
-const optional = ['currency', 'status', 'description', 'category', 'tags'] as const;
+export const optional = [
+  'currency',
+  'status',
+  'description',
+  'category',
+  'tags',
+  'brand',
+  'gtin',
+  'mpn',
+  'externalId',
+  'compareAtPrice',
+  'weight',
+  'categories',
+  'attributes',
+  'options',
+  'images',
+  'stock',
+] as const;
 
 /** Whether the record has the field, be it as an explicit null, which its row tells no longer from none. */
 export function isGiven({ given }: PreparedRecord, field: (typeof optional)[number]): boolean {
@@ -33,14 +66,33 @@ function givenOf(record: ImportRecord): number {
 
 /** Checks one mapped record with the create schema: its fields, or what is wrong with it. */
 export function checkRecord(input: Readonly<Record<string, unknown>>): ImportRecord | readonly ErrorDetail[] {
+  const { variants: given, ...own } = input;
+  if (given === undefined || given === null) return checkOwn(input);
+  const variants = checkVariants(given);
+  const checked = checkOwn(
+    own.options == null && !isVariantDetails(variants) ? { ...own, options: optionsOf(variants) } : own,
+  );
+  if (Array.isArray(checked) || isVariantDetails(variants)) {
+    return [...(Array.isArray(checked) ? checked : []), ...(isVariantDetails(variants) ? variants : [])];
+  }
+  return { ...checked, variants };
+}
+
+function checkOwn(input: Readonly<Record<string, unknown>>): ImportRecord | readonly ErrorDetail[] {
   if (plainRecord(input)) return input;
   const result = createProduct.safeParse(input);
   return result.success ? result.data : detailsOf(result.error);
 }
 
+function variantParts({ variants }: ImportRecord) {
+  if (variants === undefined) return { variants: '', variantCount: 0, variantSkus: [] };
+  const variantSkus = variants.flatMap(({ sku }) => sku ?? []);
+  return { variants: JSON.stringify(variants), variantCount: variants.length, variantSkus };
+}
+
 export interface Preparer {
-  /** @param at epoch milliseconds: when a product that this record makes will have been created */
-  prepare(record: ImportRecord, at: number): PreparedRecord;
+  /** @param line on which it starts; @param at epoch milliseconds: when a product that this record makes will have been created */
+  prepare(record: ImportRecord, at: number, line?: number): PreparedRecord;
   /** The distinct words of the records since the last call that a search may misspell. */
   newWords(): string[];
 }
@@ -49,15 +101,26 @@ export interface Preparer {
 export function recordPreparer(defaultCurrency: string): Preparer {
   const had = new Set<string>();
   return {
-    prepare(record, at) {
+    prepare(record, at, line = 0) {
       // An explicit null is kept, also as the currency.
       const currency = record.currency === undefined ? defaultCurrency : record.currency;
-      const fields = { ...completeFields(record), currency };
+      const fields = placed({ ...completeFields(record), currency });
       const { text, words } = splitDocument(searchTextOf(fields));
-      for (const word of words) {
+      // Those of archived products are none that a search suggests.
+      for (const word of fields.status === 'archived' ? [] : words) {
         if (!isNoWord(word) && !had.has(word) && canBeMisspelt(word)) had.add(word);
       }
-      return { row: rowOf(fields, at), words: text, tags: fields.tags, given: givenOf(record) };
+      const { tags, attributes, images, category, categories } = fields;
+      const own = { words: text, tags, category, categories, attributes, given: givenOf(record) };
+      const hasUploads = images.some(({ url }) => url?.startsWith(mediaPath));
+      return {
+        row: rowOf(fields, at),
+        ...own,
+        ...variantParts(record),
+        images: images.length,
+        hasUploads,
+        line,
+      };
     },
     newWords() {
       const words = [...had];

@@ -16,8 +16,11 @@ const wanted = 32 * 1024 * 1024;
 const left = 1024 * 1024;
 /** Bytes beyond which writing waits for the thread. */
 const full = 48 * 1024 * 1024;
-/** Bytes beyond which a COMMIT copies the log, for when the thread cannot: a reader was in its way. */
-const backStop = 56 * 1024 * 1024;
+/**
+ * Bytes beyond which a COMMIT copies the log, for when the thread does not. Far from what a large transaction adds to a
+ * log that is almost full: copying holds up the event loop for a millisecond per megabyte.
+ */
+const backStop = 4 * wanted;
 
 interface Log {
   readonly log: number;

@@ -27,31 +27,35 @@ export interface BackgroundReader {
 /** @param file the database; the thread starts when it is first needed */
 export function backgroundReader(file: string): BackgroundReader {
   let thread: Worker | undefined;
-  let asked: PromiseWithResolvers<unknown[]> | undefined;
+  /** What the thread has been asked and not answered: it answers in order. */
+  const asked: PromiseWithResolvers<unknown[]>[] = [];
   let last: Promise<unknown> = Promise.resolve();
 
   function start(): Worker {
     const made = new Worker(new URL('./reader-worker.ts', import.meta.url), { workerData: file });
     made.unref();
     made.on('message', (answer: BackgroundResult) => {
-      if ('rows' in answer) asked?.resolve(answer.rows);
-      else asked?.reject(failure(answer));
+      const first = asked.shift();
+      if ('rows' in answer) first?.resolve(answer.rows);
+      else first?.reject(failure(answer));
     });
     made.on('error', error => {
       // The next snapshot starts another.
       thread = undefined;
-      asked?.reject(new StorageError('unavailable', 'The reading thread has ended.', { cause: error }));
+      const ended = new StorageError('unavailable', 'The reading thread has ended.', { cause: error });
+      for (const one of asked.splice(0)) one.reject(ended);
     });
     return made;
   }
 
   async function all<Row>({ sql, parameters }: Pick<CompiledQuery<Row>, 'sql' | 'parameters'>) {
     thread ??= start();
-    asked = Promise.withResolvers();
+    const mine = Promise.withResolvers<unknown[]>();
+    asked.push(mine);
     const statement: BackgroundStatement = { sql, parameters };
     thread.postMessage(statement);
     // Boundary to the thread: Kysely has derived Row from the query and the tables.
-    return (await asked.promise) as Row[];
+    return (await mine.promise) as Row[];
   }
   const session: Session = {
     all,

@@ -1,0 +1,104 @@
+/** Checks of stock: what products and variants say that orders have reserved, against what items of open orders have. */
+import { sql } from 'kysely';
+import * as ofProducts from '../../resources/products/row.ts';
+import * as ofVariants from '../../resources/variants/row.ts';
+import { collectionVersions } from '../../storage/changes/versions.ts';
+import type { Session } from '../../storage/database.ts';
+import type { Check, Storage } from './check.ts';
+import { readDocument } from './content.ts';
+import { pagesOf } from './rows.ts';
+
+/** As much of a product or variant as is needed here. */
+interface Row {
+  readonly id: number;
+  readonly document: string;
+  readonly updated_at: number;
+  readonly base_price: number | null;
+}
+
+/** Where stock is kept: of products without variants, and of variants. */
+const keepers = [
+  {
+    name: 'product',
+    table: 'products',
+    collection: ofProducts.products.name,
+    select: sql<Row>`select id, document, updated_at, base_price from products`,
+    held: sql`product_id as id from order_items where variant_id is null`,
+    rewritten(row: Row, reserved: number, at: number) {
+      const product = ofProducts.productOf(row);
+      const kept = { ...ofProducts.keptOf(product), reserved };
+      return ofProducts.rowOf(ofProducts.fieldsOf(product, row.base_price), at, kept);
+    },
+  },
+  {
+    name: 'variant',
+    table: 'product_variants',
+    collection: ofVariants.variants.name,
+    select: sql<Row>`select id, document, updated_at, null as base_price from product_variants`,
+    held: sql`variant_id as id from order_items where variant_id is not null`,
+    rewritten(row: Row, reserved: number, at: number) {
+      const variant = ofVariants.variantOf(row);
+      return ofVariants.rowOf(ofVariants.fieldsOf(variant), at, { ...ofVariants.keptOf(variant), reserved });
+    },
+  },
+] as const;
+
+/** Open orders only: others have given back, or taken, what they had. */
+export function reservationsCheck(database: Storage): Check {
+  const { build } = database;
+  const ended = sql<{ id: number; status: string; reserved: number }>`select orders.id, status,
+      cast(sum(reserved) as integer) as reserved
+    from order_items join orders on orders.id = order_items.order_id
+    where reserved > 0 and status <> 'PENDING' group by orders.id, status order by orders.id`;
+
+  /** Rows whose stock says something else than open orders, with what these have reserved. */
+  async function* wrongIn(session: Session, { held, select }: (typeof keepers)[number]) {
+    const query = sql<{
+      id: number;
+      reserved: number;
+    }>`select held.id, cast(sum(reserved) as integer) as reserved
+      from (select order_id, reserved, ${held} and reserved > 0) as held
+      join orders on orders.id = order_id where status = 'PENDING' group by held.id`;
+    const rows = await session.all(query.compile(build));
+    const byId = new Map(rows.map(({ id, reserved }) => [id, reserved]));
+    for await (const page of pagesOf(session, build, select)) {
+      for (const row of page) {
+        // Most have none: their documents need not be read.
+        if (!row.document.includes('"stock":{')) continue;
+        const kept = readDocument(row)?.stock?.reserved;
+        const reserved = byId.get(row.id) ?? 0;
+        if (kept !== undefined && kept !== reserved) yield { row, kept, reserved };
+      }
+    }
+  }
+
+  return {
+    name: 'reserved stock',
+    async find(session) {
+      const lines = (await session.all(ended.compile(build))).map(
+        ({ id, status, reserved }) => `order ${id}: it is ${status}, but has ${reserved} reserved`,
+      );
+      for (const keeper of keepers) {
+        for await (const { row, kept, reserved } of wrongIn(session, keeper)) {
+          lines.push(`${keeper.name} ${row.id}: ${kept} reserved, ${reserved} of them by open orders`);
+        }
+      }
+      return lines;
+    },
+    async repair(session, now) {
+      await session.run(
+        sql`update order_items set reserved = 0 where reserved > 0
+          and order_id in (select id from orders where status <> 'PENDING')`.compile(build),
+      );
+      for (const keeper of keepers) {
+        for await (const { row, reserved } of wrongIn(session, keeper)) {
+          const at = Math.max(now, row.updated_at);
+          const { document, available } = keeper.rewritten(row, reserved, at);
+          const values = { document, available, updated_at: at };
+          await session.run(build.updateTable(keeper.table).set(values).where('id', '=', row.id).compile());
+        }
+        collectionVersions(database).advance(session, keeper.collection);
+      }
+    },
+  };
+}

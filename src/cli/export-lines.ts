@@ -1,0 +1,136 @@
+/** What an exported file has of each product: a row of CSV, a line of NDJSON, an element of a JSON array. */
+import { isDeepStrictEqual } from 'node:util';
+import { attributeCell } from '../files/cells/attribute.ts';
+import { splitAddresses } from '../files/cells/list.ts';
+import { csvHeader, csvRow, ndjsonRow } from '../files/write.ts';
+import type { Product } from '../resources/products/schema.ts';
+import type { Variant } from '../resources/variants/schema.ts';
+
+export const exportFormats = ['csv', 'ndjson', 'json'] as const;
+
+export type ExportFormat = (typeof exportFormats)[number];
+
+/** A product with what is beside its representation. */
+export interface Exported {
+  readonly product: Product;
+  /** What was written as its price, where variants decide which price is shown. */
+  readonly basePrice: number | undefined;
+  readonly variants: readonly Variant[];
+}
+
+export interface Lines {
+  readonly header: string;
+  /** @param index from 0 */
+  line(exported: Exported, index: number): string;
+  readonly footer: string;
+}
+
+/** Keys of attributes that get a column of their own; the rest share one. */
+const mostAttributeColumns = 400;
+
+/**
+ * @param attributeKeys of all products, for CSV
+ * @param safe guards cells that a spreadsheet would evaluate
+ */
+export function linesOf(format: ExportFormat, attributeKeys: readonly string[], safe: boolean): Lines {
+  if (format === 'csv') return csvLines(attributeKeys, safe);
+  if (format === 'ndjson')
+    return { header: '', line: exported => ndjsonRow(membersOf(exported)), footer: '' };
+  return {
+    header: '[',
+    line: (exported, index) => `${index === 0 ? '\n' : ',\n'}${JSON.stringify(membersOf(exported))}`,
+    footer: '\n]\n',
+  };
+}
+
+/** The representation, with the variants and the base price where there are any. */
+function membersOf({ product, basePrice, variants }: Exported): Record<string, unknown> {
+  return {
+    ...product,
+    ...(basePrice === undefined || basePrice === product.price ? {} : { basePrice }),
+    ...(variants.length === 0
+      ? {}
+      : { variants: variants.map(variant => ({ ...variant, image: imageOf(product, variant) })) }),
+  };
+}
+
+/** The address of a variant's image: in another catalog its id may be another one. */
+const imageOf = ({ images }: Product, { imageId }: Variant): string | null =>
+  images.find(({ id }) => id === imageId)?.url ?? null;
+
+/** What an import takes of a variant, and only what it has: the cell of a product holds all of them. */
+function shortVariant(product: Product, variant: Variant): object {
+  const { sku, gtin, options, price, compareAtPrice, weight, stock, position } = variant;
+  const { reserved: _reserved, ...counted } = stock ?? { reserved: 0 };
+  const members = {
+    sku,
+    gtin,
+    options,
+    price,
+    compareAtPrice,
+    weight,
+    stock: stock === null ? null : counted,
+  };
+  const all = { ...members, image: imageOf(product, variant), position };
+  return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== null));
+}
+
+const plainColumns = [
+  ...['id', 'sku', 'name', 'price', 'currency', 'description', 'category', 'tags', 'status'],
+  ...['brand', 'gtin', 'mpn', 'externalId', 'compareAtPrice', 'basePrice', 'weight', 'categories', 'options'],
+  ...['images', 'stock.tracked', 'stock.onHand', 'stock.backorder', 'variants'],
+];
+
+function csvLines(attributeKeys: readonly string[], safe: boolean): Lines {
+  const own = attributeKeys.slice(0, mostAttributeColumns);
+  const others = new Set(attributeKeys.slice(mostAttributeColumns));
+  const columns = [
+    ...plainColumns,
+    ...(others.size > 0 ? ['attributes'] : []),
+    ...own.map(key => `attributes.${key}`),
+    ...['createdAt', 'updatedAt'],
+  ];
+  return {
+    header: csvHeader(columns),
+    line: ({ product, basePrice, variants }) =>
+      csvRow(columns, cellsOf(product, basePrice, variants, others), safe),
+    footer: '',
+  };
+}
+
+function cellsOf(
+  product: Product,
+  basePrice: number | undefined,
+  variants: readonly Variant[],
+  others: ReadonlySet<string>,
+): Record<string, unknown> {
+  const { attributes, options, images, stock, weight, ...rest } = product;
+  const cells: Record<string, unknown> = {
+    ...rest,
+    basePrice: basePrice === product.price ? undefined : basePrice,
+    weight: weight === null ? null : `${weight.value} ${weight.unit}`,
+    options: options.length === 0 ? null : JSON.stringify(options),
+    images: imagesCell(images),
+    'stock.tracked': stock?.tracked,
+    'stock.onHand': stock?.onHand,
+    'stock.backorder': stock?.backorder,
+    variants:
+      variants.length === 0 ? null : JSON.stringify(variants.map(variant => shortVariant(product, variant))),
+  };
+  const shared: Record<string, unknown> = {};
+  for (const [key, value] of Object.entries(attributes)) {
+    if (others.has(key)) shared[key] = value;
+    else cells[`attributes.${key}`] = typeof value === 'number' ? value : attributeCell(value);
+  }
+  if (Object.keys(shared).length > 0) cells.attributes = JSON.stringify(shared);
+  return cells;
+}
+
+/** Addresses alone where they say all there is to say of the images, else JSON. */
+function imagesCell(images: Product['images']): string | null {
+  if (images.length === 0) return null;
+  const urls = images.map(({ url }) => url);
+  const text = urls.join(' | ');
+  const isPlain = images.every(({ alt }) => alt === null) && isDeepStrictEqual(splitAddresses(text), urls);
+  return isPlain ? text : JSON.stringify(images.map(({ url, alt }) => ({ url, alt })));
+}

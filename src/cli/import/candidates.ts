@@ -1,0 +1,225 @@
+/** What a file has as products, not yet checked: a record each, or with a preset what its rows come to. */
+import type { CellOptions } from '../../files/cells/fields.ts';
+import { type Mapper, recordMapper } from '../../files/cells/mapper.ts';
+import { type Mapping, pick, productFields } from '../../files/map.ts';
+import type { SourceRecord } from '../../files/read.ts';
+import { isObject } from '../../files/record.ts';
+import type { ErrorDetail } from '../../http/errors.ts';
+import { resolveColumns } from './presets/columns.ts';
+import { membersOf } from './presets/draft.ts';
+import { detectPreset, presetOf, requireColumns } from './presets/index.ts';
+import { type Joined, joiner } from './presets/join.ts';
+import { type Drafting, type PresetName, type Row, RowProblem } from './presets/preset.ts';
+import type { ImportSource } from './source.ts';
+
+export interface CandidateRequest {
+  /** A path, or `-` for standard input. */
+  readonly file: string;
+  readonly mapping: Mapping;
+  readonly set: Mapping;
+  readonly cells: CellOptions;
+  readonly preset: PresetName | undefined;
+  readonly dropUnknown: boolean;
+  readonly imageBase: string | undefined;
+}
+
+export interface Candidate {
+  readonly line: number;
+  readonly raw: string;
+  /** Members of a product that is to be created; undefined when the record cannot be read. */
+  readonly fields: Record<string, unknown> | undefined;
+  readonly error?: string;
+  readonly details?: readonly ErrorDetail[];
+  /** How many records of the file it ends. */
+  readonly position: number;
+}
+
+/** What there is to tell beside the candidates. */
+export interface Told {
+  /** Counts something. */
+  note(text: string): void;
+  /** Says something at once. */
+  say(text: string): void;
+  /** Columns that nothing was taken from. */
+  unused: readonly string[];
+  /** Records of the file so far. */
+  rows: number;
+}
+
+/** @param again the same file from its beginning */
+export function candidatesOf(
+  source: ImportSource,
+  again: () => Promise<ImportSource>,
+  request: CandidateRequest,
+  told: Told,
+): AsyncGenerator<readonly Candidate[]> {
+  return request.preset === undefined
+    ? ofRecords(source, request, told)
+    : ofRows(source, again, request, request.preset, told);
+}
+
+async function* ofRecords(
+  source: ImportSource,
+  request: CandidateRequest,
+  told: Told,
+): AsyncGenerator<readonly Candidate[]> {
+  const mapper = recordMapper(request);
+  let position = 0;
+  let looked = false;
+  for await (const batch of source.records) {
+    const candidates: Candidate[] = [];
+    for (const record of batch) {
+      position += 1;
+      told.rows = position;
+      if (record.fatal === true) throw new Error(`line ${record.line} ${record.error}`);
+      if (!looked && record.value !== undefined) {
+        checkColumns(record, request, source, told, mapper);
+        looked = true;
+      }
+      candidates.push(candidateOf(record, position, request.mapping, mapper));
+    }
+    yield candidates;
+  }
+}
+
+function candidateOf(record: SourceRecord, position: number, mapping: Mapping, mapper: Mapper): Candidate {
+  const { line, raw, value, error = 'cannot be read' } = record;
+  if (value === undefined) return { line, raw, fields: undefined, error, position };
+  const fields = mapper.map(value, record.columns);
+  // An empty CSV cell says nothing; in JSON null, and an empty description, are values of their own.
+  if (record.columns === undefined) keepExplicit(value, mapping, fields);
+  return { line, raw, fields, position };
+}
+
+function keepExplicit(
+  value: Readonly<Record<string, unknown>>,
+  mapping: Mapping,
+  mapped: Record<string, unknown>,
+): void {
+  for (const field of productFields) {
+    if (mapped[field] !== undefined) continue;
+    const given = value[mapping.get(field) ?? field];
+    if (given === null || (given === '' && field === 'description')) mapped[field] = given;
+  }
+}
+
+/** A column that was asked for and is not there is a slip in the command: better told at once than per line. */
+function checkColumns(
+  { value: first = {}, columns }: SourceRecord,
+  { file, mapping, set }: CandidateRequest,
+  { format }: ImportSource,
+  told: Told,
+  mapper: Mapper,
+): void {
+  const names = Object.keys(first).join(', ');
+  const preset = columns === undefined ? undefined : detectPreset(columns);
+  const proposal =
+    preset === undefined ? '' : `${file} looks like ${preset.file}: --preset ${preset.name} reads all of it`;
+  for (const [field, column] of mapping) {
+    if (pick(first, column) !== undefined) continue;
+    throw new Error(`the first record has no column "${column}" for ${field}; it has ${names}`);
+  }
+  if (format !== 'csv' || columns === undefined) return;
+  for (const field of ['name', 'price']) {
+    if (mapping.has(field) || set.has(field) || pick(first, field) !== undefined) continue;
+    throw new Error(
+      proposal || `there is no column "${field}": name it with --map ${field}=COLUMN, one of ${names}`,
+    );
+  }
+  if (proposal !== '') told.say(proposal);
+  told.unused = mapper.unused(columns);
+}
+
+/** Rows that a batch of candidates takes together at most. */
+const batchRows = 1000;
+
+async function* ofRows(
+  source: ImportSource,
+  again: () => Promise<ImportSource>,
+  request: CandidateRequest,
+  name: PresetName,
+  told: Told,
+): AsyncGenerator<readonly Candidate[]> {
+  const { file, cells, imageBase, dropUnknown } = request;
+  const preset = presetOf(name);
+  const join = joiner(preset, file, told.note);
+  const mapper = recordMapper({ ...request, only: true });
+  const drafting: Drafting = { cells, imageBase, dropUnknown, now: Date.now(), note: told.note };
+  let looked = false;
+  for await (const batch of source.records) {
+    for (const record of batch) {
+      if (record.fatal === true) throw new Error(`line ${record.line} ${record.error}`);
+      if (source.format !== 'csv')
+        throw new Error(`${file} is ${source.format.toUpperCase()}; ${preset.file} is a table: CSV or TSV`);
+      if (!looked && record.columns !== undefined) {
+        requireColumns(preset, record.columns, file);
+        if (dropUnknown) told.unused = resolveColumns(preset, record.columns).rest;
+        looked = true;
+      }
+      join.survey(record);
+    }
+  }
+  const drafted = (joined: Joined, position: number): Candidate =>
+    'rows' in joined
+      ? draftOf(joined.rows, position)
+      : {
+          line: joined.record.line,
+          raw: joined.record.raw,
+          fields: undefined,
+          error: joined.problem,
+          position,
+        };
+
+  function draftOf(rows: readonly Row[], position: number): Candidate {
+    const [{ line, raw } = { line: 0, raw: '' }] = rows;
+    try {
+      return {
+        line,
+        raw,
+        fields: withMapped(membersOf(preset.draft(rows, drafting)), rows, mapper),
+        position,
+      };
+    } catch (error) {
+      if (!(error instanceof RowProblem)) throw error;
+      return { line: error.line, raw, fields: undefined, ...problemOf(error), position };
+    }
+  }
+
+  let position = 0;
+  let candidates: Candidate[] = [];
+  for await (const batch of (await again()).records) {
+    for (const record of batch) {
+      position += 1;
+      told.rows = position;
+      const joined = join.take(record);
+      if (joined !== undefined) candidates.push(drafted(joined, position));
+      if (candidates.length < batchRows) continue;
+      yield candidates;
+      candidates = [];
+    }
+  }
+  candidates.push(...join.rest().map(joined => drafted(joined, position)));
+  if (candidates.length > 0) yield candidates;
+}
+
+/** What the command line says of columns and values counts more than the preset. */
+function withMapped(
+  members: Record<string, unknown>,
+  rows: readonly Row[],
+  mapper: Mapper,
+): Record<string, unknown> {
+  const [own] = rows;
+  if (own === undefined) return members;
+  const { attributes, ...mapped } = mapper.map(own.value, own.columns.all);
+  const all =
+    isObject(members.attributes) && isObject(attributes)
+      ? { ...members.attributes, ...attributes }
+      : attributes;
+  return { ...members, ...mapped, ...(all === undefined ? {} : { attributes: all }) };
+}
+
+function problemOf({ column, problem, value }: RowProblem) {
+  const shown = value === '' ? '' : ` (it is ${JSON.stringify(value)})`;
+  const details = [{ field: column, pointer: '', code: 'invalid', message: problem }];
+  return { error: `${column} ${problem}${shown}`, details };
+}

@@ -1,0 +1,167 @@
+/** The command line of `catalog import`. */
+import type { CellOptions } from '../../files/cells/fields.ts';
+import { weightUnits } from '../../files/cells/weight.ts';
+import { type Encoding, encodings } from '../../files/encoding.ts';
+import { type Mapping, MappingError, parseMapping, parseSettings } from '../../files/map.ts';
+import { choiceOption, countOption, onePositional, parse, safeOption, UsageError } from '../usage.ts';
+import { type PresetName, presetNames } from './presets/preset.ts';
+
+export const help = `Usage: catalog import FILE|- [OPTIONS]
+
+Adds the products of a file to the catalog, or updates them. The service may be running meanwhile.
+
+  FILE                CSV with a header row (commas, semicolons or tabs), NDJSON, or JSON with an array of
+                      objects, as it is or packed with gzip; - reads standard input
+  --preset SHOP       reads a file as this shop exports it: shopify, woocommerce, magento, google (a feed for
+                      Merchant Center) or meta. Rows of variants and images are joined to their products
+  --format FORMAT     csv, ndjson or json; without it, told by the file's name and beginning
+  --encoding NAME     utf-8, utf-16le, utf-16be or windows-1252; without it, told by the file's bytes
+  --path MEMBER       for json: the member that holds the array, as in data.items; without it, the first one
+  --map FIELD=COLUMN  where a field is found when its column is not called like it; several with commas:
+                      --map name=title,price=UnitPrice,category=details.group,attributes.colour=Farbe
+                      fields: sku, name, price, currency, description, category, tags, status, brand, gtin, mpn,
+                      externalId, compareAtPrice, weight, categories, attributes, attributes.KEY, options, images,
+                      stock, stock.tracked, stock.onHand, stock.backorder, variants
+  --set FIELD=VALUE   what all products of the file get, whatever it says; may be repeated: --set brand=Acme
+  --decimal MARK      point or comma: what stands before the decimals of amounts. Without it 1,234.50 and
+                      1.234,50 are both understood, and what may be either is refused
+  --currency CODE     of products that name none, in a column or beside an amount (352 AED, $12.99); without it
+                      DEFAULT_CURRENCY
+  --tag-separator S, --category-separator S
+                      what stands between tags, and between the names of a category's path
+  --weight-unit UNIT  g, kg, oz or lb: of weights that name none
+  --image-base URL    what stands before images that are only paths
+  --drop-unknown      with a preset: leaves out the columns that have no place, which are attributes otherwise
+  --dry-run           check every record and count; write nothing to the catalog
+  --rejects FILE      write the refused records there, one JSON object a line: line, error, details, raw;
+                      without it the first 20 are shown
+  --batch N           records per transaction; without it, as many as take less than a tenth of a second
+  --skip N            leave out the first N records: they are done already
+  --no-safe-for-spreadsheets
+                      takes the cells of a CSV as they are. Without it (--safe-for-spreadsheets) the apostrophes
+                      that catalog export writes before formulas are dropped: '=1+1 is read as =1+1
+
+A record needs name and price, and obeys the same rules as POST /v1/products. Tags are separated by ; or |, images
+by spaces or |. A status column called archived or discontinued may say true/false or 1/0. options, attributes,
+images and variants may be JSON. A record's variants are added to its product or update those with their sku or
+options; none is deleted.
+
+The sku says which product is meant, and without one the externalId:
+  - no product has it: one is created; fields that are left out get their defaults (currency: DEFAULT_CURRENCY)
+  - a product has it: its fields are updated, and it is left alone when none differs; fields that are left out
+    (no column, an empty cell) keep their values, a null in JSON removes them
+  - two records have it: the later wins; how many have the sku of an earlier one is told
+A record with neither is a new product each time it is imported.
+
+After an interruption run the same command again: records with a sku or externalId that are in are not written
+twice. For records without one add --skip N with the number that the interrupted import printed.
+
+Exit status: 0 all records went in; 2 some were rejected; 1 the import failed, or the file has no records; 130 it was
+interrupted.`;
+
+const options = {
+  preset: { type: 'string' },
+  format: { type: 'string' },
+  encoding: { type: 'string' },
+  path: { type: 'string' },
+  map: { type: 'string', multiple: true },
+  set: { type: 'string', multiple: true },
+  decimal: { type: 'string' },
+  currency: { type: 'string' },
+  'tag-separator': { type: 'string' },
+  'category-separator': { type: 'string' },
+  'weight-unit': { type: 'string' },
+  'image-base': { type: 'string' },
+  'drop-unknown': { type: 'boolean' },
+  'dry-run': { type: 'boolean' },
+  rejects: { type: 'string' },
+  batch: { type: 'string' },
+  skip: { type: 'string' },
+  'safe-for-spreadsheets': { type: 'boolean' },
+} as const;
+
+export interface ImportArguments {
+  readonly file: string;
+  readonly preset: PresetName | undefined;
+  readonly format: 'csv' | 'ndjson' | 'json' | undefined;
+  readonly encoding: Encoding | undefined;
+  readonly path: string | undefined;
+  readonly safe: boolean;
+  readonly mapping: Mapping;
+  readonly set: Mapping;
+  readonly cells: CellOptions;
+  readonly imageBase: string | undefined;
+  readonly dropUnknown: boolean;
+  readonly dryRun: boolean;
+  readonly rejects: string | undefined;
+  readonly batchSize: number | undefined;
+  readonly skip: number;
+}
+
+/** @throws UsageError */
+export function argumentsOf(args: string[]): ImportArguments {
+  const { values, positionals } = parse(args, options, true);
+  const named = choiceOption(values.format, '--format', ['csv', 'ndjson', 'json']);
+  if (values.path !== undefined && named !== undefined && named !== 'json') {
+    throw new UsageError('--path is for JSON only');
+  }
+  const format = values.path === undefined ? named : 'json';
+  const preset = choiceOption(values.preset, '--preset', presetNames);
+  const skip = countOption(values.skip, '--skip', 0, Number.MAX_SAFE_INTEGER) ?? 0;
+  const dropUnknown = values['drop-unknown'] === true;
+  if (preset === undefined && dropUnknown) throw new UsageError('--drop-unknown is for a --preset only');
+  if (preset !== undefined && format !== undefined && format !== 'csv')
+    throw new UsageError('--preset is for CSV only');
+  if (preset !== undefined && skip > 0) {
+    throw new UsageError('--skip is not for a --preset: what is in is found again, and not written twice');
+  }
+  return {
+    file: onePositional(positionals, 'FILE'),
+    preset,
+    format,
+    encoding: choiceOption(values.encoding?.toLowerCase(), '--encoding', encodings),
+    path: values.path,
+    safe: safeOption(values['safe-for-spreadsheets'], format),
+    mapping: mappingOption('--map', () => parseMapping((values.map ?? []).join(','))),
+    set: mappingOption('--set', () => parseSettings(values.set ?? [])),
+    cells: {
+      decimal: choiceOption(values.decimal, '--decimal', ['point', 'comma']),
+      currency: currencyOption(values.currency),
+      tagSeparator: separatorOption(values['tag-separator'], '--tag-separator'),
+      categorySeparator: separatorOption(values['category-separator'], '--category-separator'),
+      weightUnit: choiceOption(values['weight-unit'], '--weight-unit', weightUnits),
+    },
+    imageBase: baseOption(values['image-base']),
+    dropUnknown,
+    dryRun: values['dry-run'] === true,
+    rejects: values.rejects,
+    batchSize: countOption(values.batch, '--batch', 1, 100_000),
+    skip,
+  };
+}
+
+function mappingOption(option: string, read: () => Mapping): Mapping {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof MappingError) throw new UsageError(`${option}: ${error.message}`);
+    throw error;
+  }
+}
+
+function currencyOption(value: string | undefined): string | undefined {
+  if (value === undefined || /^[A-Z]{3}$/.test(value)) return value;
+  throw new UsageError(`--currency takes three capital letters (ISO 4217), not "${value}"`);
+}
+
+/** Spaces around a separator do not count, but it may be a space. */
+function separatorOption(value: string | undefined, option: string): string | undefined {
+  if (value === undefined) return undefined;
+  if (value === '') throw new UsageError(`${option} is empty`);
+  return value.trim() === '' ? value : value.trim();
+}
+
+function baseOption(value: string | undefined): string | undefined {
+  if (value === undefined || (/^https?:\/\//i.test(value) && URL.canParse(value))) return value;
+  throw new UsageError(`--image-base takes an http or https address, not "${value}"`);
+}

@@ -1,0 +1,120 @@
+/** Cells of shops' files: amounts, sales, weights, stock, GTINs, addresses of images. */
+import { readAmount } from '../../../files/cells/amount.ts';
+import { isAddress, splitAddresses, splitList, toPath } from '../../../files/cells/list.ts';
+import { readWeight, type Weight, type WeightUnit } from '../../../files/cells/weight.ts';
+import { isGtin } from '../../../resources/products/members/gtin.ts';
+import { type Drafting, type Row, RowProblem, type Stock } from './preset.ts';
+
+const columnOf = (row: Row, name: string): string => row.columns.found.get(name) ?? name;
+
+/** An amount and the currency beside it; undefined when the cell is empty. */
+export function amountOf(row: Row, name: string, { cells }: Drafting) {
+  const text = row.text(name);
+  if (text === '') return undefined;
+  const read = readAmount(text, cells);
+  if (typeof read === 'string') throw new RowProblem(row, columnOf(row, name), read, text);
+  if (read.value < 0) throw new RowProblem(row, columnOf(row, name), 'must be 0 or more', text);
+  return read;
+}
+
+export interface Prices {
+  readonly price: number | undefined;
+  readonly compareAtPrice: number | undefined;
+  readonly currency: string | undefined;
+}
+
+/** What it costs, and what it costs without a sale that is on. */
+export function salePrices(
+  row: Row,
+  regularName: string,
+  saleName: string,
+  drafting: Drafting,
+  isOn: boolean,
+): Prices {
+  const regular = amountOf(row, regularName, drafting);
+  const sale = amountOf(row, saleName, drafting);
+  const currency = regular?.currency ?? sale?.currency;
+  if (regular !== undefined && sale?.currency !== undefined && sale.currency !== currency) {
+    throw new RowProblem(
+      row,
+      columnOf(row, saleName),
+      `is in ${sale.currency}, the price in ${currency}`,
+      row.text(saleName),
+    );
+  }
+  const isLower = sale !== undefined && (regular === undefined || sale.value < regular.value);
+  if (!isOn || !isLower) return { price: regular?.value, compareAtPrice: undefined, currency };
+  return { price: sale.value, compareAtPrice: regular?.value, currency };
+}
+
+/** Whether now is between two moments, either of which may be open. */
+export function isBetween(from: string, to: string, now: number): boolean {
+  const [start, end] = [Date.parse(from), Date.parse(to)];
+  // A day as such lasts until its end.
+  const last = /[T:]/.test(to) ? end : end + 24 * 3600 * 1000;
+  return !(start > now) && !(last <= now);
+}
+
+/** @param unit of a number that names none */
+export function weightOf(
+  row: Row,
+  name: string,
+  unit: WeightUnit | undefined,
+  { cells }: Drafting,
+): Weight | undefined {
+  const text = row.text(name);
+  const read = readWeight(text, unit, cells);
+  if (typeof read === 'string') throw new RowProblem(row, columnOf(row, name), read, text);
+  return read;
+}
+
+/** Pieces as a whole number; shops count below zero what they have sold beyond their stock. */
+export function piecesOf(row: Row, name: string, drafting: Drafting): number | undefined {
+  const text = row.text(name);
+  if (text === '') return undefined;
+  const negative = text.startsWith('-');
+  const read = readAmount(negative ? text.slice(1) : text, drafting.cells);
+  if (typeof read === 'string') throw new RowProblem(row, columnOf(row, name), read, text);
+  if (negative && read.value > 0) drafting.note('stock below 0 was taken as 0');
+  return negative ? 0 : Math.floor(read.value);
+}
+
+export const outOfStock: Stock = { tracked: true, onHand: 0, backorder: false };
+
+/** A GTIN without what stands between its digits; undefined, and noted, when the text is none. */
+export function gtinOf(text: string, { note }: Drafting): string | undefined {
+  const digits = text.replace(/[\s'’-]/g, '');
+  if (digits === '') return undefined;
+  if (isGtin(digits)) return digits;
+  note('barcodes that are no GTIN were kept as attributes');
+  return undefined;
+}
+
+/** What a product may have of tags. */
+const [mostTags, longestTag] = [50, 50];
+
+/** @param separator of a file of this shop */
+export function tagsOf(text: string, separator: string, { cells, note }: Drafting): string[] {
+  const all = [...new Set(splitList(text, cells.tagSeparator ?? separator))];
+  const tags = all.filter(tag => tag.length <= longestTag).slice(0, mostTags);
+  if (tags.length < all.length)
+    note(`tags of more than ${longestTag} characters, or beyond ${mostTags}, were left out`);
+  return tags;
+}
+
+export const pathOf = (text: string, separator: string, { cells }: Drafting): string =>
+  toPath(text, cells.categorySeparator ?? separator);
+
+/** The addresses in a cell; paths get the base, if there is one. */
+export function addressesOf(text: string, { imageBase, note }: Drafting): string[] {
+  const found: string[] = [];
+  for (const one of splitAddresses(text)) {
+    if (isAddress(one)) found.push(one);
+    else if (imageBase !== undefined) found.push(`${imageBase.replace(/\/$/, '')}/${one.replace(/^\//, '')}`);
+    else note('images are paths and were left out: say --image-base with the address before them');
+  }
+  return found;
+}
+
+/** HTML and text in which a shop has written its line ends as \n. */
+export const withLineEnds = (text: string): string => text.replaceAll('\\r\\n', '\n').replaceAll('\\n', '\n');

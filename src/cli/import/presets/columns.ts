@@ -1,0 +1,37 @@
+/** The columns of a shop's file by the names that its preset gives them. */
+import type { Columns, Preset } from './preset.ts';
+
+/** Upper and lower case, underscores, hyphens and spaces do not matter: `image_link` is `Image Link`. */
+const canonical = (column: string): string =>
+  column
+    .toLowerCase()
+    .replace(/[\s_-]+/g, ' ')
+    .trim();
+
+export function resolveColumns(preset: Preset, all: readonly string[]): Columns {
+  const byName = new Map(all.map(column => [canonical(column), column]));
+  const found = new Map<string, string>();
+  for (const [name, candidates] of Object.entries(preset.columns)) {
+    const column = candidates
+      .map(candidate => byName.get(canonical(candidate)))
+      .find(one => one !== undefined);
+    if (column !== undefined) found.set(name, column);
+  }
+  const taken = new Set(found.values());
+  const rest = all.filter(
+    column => column !== '' && !taken.has(column) && preset.takes?.test(column) !== true,
+  );
+  return { all, found, rest };
+}
+
+/** The columns that a file of this kind must have and this one has not, as the shop calls them. */
+export function missingColumns(preset: Preset, all: readonly string[]): string[] {
+  const { found } = resolveColumns(preset, all);
+  return preset.required.filter(name => !found.has(name)).map(name => preset.columns[name]?.[0] ?? name);
+}
+
+export function looksLike(preset: Preset, all: readonly string[]): boolean {
+  const { found } = resolveColumns(preset, all);
+  if (!preset.required.every(name => found.has(name))) return false;
+  return preset.signs.some(names => names.every(name => found.has(name)));
+}

@@ -1,0 +1,217 @@
+/** What feeds for Google Merchant Center and catalogs of Meta have in common: a row for each variant. */
+import { orderedPaths, splitList } from '../../../files/cells/list.ts';
+import {
+  addressesOf,
+  gtinOf,
+  isBetween,
+  outOfStock,
+  pathOf,
+  piecesOf,
+  salePrices,
+  tagsOf,
+  weightOf,
+} from './cells.ts';
+import { type AttributeSet, addRest, attributeSet, imageList } from './draft.ts';
+import type { Draft, Drafting, Place, Row, Stock, Variant } from './preset.ts';
+
+export const feedColumns = {
+  id: ['id'],
+  title: ['title'],
+  description: ['description'],
+  availability: ['availability'],
+  price: ['price'],
+  sale: ['sale_price'],
+  saleDates: ['sale_price_effective_date'],
+  brand: ['brand'],
+  gtin: ['gtin'],
+  mpn: ['mpn'],
+  group: ['item_group_id'],
+  productType: ['product_type'],
+  googleCategory: ['google_product_category'],
+  image: ['image_link', 'image[0].url'],
+  moreImages: ['additional_image_link', 'additional_image_links'],
+  shippingWeight: ['shipping_weight', 'product_weight'],
+} as const;
+
+/** What variants of a group may differ in. */
+const optionColumns = [
+  'color',
+  'colour',
+  'size',
+  'material',
+  'pattern',
+  'gender',
+  'age group',
+  'size type',
+  'size system',
+];
+
+export function placeInFeed(row: Row): Place {
+  const [id, group] = [row.text('id'), row.text('group')];
+  if (group !== '') return { product: `group:${group}` };
+  return { product: id === '' ? `line:${row.line}` : `id:${id}` };
+}
+
+export function draftOfFeed(rows: readonly Row[], drafting: Drafting): Draft {
+  const [first] = rows;
+  if (first === undefined) throw new Error('a product without rows');
+  const attributes = attributeSet(drafting);
+  const group = first.text('group');
+  const differing = differingColumns(rows);
+  const isGroup = group !== '' && (rows.length > 1 || differing.length > 0);
+  const variants = isGroup ? variantsOf(rows, differing, drafting, attributes) : [];
+  const own = isGroup ? {} : soldAs(first, drafting, attributes);
+  addRest(
+    attributes,
+    { own: rows },
+    drafting,
+    first.columns.rest.filter(column => !isGroup || !differing.includes(column)),
+  );
+  const [category, categories] = categoriesOf(first, drafting, attributes);
+  return {
+    fields: {
+      ...{ ...own, image: undefined },
+      currency: salesOf(first, drafting).currency,
+      externalId: group === '' ? first.text('id') : group,
+      name: isGroup ? commonTitle(rows.map(row => row.text('title'))) : first.text('title'),
+      description: first.text('description'),
+      brand: first.text('brand'),
+      mpn: first.text('mpn'),
+      category,
+      categories,
+      tags: tagsIn(first, drafting),
+      status: statusOf(first),
+    },
+    variants,
+    images: imageList(rows.flatMap(row => imagesIn(row, drafting)).map(url => ({ url }))),
+    attributes: attributes.all(),
+  };
+}
+
+/** The columns of options in which the rows differ; of a single row those that it has. */
+function differingColumns(rows: readonly Row[]): string[] {
+  const columns = rows[0]?.columns.all ?? [];
+  return columns.filter(column => {
+    if (!optionColumns.includes(column.toLowerCase().replace(/[\s_]+/g, ' '))) return false;
+    const values = new Set(rows.map(row => row.cell(column)));
+    return rows.length === 1 ? !values.has('') : values.size > 1;
+  });
+}
+
+const capitalised = (column: string): string => {
+  const words = column.toLowerCase().replace(/[\s_]+/g, ' ');
+  return `${words.slice(0, 1).toUpperCase()}${words.slice(1)}`;
+};
+
+/** The options of each row; where no column tells two of them apart their ids do. */
+function optionsOf(rows: readonly Row[], columns: readonly string[]): Record<string, string>[] {
+  const all = rows.map(row =>
+    Object.fromEntries(columns.map(column => [capitalised(column), row.cell(column) || 'None'])),
+  );
+  const isTold =
+    new Set(all.map(options => JSON.stringify(options))).size === rows.length && columns.length > 0;
+  return isTold ? all : all.map((options, index) => ({ ...options, Item: rows[index]?.text('id') ?? '' }));
+}
+
+function variantsOf(
+  rows: readonly Row[],
+  columns: readonly string[],
+  drafting: Drafting,
+  attributes: AttributeSet,
+): Variant[] {
+  const options = optionsOf(rows, columns);
+  return rows.map((row, index) => {
+    const { currency: _currency, ...sold } = soldAs(row, drafting, attributes);
+    return { ...sold, options: options[index] ?? {} };
+  });
+}
+
+function salesOf(row: Row, drafting: Drafting) {
+  const [from = '', to = ''] = row.text('saleDates').split('/');
+  return salePrices(row, 'price', 'sale', drafting, isBetween(from.trim(), to.trim(), drafting.now));
+}
+
+function soldAs(row: Row, drafting: Drafting, attributes: AttributeSet) {
+  const gtin = gtinOf(row.text('gtin'), drafting);
+  if (gtin === undefined) attributes.add('gtin', row.text('gtin'));
+  attributes.add('sale_price_effective_date', row.text('saleDates'));
+  return {
+    sku: row.text('id'),
+    gtin,
+    ...salesOf(row, drafting),
+    weight: weightOf(row, 'shippingWeight', drafting.cells.weightUnit ?? 'kg', drafting),
+    stock: stockOf(row, drafting),
+    image: imagesIn(row, drafting)[0],
+  };
+}
+
+/** Feeds say whether there is any, some also how many. */
+function stockOf(row: Row, drafting: Drafting): Stock | undefined {
+  const availability = row
+    .text('availability')
+    .toLowerCase()
+    .replace(/[\s_]+/g, ' ');
+  const backorder = /^(?:preorder|pre order|backorder|available for order)$/.test(availability);
+  const pieces = piecesOf(row, 'quantity', drafting);
+  if (pieces !== undefined) return { tracked: true, onHand: pieces, backorder };
+  if (backorder) return { ...outOfStock, backorder };
+  return /^(?:out of stock|discontinued|sold out)$/.test(availability) ? outOfStock : undefined;
+}
+
+const imagesIn = (row: Row, drafting: Drafting): string[] => [
+  ...addressesOf(row.text('image'), drafting),
+  ...addressesOf(row.text('moreImages'), drafting),
+  ...numbered(row, /^image\[[1-9]\d?\]\.url$/i).flatMap(text => addressesOf(text, drafting)),
+];
+
+/** The cells of columns such as `product_tags[0]`. */
+function numbered(row: Row, columns: RegExp): string[] {
+  return row.columns.all.filter(column => columns.test(column)).map(column => row.cell(column));
+}
+
+function tagsIn(row: Row, drafting: Drafting): string[] | undefined {
+  const tags = numbered(row, /^product_tags\[\d\d?\]$/i).flatMap(text => tagsOf(text, ',', drafting));
+  return tags.length === 0 ? undefined : [...new Set(tags)];
+}
+
+/** The shop's own types; Google's category, which may be a number alone, where there are none. */
+function categoriesOf(
+  row: Row,
+  drafting: Drafting,
+  attributes: AttributeSet,
+): [main: string | undefined, further: string[]] {
+  const paths = splitList(row.text('productType'), ',').map(path => pathOf(path, '>', drafting));
+  const [own, ...further] = orderedPaths(paths);
+  const theirs = [
+    ['google_product_category', row.text('googleCategory')],
+    ['fb_product_category', row.text('facebookCategory')],
+  ] as const;
+  const path = own === undefined ? theirs.find(([, text]) => text !== '' && !/^\d+$/.test(text)) : undefined;
+  for (const [name, text] of theirs) if (text !== path?.[1]) attributes.add(name, text);
+  return path === undefined ? [own, further] : [pathOf(path[1], '>', drafting), []];
+}
+
+function statusOf(row: Row): string | undefined {
+  const hidden = /^(?:archived|hidden|staging|draft)$/i;
+  if (hidden.test(row.text('status')) || hidden.test(row.text('visibility'))) return 'archived';
+  return row.text('status') === '' && row.text('visibility') === '' ? undefined : 'active';
+}
+
+const shortestTitle = 4;
+
+/** What all titles begin with, up to a word's end and without what joins the rest; the first if that is too little. */
+function commonTitle(titles: readonly string[]): string {
+  const [first = '', ...others] = titles;
+  let end = first.length;
+  for (const title of others) {
+    let same = 0;
+    while (same < end && title[same] === first[same]) same += 1;
+    end = same;
+  }
+  if (end === first.length) return first;
+  // Not within a word of any of them.
+  if (titles.some(title => end < title.length && title[end] !== ' ')) end = first.lastIndexOf(' ', end);
+  let title = first.slice(0, Math.max(0, end));
+  while (title !== '' && ' -–—|,/:(['.includes(title.at(-1) ?? '')) title = title.slice(0, -1);
+  return title.length >= shortestTitle ? title : first;
+}

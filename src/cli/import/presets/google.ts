@@ -1,0 +1,17 @@
+/** Feeds for Google Merchant Center, as tables. */
+import { draftOfFeed, feedColumns, placeInFeed } from './feed.ts';
+import type { Preset } from './preset.ts';
+
+export const google: Preset = {
+  name: 'google',
+  file: 'a feed for Google Merchant Center',
+  columns: { ...feedColumns, quantity: ['quantity', 'sell on google quantity'] },
+  required: ['id', 'title', 'price'],
+  signs: [
+    ['image', 'availability'],
+    ['image', 'group'],
+    ['googleCategory', 'availability'],
+  ],
+  place: placeInFeed,
+  draft: draftOfFeed,
+};

@@ -1,0 +1,29 @@
+/** The presets, and which of them a file's header shows. */
+import { looksLike, missingColumns } from './columns.ts';
+import { google } from './google.ts';
+import { magento } from './magento.ts';
+import { meta } from './meta.ts';
+import type { Preset, PresetName } from './preset.ts';
+import { shopify } from './shopify.ts';
+import { woocommerce } from './woocommerce.ts';
+
+const presets: Readonly<Record<PresetName, Preset>> = { shopify, woocommerce, magento, google, meta };
+
+export const presetOf = (name: PresetName): Preset => presets[name];
+
+/** The more particular first: each catalog of Meta looks like a feed for Google, too. */
+const inOrder = [shopify, woocommerce, magento, meta, google];
+
+/** The preset for a file with these columns; undefined when it is of no shop that is known. */
+export const detectPreset = (columns: readonly string[]): Preset | undefined =>
+  inOrder.find(preset => looksLike(preset, columns));
+
+/** @throws Error with one line when a file with these columns is something else */
+export function requireColumns(preset: Preset, columns: readonly string[], file: string): void {
+  const missing = missingColumns(preset, columns);
+  if (missing.length === 0) return;
+  const names = missing.map(name => `"${name}"`).join(', ');
+  const other = detectPreset(columns);
+  const hint = other === undefined ? '' : `; it looks like ${other.file}: --preset ${other.name}`;
+  throw new Error(`${file} is not ${preset.file}: it has no column ${names}${hint}`);
+}

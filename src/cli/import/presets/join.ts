@@ -1,0 +1,162 @@
+/**
+ * Rows of a shop's file joined to products, wherever in the file they are: it is read twice. The first time only what
+ * the rows are called is kept, and how many each product has; the second time rows are held until all of a product are
+ * there (docs/decisions/0033).
+ */
+import type { SourceRecord } from '../../../files/read.ts';
+import { resolveColumns } from './columns.ts';
+import { type Columns, type Place, type Preset, type Row, RowProblem } from './preset.ts';
+
+/** The rows of one product, in their order, or a row that belongs to none. */
+export type Joined =
+  | { readonly rows: readonly Row[] }
+  | { readonly record: SourceRecord; readonly problem: string };
+
+/** Text of rows that wait for the others of their product, at most. */
+const mostHeld = 256 * 1024 * 1024;
+
+export interface Joiner {
+  /** The first time: to be called with each record. */
+  survey(record: SourceRecord): void;
+  /** The second time: what each record completes. */
+  take(record: SourceRecord): Joined | undefined;
+  /** What is left at the end: nothing, unless the file has changed meanwhile. */
+  rest(): Joined[];
+}
+
+interface Group {
+  /** Whether a row introduces it. */
+  known: boolean;
+  rows: number;
+  held: { readonly record: SourceRecord; readonly row: Row }[];
+}
+
+/** @param leftOut counts rows that are not to be imported, by why */
+export function joiner(preset: Preset, file: string, leftOut: (why: string) => void): Joiner {
+  const read = rowReader(preset);
+  const groups = new Map<string, Group>();
+  /** What else rows call a product, and the rows that a product names. */
+  const also = new Map<string, string>();
+  const claims = new Map<string, string>();
+  const waiting = new Map<string, number>();
+  let surveyed = false;
+  let held = 0;
+
+  function groupOf(key: string): Group {
+    const group = groups.get(key) ?? { known: false, rows: 0, held: [] };
+    groups.set(key, group);
+    return group;
+  }
+  function count(place: Place): void {
+    if ('product' in place) {
+      const group = groupOf(place.product);
+      group.known = true;
+      group.rows += 1;
+      for (const name of place.also ?? []) also.set(name, place.product);
+      for (const name of place.variants ?? []) if (!claims.has(name)) claims.set(name, place.product);
+    } else if ('variantOf' in place || 'named' in place) {
+      const name = 'named' in place ? `named:${place.named}` : `of:${place.variantOf}`;
+      waiting.set(name, (waiting.get(name) ?? 0) + 1);
+    }
+  }
+  /** Once all is counted: rows under the product that they name, or that names them. */
+  function settle(): void {
+    surveyed = true;
+    for (const [name, rows] of waiting) {
+      const key = keyOf(name);
+      if (key !== undefined) groupOf(key).rows += rows;
+    }
+    waiting.clear();
+  }
+  function keyOf(name: string): string | undefined {
+    if (name.startsWith('named:')) return claims.get(name.slice('named:'.length));
+    const product = name.slice('of:'.length);
+    return groups.has(product) ? product : (also.get(product) ?? product);
+  }
+  function hold(key: string, record: SourceRecord, row: Row): Joined | undefined {
+    const group = groupOf(key);
+    if (group.rows <= 1 && group.known) return { rows: [row] };
+    group.held.push({ record, row });
+    held += record.raw.length;
+    if (held > mostHeld)
+      throw new Error(`${file} has the rows of its products too far apart: sort it by product`);
+    if (group.held.length < group.rows) return undefined;
+    return release(key, group);
+  }
+  function release(key: string, group: Group): Joined {
+    groups.delete(key);
+    for (const { record } of group.held) held -= record.raw.length;
+    const [first] = group.held;
+    if (first === undefined) throw new Error('a group without rows');
+    if (group.known) return { rows: group.held.map(({ row }) => row) };
+    const many = group.held.length === 1 ? '' : ` (${group.held.length} rows)`;
+    return {
+      record: first.record,
+      problem: `belongs to the product ${key}, which the file does not have${many}`,
+    };
+  }
+
+  return {
+    survey(record) {
+      if (record.value === undefined) return;
+      try {
+        count(preset.place(read(record)));
+      } catch (error) {
+        if (!(error instanceof RowProblem)) throw error;
+      }
+    },
+    take(record) {
+      if (!surveyed) settle();
+      if (record.value === undefined) return { record, problem: record.error ?? 'cannot be read' };
+      const row = read(record);
+      try {
+        const place = preset.place(row);
+        if ('leftOut' in place) {
+          leftOut(place.leftOut);
+          return undefined;
+        }
+        if ('product' in place) return hold(place.product, record, row);
+        const key = keyOf('named' in place ? `named:${place.named}` : `of:${place.variantOf}`);
+        return key === undefined ? { rows: [row] } : hold(key, record, row);
+      } catch (error) {
+        if (error instanceof RowProblem) return { record, problem: error.message };
+        throw error;
+      }
+    },
+    rest() {
+      const left = [...groups].filter(([, { held }]) => held.length > 0);
+      return left.map(([key, group]) => release(key, group));
+    },
+  };
+}
+
+/** Rows by the names of the preset; where these are is found out once for each header. */
+function rowReader(preset: Preset): (record: SourceRecord) => Row {
+  let header: readonly string[] | undefined;
+  let columns: Columns | undefined;
+  return record => {
+    if (columns === undefined || record.columns !== header) {
+      header = record.columns;
+      columns = resolveColumns(preset, header ?? Object.keys(record.value ?? {}));
+    }
+    return rowOf(record, columns);
+  };
+}
+
+function rowOf({ line, raw, value = {} }: SourceRecord, columns: Columns): Row {
+  const cell = (column: string): string => {
+    const text = value[column];
+    return typeof text === 'string' ? text.trim() : '';
+  };
+  return {
+    line,
+    raw,
+    columns,
+    value,
+    cell,
+    text(name) {
+      const column = columns.found.get(name);
+      return column === undefined ? '' : cell(column);
+    },
+  };
+}

@@ -1,0 +1,215 @@
+/** Products as Magento 2 exports them: configurable ones name the rows of their variants. */
+import { isAddress, orderedPaths, splitAddresses, splitList } from '../../../files/cells/list.ts';
+import { addressesOf, gtinOf, isBetween, pathOf, piecesOf, salePrices, weightOf } from './cells.ts';
+import { type AttributeSet, addRest, attributeSet, imageList } from './draft.ts';
+import { type Drafting, type Preset, type Row, RowProblem, type Stock, type Variant } from './preset.ts';
+
+/** The root of each tree, which no shop shows. */
+const root = /^default category(?: > |$)/i;
+
+export const magento: Preset = {
+  name: 'magento',
+  file: 'a product export of Magento 2',
+  columns: {
+    sku: ['sku'],
+    storeView: ['store_view_code'],
+    type: ['product_type'],
+    categories: ['categories'],
+    name: ['name'],
+    description: ['description'],
+    short: ['short_description'],
+    weight: ['weight'],
+    online: ['product_online'],
+    visibility: ['visibility'],
+    price: ['price'],
+    special: ['special_price'],
+    specialFrom: ['special_price_from_date', 'special_from_date'],
+    specialTo: ['special_price_to_date', 'special_to_date'],
+    baseImage: ['base_image'],
+    baseLabel: ['base_image_label'],
+    moreImages: ['additional_images'],
+    moreLabels: ['additional_image_labels'],
+    additional: ['additional_attributes'],
+    quantity: ['qty'],
+    isInStock: ['is_in_stock'],
+    manageStock: ['manage_stock'],
+    configManage: ['use_config_manage_stock'],
+    backorders: ['allow_backorders'],
+    configBackorders: ['use_config_backorders'],
+    variations: ['configurable_variations'],
+    variationLabels: ['configurable_variation_labels'],
+  },
+  required: ['sku', 'type', 'name', 'price'],
+  signs: [['additional'], ['variations'], ['storeView'], ['online', 'visibility']],
+  place(row) {
+    const sku = row.text('sku');
+    if (row.text('storeView') !== '') return { leftOut: 'rows of store views were left out' };
+    if (sku === '') throw new RowProblem(row, 'sku', 'is required');
+    if (!isConfigurable(row)) return { named: sku };
+    return { product: sku, variants: variationsOf(row).map(variation => variation.sku) };
+  },
+  draft(rows, drafting) {
+    const own = rows.find(isConfigurable) ?? rows[0];
+    if (own === undefined) throw new Error('a product without rows');
+    const attributes = attributeSet(drafting);
+    const bySku = new Map(rows.filter(row => row !== own).map(row => [row.text('sku'), row]));
+    const labels = labelsOf(own);
+    const variations = isConfigurable(own) ? variationsOf(own) : [];
+    const codes = new Set(variations.flatMap(({ values }) => Object.keys(values)));
+    const variants = variations.map(variation =>
+      variantOf(variation, bySku.get(variation.sku), labels, drafting),
+    );
+    const ordered = [own, ...bySku.values()];
+    addAdditional(attributes, ordered, codes);
+    addImagePaths(attributes, own, drafting);
+    if (own.text('description') !== '') attributes.add('short_description', own.text('short'));
+    attributes.add('visibility', own.text('visibility'));
+    attributes.add('product_type', own.text('type'));
+    // Of the variants' columns only what their product leaves empty would be said, in fifteen ways.
+    addRest(attributes, { own: [own] }, drafting);
+    const [category, ...categories] = orderedPaths(
+      splitList(own.text('categories'), ',').map(path => pathOf(path, '/', drafting).replace(root, '')),
+    ).filter(path => path !== '');
+    const gtin = moveGtin(attributes, drafting);
+    return {
+      fields: {
+        ...soldAs(own, drafting),
+        ...(variants.length > 0 ? { stock: undefined } : {}),
+        gtin,
+        name: own.text('name'),
+        description: own.text('description') || own.text('short'),
+        brand: attributes.take('brand') ?? attributes.take('manufacturer'),
+        category,
+        categories,
+        status: statusOf(own),
+      },
+      variants,
+      images: imagesOf(ordered, drafting),
+      attributes: attributes.all(),
+      options: [...codes].map(code => labels.get(code) ?? code),
+    };
+  },
+};
+
+const isConfigurable = (row: Row): boolean => row.text('type').toLowerCase() === 'configurable';
+
+interface Variation {
+  readonly sku: string;
+  readonly values: Readonly<Record<string, string>>;
+}
+
+/** `sku=A-1,color=Red,size=M|sku=A-2,color=Blue,size=M`. */
+function variationsOf(row: Row): Variation[] {
+  return splitList(row.text('variations'), '|').map(text => {
+    const { sku, ...values } = pairsOf(text);
+    if (sku === undefined || sku === '') {
+      throw new RowProblem(row, 'configurable_variations', 'must name the sku of each variant', text);
+    }
+    return { sku, values };
+  });
+}
+
+/** `color=Red,material=Cotton, washed,size=M`: a comma ends a value where a name and `=` follow. */
+function pairsOf(text: string): Record<string, string> {
+  const pairs: Record<string, string> = {};
+  for (const part of text.split(/,(?=[a-z_][a-z0-9_]{0,63}=)/i)) {
+    const at = part.indexOf('=');
+    if (at <= 0) continue;
+    const value = part.slice(at + 1).trim();
+    const isQuoted = value.length > 1 && value.startsWith('"') && value.endsWith('"');
+    pairs[part.slice(0, at).trim()] = isQuoted ? value.slice(1, -1).replaceAll('""', '"') : value;
+  }
+  return pairs;
+}
+
+/** `color=Colour,size=Size`: what the options are called. */
+const labelsOf = (row: Row): ReadonlyMap<string, string> =>
+  new Map(Object.entries(pairsOf(row.text('variationLabels'))));
+
+function addAdditional(attributes: AttributeSet, rows: readonly Row[], codes: ReadonlySet<string>): void {
+  for (const row of rows) {
+    for (const [code, value] of Object.entries(pairsOf(row.text('additional')))) {
+      if (codes.has(code)) continue;
+      attributes.add(code, value.includes('|') ? splitList(value, '|') : value);
+    }
+  }
+}
+
+const gtinCodes = ['gtin', 'ean', 'upc', 'barcode', 'isbn'];
+
+function moveGtin(attributes: AttributeSet, drafting: Drafting): string | undefined {
+  for (const code of gtinCodes) {
+    const value = attributes.take(code);
+    if (value === undefined) continue;
+    const gtin = gtinOf(value, drafting);
+    if (gtin !== undefined) return gtin;
+    attributes.add(code, value);
+  }
+  return undefined;
+}
+
+function soldAs(row: Row, drafting: Drafting) {
+  const isOn = isBetween(row.text('specialFrom'), row.text('specialTo'), drafting.now);
+  return {
+    sku: row.text('sku'),
+    ...salePrices(row, 'price', 'special', drafting, isOn),
+    // Magento says in its settings only which unit it is; as delivered it is pounds.
+    weight: weightOf(row, 'weight', drafting.cells.weightUnit ?? 'lb', drafting),
+    stock: stockOf(row, drafting),
+  };
+}
+
+function variantOf(
+  { sku, values }: Variation,
+  row: Row | undefined,
+  labels: ReadonlyMap<string, string>,
+  drafting: Drafting,
+): Variant {
+  const options = Object.fromEntries(
+    Object.entries(values).map(([code, value]) => [labels.get(code) ?? code, value]),
+  );
+  if (row === undefined) return { sku, options };
+  const gtins = Object.entries(pairsOf(row.text('additional'))).filter(([code]) => gtinCodes.includes(code));
+  const gtin = gtins.map(([, value]) => gtinOf(value, drafting)).find(one => one !== undefined);
+  const { currency: _currency, ...sold } = soldAs(row, drafting);
+  return { ...sold, gtin, options, image: addressesOf(row.text('baseImage'), quiet(drafting))[0] };
+}
+
+const quiet = (drafting: Drafting): Drafting => ({ ...drafting, note: () => undefined });
+
+function stockOf(row: Row, drafting: Drafting): Stock | undefined {
+  const isManaged = row.text('configManage') === '1' || row.text('manageStock') !== '0';
+  const pieces = piecesOf(row, 'quantity', drafting);
+  if (!isManaged || pieces === undefined) return undefined;
+  const backorder = row.text('configBackorders') !== '1' && Number(row.text('backorders')) > 0;
+  return { tracked: true, onHand: row.text('isInStock') === '0' ? 0 : pieces, backorder };
+}
+
+/** What nobody can find in the shop by itself, and is no variant of anything, is not shown here either. */
+function statusOf(row: Row): string {
+  const isHidden = /^not visible/i.test(row.text('visibility'));
+  return row.text('online') === '2' || row.text('online') === '0' || isHidden ? 'archived' : 'active';
+}
+
+function imagesOf(rows: readonly Row[], drafting: Drafting) {
+  return imageList(
+    rows.flatMap(row => {
+      const [base] = addressesOf(row.text('baseImage'), drafting);
+      const labels = row.text('moreLabels').split(',');
+      const more = addressesOf(row.text('moreImages'), drafting).map((url, index) => ({
+        url,
+        alt: labels[index]?.trim(),
+      }));
+      return [...(base === undefined ? [] : [{ url: base, alt: row.text('baseLabel') }]), ...more];
+    }),
+  );
+}
+
+/** Paths without an address before them are kept as what they are. */
+function addImagePaths(attributes: AttributeSet, row: Row, { imageBase }: Drafting): void {
+  if (imageBase !== undefined) return;
+  for (const name of ['baseImage', 'moreImages']) {
+    const paths = splitAddresses(row.text(name)).filter(one => !isAddress(one));
+    attributes.add(row.columns.found.get(name) ?? name, paths);
+  }
+}

@@ -1,0 +1,25 @@
+/** Catalogs of Meta (Facebook, Instagram), as tables. */
+import { draftOfFeed, feedColumns, placeInFeed } from './feed.ts';
+import type { Preset } from './preset.ts';
+
+export const meta: Preset = {
+  name: 'meta',
+  file: 'a catalog of Meta',
+  columns: {
+    ...feedColumns,
+    quantity: ['quantity_to_sell_on_facebook', 'inventory'],
+    status: ['status'],
+    visibility: ['visibility'],
+    facebookCategory: ['fb_product_category'],
+    firstTag: ['product_tags[0]'],
+  },
+  required: ['id', 'title', 'price'],
+  signs: [
+    ['image', 'facebookCategory'],
+    ['image', 'quantity'],
+    ['image', 'firstTag'],
+  ],
+  takes: /^(?:product_tags\[\d\d?\]|image\[\d\d?\]\.url)$/i,
+  place: placeInFeed,
+  draft: draftOfFeed,
+};

@@ -1,0 +1,114 @@
+/** What a preset is: how a shop's export becomes products. */
+import type { CellOptions } from '../../../files/cells/fields.ts';
+
+export const presetNames = ['shopify', 'woocommerce', 'magento', 'google', 'meta'] as const;
+
+export type PresetName = (typeof presetNames)[number];
+
+/** The columns of a shop's file by the names that its preset gives them. */
+export interface Columns {
+  /** As the file calls them. */
+  readonly all: readonly string[];
+  /** Where a name of the preset is found. */
+  readonly found: ReadonlyMap<string, string>;
+  /** Those that no name stands for: their values become attributes. */
+  readonly rest: readonly string[];
+}
+
+/** A row of a shop's file; its cells by the names that the preset gives its columns. */
+export interface Row {
+  readonly line: number;
+  readonly raw: string;
+  readonly columns: Columns;
+  readonly value: Readonly<Record<string, unknown>>;
+  /** Trimmed; empty when there is no such column. */
+  text(name: string): string;
+  /** The same of a column that has no name of its own. */
+  cell(column: string): string;
+}
+
+/** Where a row belongs, by texts that rows of one product have in common. */
+export type Place =
+  /** The product itself. @param also other names that rows of variants call it; @param variants names of such rows */
+  | { readonly product: string; readonly also?: readonly string[]; readonly variants?: readonly string[] }
+  /** A row of a product that another row introduces. */
+  | { readonly variantOf: string }
+  /** A product of its own, unless another row names it as its variant. */
+  | { readonly named: string }
+  /** Not to be imported. */
+  | { readonly leftOut: string };
+
+export interface Variant {
+  readonly sku?: string | undefined;
+  readonly gtin?: string | undefined;
+  readonly options: Readonly<Record<string, string>>;
+  readonly price?: number | undefined;
+  readonly compareAtPrice?: number | undefined;
+  readonly weight?: { readonly value: number; readonly unit: string } | undefined;
+  readonly stock?: Stock | undefined;
+  /** The address of one of the product's images. */
+  readonly image?: string | undefined;
+}
+
+export interface Stock {
+  readonly tracked: boolean;
+  readonly onHand: number;
+  readonly backorder: boolean;
+}
+
+/** A product as the rows of a shop describe it. */
+export interface Draft {
+  /** Members of a product that is to be created; checked later. */
+  readonly fields: Readonly<Record<string, unknown>>;
+  readonly variants: readonly Variant[];
+  readonly images: readonly { readonly url: string; readonly alt?: string }[];
+  readonly attributes: Readonly<Record<string, unknown>>;
+  /** Names of options in their order; undefined: as the variants name them. */
+  readonly options?: readonly string[];
+}
+
+export interface Preset {
+  readonly name: PresetName;
+  /** How people call such a file. */
+  readonly file: string;
+  /** Names of columns → what they are called in the file; several: the first that is there. */
+  readonly columns: Readonly<Record<string, readonly string[]>>;
+  /** Names without which the file is something else. */
+  readonly required: readonly string[];
+  /** Names that, together, no other file has: told by them. */
+  readonly signs: readonly (readonly string[])[];
+  /** Further columns that the preset reads itself, or that mean nothing outside the shop. */
+  readonly takes?: RegExp;
+  place(row: Row): Place;
+  /** @param rows of one product, in their order @throws RowProblem */
+  draft(rows: readonly Row[], drafting: Drafting): Draft;
+}
+
+/** What drafts are made with. */
+export interface Drafting {
+  readonly cells: CellOptions;
+  /** Before addresses of images that are only paths. */
+  readonly imageBase: string | undefined;
+  /** Leaves out what has no place, instead of keeping it as attributes. */
+  readonly dropUnknown: boolean;
+  /** Epoch milliseconds: which sales are on. */
+  readonly now: number;
+  /** Counts something that the user should know. */
+  note(text: string): void;
+}
+
+/** A row that cannot be taken. */
+export class RowProblem extends Error {
+  readonly line: number;
+  readonly column: string;
+  readonly problem: string;
+  readonly value: string;
+
+  constructor(row: Pick<Row, 'line'>, column: string, problem: string, value = '') {
+    super(`${column} ${problem}`);
+    this.line = row.line;
+    this.column = column;
+    this.problem = problem;
+    this.value = value;
+  }
+}

@@ -1,0 +1,174 @@
+/** Products as Shopify exports them: a row for each variant and each image, joined by their handle. */
+import { addressesOf, amountOf, gtinOf, pathOf, piecesOf, tagsOf, weightOf } from './cells.ts';
+import { addRest, attributeSet, imageList } from './draft.ts';
+import {
+  type Draft,
+  type Drafting,
+  type Preset,
+  type Row,
+  RowProblem,
+  type Stock,
+  type Variant,
+} from './preset.ts';
+
+/** What Shopify calls the one option, and its value, of a product without any. */
+const noOption = 'Default Title';
+const optionNumbers = ['1', '2', '3'] as const;
+
+export const shopify: Preset = {
+  name: 'shopify',
+  file: 'a product export of Shopify',
+  columns: {
+    handle: ['Handle', 'URL handle'],
+    title: ['Title'],
+    body: ['Body (HTML)', 'Description'],
+    vendor: ['Vendor'],
+    category: ['Product Category', 'Standardized Product Type', 'Standard Product Type'],
+    type: ['Type', 'Custom Product Type'],
+    tags: ['Tags'],
+    published: ['Published', 'Published on online store'],
+    status: ['Status'],
+    option1Name: ['Option1 Name'],
+    option1Value: ['Option1 Value'],
+    option2Name: ['Option2 Name'],
+    option2Value: ['Option2 Value'],
+    option3Name: ['Option3 Name'],
+    option3Value: ['Option3 Value'],
+    sku: ['Variant SKU', 'SKU'],
+    grams: ['Variant Grams', 'Weight value (grams)'],
+    weightUnit: ['Variant Weight Unit', 'Weight unit for display'],
+    tracker: ['Variant Inventory Tracker', 'Inventory tracker'],
+    quantity: ['Variant Inventory Qty', 'Inventory quantity'],
+    policy: ['Variant Inventory Policy', 'Continue selling when out of stock'],
+    price: ['Variant Price', 'Price'],
+    compareAt: ['Variant Compare At Price', 'Compare-at price'],
+    barcode: ['Variant Barcode', 'Barcode'],
+    image: ['Image Src', 'Product image URL'],
+    imagePosition: ['Image Position'],
+    imageAlt: ['Image Alt Text'],
+    variantImage: ['Variant Image', 'Variant image URL'],
+    mpn: ['Google Shopping / MPN'],
+  },
+  required: ['handle', 'title', 'price'],
+  signs: [
+    ['body', 'option1Name'],
+    ['vendor', 'option1Name'],
+    ['option1Name', 'option1Value'],
+    ['body', 'vendor'],
+  ],
+  takes: /^option[123] linked to$/i,
+  place(row) {
+    const handle = row.text('handle');
+    if (handle === '') throw new RowProblem(row, row.columns.found.get('handle') ?? 'Handle', 'is required');
+    return row.text('title') === '' ? { variantOf: handle } : { product: handle };
+  },
+  draft(rows, drafting) {
+    const [first] = rows;
+    if (first === undefined) throw new Error('a product without rows');
+    const attributes = attributeSet(drafting);
+    const names = optionNumbers.map(number => first.text(`option${number}Name`));
+    const ofVariants = rows.filter(isVariant);
+    const only =
+      ofVariants.length === 1 && first.text('option1Value') === noOption ? ofVariants[0] : undefined;
+    const plain = ofVariants.length === 0 ? first : only;
+    const [category, further] = categoriesOf(first, drafting);
+    const sold = plain === undefined ? {} : soldAs(plain, drafting, attributes);
+    addRest(attributes, { own: rows }, drafting);
+    return {
+      fields: {
+        ...{ ...sold, image: undefined },
+        externalId: first.text('handle'),
+        name: first.text('title'),
+        description: first.text('body'),
+        brand: first.text('vendor'),
+        mpn: first.text('mpn'),
+        category,
+        categories: further,
+        tags: tagsOf(first.text('tags'), ',', drafting),
+        status: statusOf(first),
+      },
+      variants: plain === undefined ? ofVariants.map(row => variantOf(row, names, drafting, attributes)) : [],
+      images: imagesOf(rows, drafting),
+      attributes: attributes.all(),
+      options: names.filter(name => name !== ''),
+    } satisfies Draft;
+  },
+};
+
+const isVariant = (row: Row): boolean => row.text('option1Value') !== '' || row.text('price') !== '';
+
+function soldAs(
+  row: Row,
+  drafting: Drafting,
+  attributes: ReturnType<typeof attributeSet>,
+): Omit<Variant, 'options'> {
+  const price = amountOf(row, 'price', drafting);
+  const compareAt = amountOf(row, 'compareAt', drafting);
+  const gtin = gtinOf(row.text('barcode'), drafting);
+  if (gtin === undefined) attributes.add('Variant Barcode', row.text('barcode'));
+  return {
+    sku: row.text('sku').replace(/^'/, ''),
+    gtin,
+    price: price?.value,
+    // Shopify writes 0 where there is none.
+    compareAtPrice: compareAt?.value === 0 ? undefined : compareAt?.value,
+    weight: weightOf(row, 'grams', 'g', drafting),
+    stock: stockOf(row, drafting),
+    image: addressesOf(row.text('variantImage'), drafting)[0],
+  };
+}
+
+function variantOf(
+  row: Row,
+  names: readonly string[],
+  drafting: Drafting,
+  attributes: ReturnType<typeof attributeSet>,
+): Variant {
+  const options: Record<string, string> = {};
+  for (const [index, number] of optionNumbers.entries()) {
+    const value = row.text(`option${number}Value`);
+    if (value !== '') options[names[index] || `Option ${number}`] = value;
+  }
+  return { ...soldAs(row, drafting, attributes), options };
+}
+
+/** Nothing where Shopify does not count, or counts at several places and tells no sum. */
+function stockOf(row: Row, drafting: Drafting): Stock | undefined {
+  const pieces = piecesOf(row, 'quantity', drafting);
+  const isTracked = row.columns.found.has('tracker') ? row.text('tracker') !== '' : pieces !== undefined;
+  if (!isTracked || pieces === undefined) return undefined;
+  return { tracked: true, onHand: pieces, backorder: /^(?:continue|true)$/i.test(row.text('policy')) };
+}
+
+/** The path of Shopify's own taxonomy, and the shop's own type beside it. */
+function categoriesOf(row: Row, drafting: Drafting): [main: string | undefined, further: string[]] {
+  const path =
+    row.text('category').toLowerCase() === 'uncategorized' ? '' : pathOf(row.text('category'), '>', drafting);
+  const type = pathOf(row.text('type'), '>', drafting);
+  if (path === '') return [type === '' ? undefined : type, []];
+  return [path, type === '' || type === path || path.endsWith(` > ${type}`) ? [] : [type]];
+}
+
+function statusOf(row: Row): string | undefined {
+  const status = row.text('status').toLowerCase();
+  if (status === 'draft' || status === 'archived' || status === 'unlisted') return 'archived';
+  if (/^(?:false|no|0)$/i.test(row.text('published'))) return 'archived';
+  return status === '' && row.text('published') === '' ? undefined : 'active';
+}
+
+function imagesOf(rows: readonly Row[], drafting: Drafting) {
+  const ordered = rows
+    .flatMap(row => {
+      const position = Number(row.text('imagePosition')) || Number.MAX_SAFE_INTEGER;
+      return addressesOf(row.text('image'), drafting).map(url => ({
+        url,
+        alt: row.text('imageAlt'),
+        position,
+      }));
+    })
+    .sort((a, b) => a.position - b.position);
+  const ofVariants = rows.flatMap(row =>
+    addressesOf(row.text('variantImage'), drafting).map(url => ({ url })),
+  );
+  return imageList([...ordered, ...ofVariants]);
+}

@@ -1,0 +1,171 @@
+/** Products as WooCommerce exports them: variations in rows of their own that name their parent. */
+import { orderedPaths, splitList } from '../../../files/cells/list.ts';
+import { type WeightUnit, weightUnit } from '../../../files/cells/weight.ts';
+import {
+  addressesOf,
+  gtinOf,
+  isBetween,
+  outOfStock,
+  pathOf,
+  piecesOf,
+  salePrices,
+  tagsOf,
+  weightOf,
+  withLineEnds,
+} from './cells.ts';
+import { type AttributeSet, addRest, attributeSet, imageList } from './draft.ts';
+import { type Drafting, type Preset, type Row, RowProblem, type Stock, type Variant } from './preset.ts';
+
+export const woocommerce: Preset = {
+  name: 'woocommerce',
+  file: 'a product export of WooCommerce',
+  columns: {
+    id: ['ID'],
+    type: ['Type'],
+    sku: ['SKU'],
+    gtin: ['GTIN, UPC, EAN, or ISBN', 'GTIN', 'EAN'],
+    name: ['Name'],
+    published: ['Published'],
+    short: ['Short description'],
+    description: ['Description'],
+    saleFrom: ['Date sale price starts'],
+    saleTo: ['Date sale price ends'],
+    inStock: ['In stock?'],
+    stock: ['Stock'],
+    backorders: ['Backorders allowed?'],
+    weight: ['Weight (kg)', 'Weight (g)', 'Weight (lbs)', 'Weight (lb)', 'Weight (oz)', 'Weight'],
+    sale: ['Sale price'],
+    regular: ['Regular price'],
+    categories: ['Categories'],
+    tags: ['Tags'],
+    images: ['Images'],
+    parent: ['Parent'],
+    brands: ['Brands', 'Brand'],
+  },
+  required: ['type', 'name', 'regular'],
+  signs: [['parent', 'sku'], ['published', 'categories'], ['inStock']],
+  takes: /^attribute \d+ (?:name|value\(s\)|visible|global|default)$/i,
+  place(row) {
+    const [id, sku, parent] = [row.text('id'), row.text('sku'), row.text('parent')];
+    const names = [id === '' ? '' : `id:${id}`, sku].filter(name => name !== '');
+    if (typesOf(row).has('variation')) {
+      if (parent === '') throw new RowProblem(row, 'Parent', 'is required of a variation');
+      return { variantOf: parent };
+    }
+    const [product = `line:${row.line}`, ...also] = names;
+    return { product, also };
+  },
+  draft(rows, drafting) {
+    const parent = rows.find(row => !typesOf(row).has('variation'));
+    if (parent === undefined) throw new Error('variations without their product');
+    const variations = rows.filter(row => row !== parent);
+    const attributes = attributeSet(drafting);
+    const named = new Set(variations.flatMap(row => ownAttributes(row).map(({ name }) => name)));
+    const described = ownAttributes(parent);
+    const options = described.map(({ name }) => name).filter(name => named.has(name));
+    for (const { name, values } of described) if (!named.has(name)) attributes.add(name, values);
+    const variants = variations.map(row => variantOf(row, options, drafting, attributes));
+    const images = [parent, ...variations].flatMap(row => addressesOf(row.text('images'), drafting));
+    const description = withLineEnds(parent.text('description'));
+    const short = withLineEnds(parent.text('short'));
+    if (description !== '') attributes.add('Short description', short);
+    const [category, ...categories] = orderedPaths(
+      splitList(parent.text('categories'), ',').map(path => pathOf(path, '>', drafting)),
+    );
+    const [brand, ...brands] = splitList(parent.text('brands'), ',');
+    attributes.add('Brands', brands);
+    addRest(attributes, { own: [parent], others: variations }, drafting);
+    return {
+      fields: {
+        ...{ ...soldAs(parent, drafting, attributes), image: undefined },
+        externalId: parent.text('id'),
+        name: parent.text('name'),
+        description: description === '' ? short : description,
+        brand,
+        category,
+        categories,
+        tags: tagsOf(parent.text('tags'), ',', drafting),
+        status: statusOf(parent),
+        ...(variants.length > 0 ? { stock: undefined, price: undefined } : {}),
+      },
+      variants,
+      images: imageList(images.map(url => ({ url }))),
+      attributes: attributes.all(),
+      options,
+    };
+  },
+};
+
+/** `simple, downloadable, virtual`. */
+const typesOf = (row: Row): ReadonlySet<string> => new Set(splitList(row.text('type').toLowerCase(), ','));
+
+/** What the columns `Attribute 1 name` and `Attribute 1 value(s)` say, by their number. */
+function ownAttributes(row: Row): { readonly name: string; readonly values: readonly string[] }[] {
+  return row.columns.all.flatMap(column => {
+    const number = /^attribute (\d{1,3}) name$/i.exec(column)?.[1];
+    if (number === undefined) return [];
+    const name = row.cell(column);
+    const values = row.columns.all.find(other => other.toLowerCase() === `attribute ${number} value(s)`);
+    const all = values === undefined ? [] : splitList(row.cell(values), ',');
+    return name === '' || all.length === 0 ? [] : [{ name, values: all }];
+  });
+}
+
+/** The value of an option that a variation leaves open. */
+const anyValue = 'Any';
+
+function variantOf(
+  row: Row,
+  names: readonly string[],
+  drafting: Drafting,
+  attributes: AttributeSet,
+): Variant {
+  const own = new Map(ownAttributes(row).map(({ name, values }) => [name, values.join(', ')]));
+  const all = new Set([...names, ...own.keys()]);
+  const options = Object.fromEntries([...all].map(name => [name, own.get(name) ?? anyValue]));
+  if (row.text('name') === '') throw new RowProblem(row, 'Name', 'is required');
+  const sold = soldAs(row, drafting, attributes);
+  return { ...sold, image: addressesOf(row.text('images'), drafting)[0], options };
+}
+
+function soldAs(
+  row: Row,
+  drafting: Drafting,
+  attributes: AttributeSet,
+): Omit<Variant, 'options'> & { currency?: string | undefined } {
+  const isOn = isBetween(row.text('saleFrom'), row.text('saleTo'), drafting.now);
+  const gtin = gtinOf(row.text('gtin'), drafting);
+  if (gtin === undefined) attributes.add('GTIN, UPC, EAN, or ISBN', row.text('gtin'));
+  for (const name of ['saleFrom', 'saleTo'])
+    attributes.add(row.columns.found.get(name) ?? name, row.text(name));
+  return {
+    sku: row.text('sku'),
+    gtin,
+    ...salePrices(row, 'regular', 'sale', drafting, isOn),
+    weight: weightOf(row, 'weight', unitOf(row, drafting), drafting),
+    stock: stockOf(row, drafting),
+  };
+}
+
+/** The unit stands in the column's name: `Weight (lbs)`. */
+function unitOf(row: Row, { cells }: Drafting): WeightUnit {
+  const unit = /\(([a-z]{1,4})\)/i.exec(row.columns.found.get('weight') ?? '')?.[1] ?? '';
+  return weightUnit(unit) ?? cells.weightUnit ?? 'kg';
+}
+
+function stockOf(row: Row, drafting: Drafting): Stock | undefined {
+  const backorder = /^(?:1|yes|notify)$/i.test(row.text('backorders'));
+  // "parent": the pieces of all variations are counted together, which a variant cannot say.
+  const isCounted = row.text('stock') !== '' && row.text('stock') !== 'parent';
+  const pieces = isCounted ? piecesOf(row, 'stock', drafting) : undefined;
+  if (pieces !== undefined) return { tracked: true, onHand: pieces, backorder };
+  const inStock = row.text('inStock').toLowerCase();
+  if (inStock === 'backorder') return { ...outOfStock, backorder: true };
+  return inStock === '0' || inStock === 'no' ? outOfStock : undefined;
+}
+
+/** 1 is published, 0 private, -1 a draft. */
+function statusOf(row: Row): string | undefined {
+  const published = row.text('published');
+  return published === '' ? undefined : published === '1' ? 'active' : 'archived';
+}

@@ -1,0 +1,143 @@
+/** What is wrong between the files of images, their rows, and what products show. */
+import { sql } from 'kysely';
+import { hashOf } from '../../media/prepare.ts';
+import type { FileStore, StoredFile } from '../../media/store/store.ts';
+import { hashIn } from '../../resources/products/members/uploads.ts';
+import { productOf } from '../../resources/products/row.ts';
+import type { Database } from '../../storage/database.ts';
+import { pagesOf } from '../check/rows.ts';
+
+/** `products` are those that show it. */
+export type Wrong = { readonly hash: string; readonly products: readonly number[] } & (
+  | { readonly kind: 'file without row'; readonly size: number }
+  | { readonly kind: 'row without file' | 'nothing' | 'uses' }
+  | { readonly kind: 'damaged'; readonly reason: string }
+);
+
+export interface Found {
+  readonly wrong: readonly Wrong[];
+  readonly files: number;
+  /** Bytes of all files. */
+  readonly size: number;
+}
+
+interface Options {
+  /** Whether files are read and compared with their names. */
+  readonly content: boolean;
+  readonly now: number;
+}
+
+/** Milliseconds after which a file without a row is not that of an upload under way. */
+const underWay = 60 * 60 * 1000;
+
+export async function findWrong(database: Database, store: FileStore, options: Options): Promise<Found> {
+  // Rows before files: an upload writes its file first, so that none is missed in between.
+  const rows = await rowsOf(database);
+  const [shown, noted] = [await shownIn(database), await notedUses(database)];
+  const wrong: Wrong[] = [];
+  const seen = new Set<string>();
+  let size = 0;
+  for await (const file of store.list()) {
+    seen.add(file.hash);
+    size += file.size;
+    const products = shown.get(file.hash) ?? [];
+    const rowSize = rows.get(file.hash);
+    if (rowSize === undefined) {
+      if (file.writtenAt > options.now - underWay || (await hasRow(database, file.hash))) continue;
+      wrong.push({ kind: 'file without row', hash: file.hash, size: file.size, products });
+    } else {
+      const reason = await damageOf(store, file, rowSize, options);
+      if (reason !== undefined) wrong.push({ kind: 'damaged', hash: file.hash, reason, products });
+    }
+  }
+  for (const hash of new Set([...rows.keys(), ...shown.keys(), ...noted.keys()])) {
+    const products = shown.get(hash) ?? [];
+    const isKept = rows.has(hash);
+    if (!seen.has(hash) && !(await isThere(database, store, hash, isKept)))
+      wrong.push({ kind: isKept ? 'row without file' : 'nothing', hash, products });
+    else if (isKept && !areSame(products, noted.get(hash) ?? []))
+      wrong.push({ kind: 'uses', hash, products });
+  }
+  return { wrong, files: seen.size, size };
+}
+
+/** Again, since it may have come or gone since the lists were read. */
+async function isThere(
+  database: Database,
+  store: FileStore,
+  hash: string,
+  isKept: boolean,
+): Promise<boolean> {
+  if (await store.has(hash)) return true;
+  return isKept && !(await hasRow(database, hash));
+}
+
+async function damageOf(
+  store: FileStore,
+  file: StoredFile,
+  size: number,
+  { content }: Options,
+): Promise<string | undefined> {
+  if (file.size !== size) return `it has ${file.size} bytes, and had ${size}`;
+  if (!content) return undefined;
+  const bytes = await store.read(file.hash);
+  return bytes === undefined || hashOf(bytes) === file.hash
+    ? undefined
+    : 'its content is not what its name says';
+}
+
+/** The bytes that each should have, by hash. */
+async function rowsOf({ read, build }: Database): Promise<Map<string, number>> {
+  const sizes = new Map<string, number>();
+  for (let last = ''; ; ) {
+    const query = build.selectFrom('media').select(['hash', 'size']).where('hash', '>', last);
+    const rows = await read.all(query.orderBy('hash').limit(rowsAtOnce).compile());
+    for (const { hash, size } of rows) sizes.set(hash, size);
+    const end = rows.at(-1);
+    if (end === undefined) return sizes;
+    last = end.hash;
+  }
+}
+
+const rowsAtOnce = 5000;
+
+async function hasRow({ read, build }: Database, hash: string): Promise<boolean> {
+  const query = build.selectFrom('media').select('hash').where('hash', '=', hash);
+  return (await read.first(query.compile())) !== undefined;
+}
+
+/** The products that show an image kept here, in order, by its hash. */
+async function shownIn({ read, build }: Database): Promise<Map<string, number[]>> {
+  const shown = new Map<string, number[]>();
+  const select = sql<{ id: number; document: string }>`select id, document from products`;
+  for await (const rows of pagesOf(read, build, select)) {
+    for (const row of rows) {
+      if (!row.document.includes('"/media/')) continue;
+      for (const { url } of productOf(row).images) {
+        const hash = hashIn(url);
+        if (hash === undefined) continue;
+        const products = shown.get(hash) ?? [];
+        if (products.at(-1) !== row.id) products.push(row.id);
+        shown.set(hash, products);
+      }
+    }
+  }
+  return shown;
+}
+
+async function notedUses({ read, build }: Database): Promise<Map<string, number[]>> {
+  const noted = new Map<string, number[]>();
+  for (let last = { hash: '', product_id: 0 }; ; ) {
+    const query = sql<{ hash: string; product_id: number }>`select hash, product_id from media_uses
+      where (hash, product_id) > (${last.hash}, ${last.product_id})
+      order by hash, product_id limit ${sql.lit(rowsAtOnce)}`;
+    const rows = await read.all(query.compile(build));
+    for (const { hash, product_id } of rows) noted.set(hash, [...(noted.get(hash) ?? []), product_id]);
+    const end = rows.at(-1);
+    if (end === undefined) return noted;
+    last = end;
+  }
+}
+
+const areSame = (a: readonly number[], b: readonly number[]): boolean =>
+  a.length === b.length && a.every((id, index) => id === b[index]);

@@ -1,0 +1,83 @@
+/** `catalog media check`: whether the files of images and their rows agree. */
+import { createMedia } from '../../media/index.ts';
+import { createLog } from '../../operations/log.ts';
+import { systemClock } from '../../ports/clock.ts';
+import { withDatabase } from '../database.ts';
+import { grouped } from '../import/report.ts';
+import { type Command, parse, UsageError } from '../usage.ts';
+import { findWrong, type Wrong } from './find.ts';
+import { repairing } from './repair.ts';
+
+export const mediaCommand: Command = {
+  help: `Usage: catalog media check [--content] [--repair]
+
+Compares the files of images, in DATA_DIR/media or where MEDIA_URL says, with the rows of the database and the images
+that products show, and says one line for each thing that is wrong. The service may run. A file that was written within
+the last hour may be of an upload that is under way, and is left out.
+
+  --content  reads every file too, and compares it with its name, which is the SHA-256 of its content
+  --repair   removes files that nothing shows; makes the rows of files that a product shows; takes images without a file
+             off their products, each an event; writes down again which products show what. A file that is damaged is
+             left alone: put it back from a backup under the same name, or delete the images that show it.
+
+Exit status: 0 all is well, or is now; 1 something is wrong; 2 the command line is wrong.`,
+
+  async run([action, ...rest]) {
+    if (action !== 'check') {
+      throw new UsageError(`the action is check, not ${action === undefined ? 'nothing' : `"${action}"`}`);
+    }
+    const { values } = parse(rest, { content: { type: 'boolean' }, repair: { type: 'boolean' } });
+    const log = createLog('silent', () => undefined, systemClock.now);
+    return withDatabase(async (database, config) => {
+      const media = createMedia(config, systemClock, log);
+      const { wrong, files, size } = await findWrong(database, media.store, {
+        content: values.content === true,
+        now: systemClock.now(),
+      });
+      for (const one of wrong.slice(0, shownLines)) console.log(lineOf(one));
+      if (wrong.length > shownLines) console.log(`and ${wrong.length - shownLines} more`);
+      if (wrong.length === 0) {
+        console.log(
+          `nothing is wrong: ${files} ${files === 1 ? 'file' : 'files'} of ${grouped(size)} bytes in ${media.store.place}`,
+        );
+        return 0;
+      }
+      if (values.repair !== true) {
+        console.log(`${wrong.length} wrong; catalog media check --repair repairs all but damaged files`);
+        return 1;
+      }
+      const repair = repairing(database, media);
+      let left = 0;
+      for (const one of wrong) left += (await repair(one)) ? 0 : 1;
+      console.log(`${wrong.length - left} repaired${left === 0 ? '' : `, ${left} left: damaged files`}`);
+      return left === 0 ? 0 : 1;
+    });
+  },
+};
+
+const shownLines = 100;
+
+function lineOf(wrong: Wrong): string {
+  const shown = 'products' in wrong && wrong.products.length > 0 ? `; shown by ${named(wrong.products)}` : '';
+  switch (wrong.kind) {
+    case 'file without row':
+      return `${wrong.hash}: a file of ${grouped(wrong.size)} bytes without a row${shown}`;
+    case 'row without file':
+      return `${wrong.hash}: a row without a file${shown}`;
+    case 'nothing':
+      return `${wrong.hash}: neither a row nor a file${shown}`;
+    case 'uses':
+      return `${wrong.hash}: which products show it is written down wrongly${shown}`;
+    case 'damaged':
+      return `${wrong.hash}: the file is damaged: ${wrong.reason}${shown}`;
+  }
+}
+
+/** Products that are named in one line. */
+const namedProducts = 10;
+
+function named(ids: readonly number[]): string {
+  const rest = ids.length - namedProducts;
+  const first = ids.slice(0, namedProducts).join(', ');
+  return `${ids.length === 1 ? 'product' : 'products'} ${first}${rest > 0 ? ` and ${rest} more` : ''}`;
+}

@@ -1,0 +1,139 @@
+/** Amounts of money as people and programs write them: decimal commas, grouped digits, the currency beside them. */
+
+import { without } from './list.ts';
+
+/** Which character stands before the decimals. */
+export type DecimalMark = 'point' | 'comma';
+
+export interface Amount {
+  readonly value: number;
+  /** ISO 4217, when the text names one. */
+  readonly currency: string | undefined;
+}
+
+export interface AmountOptions {
+  /** Undefined: told by each text, where only one reading is possible. */
+  readonly decimal?: DecimalMark | undefined;
+  /** What a sign of several currencies, such as $, stands for if it is one of them. */
+  readonly currency?: string | undefined;
+}
+
+/** Signs and the currencies they may stand for: the first is meant where nothing else is said. */
+const signs: Readonly<Record<string, readonly string[]>> = {
+  $: ['USD', 'AUD', 'CAD', 'NZD', 'SGD', 'HKD', 'MXN', 'ARS', 'CLP', 'COP', 'TWD'],
+  '€': ['EUR'],
+  '£': ['GBP', 'EGP', 'GIP'],
+  '¥': ['JPY', 'CNY'],
+  円: ['JPY'],
+  元: ['CNY'],
+  '₹': ['INR'],
+  RS: ['INR', 'PKR', 'LKR', 'NPR', 'MUR'],
+  '₩': ['KRW'],
+  '₽': ['RUB'],
+  '₺': ['TRY'],
+  TL: ['TRY'],
+  '₪': ['ILS'],
+  '₫': ['VND'],
+  '₴': ['UAH'],
+  '₦': ['NGN'],
+  '₱': ['PHP'],
+  '฿': ['THB'],
+  ZŁ: ['PLN'],
+  KČ: ['CZK'],
+  FT: ['HUF'],
+  LEI: ['RON'],
+  KR: ['SEK', 'NOK', 'DKK', 'ISK'],
+  R$: ['BRL'],
+  R: ['ZAR'],
+  RM: ['MYR'],
+  RP: ['IDR'],
+  US$: ['USD'],
+  A$: ['AUD'],
+  AU$: ['AUD'],
+  C$: ['CAD'],
+  CA$: ['CAD'],
+  NZ$: ['NZD'],
+  S$: ['SGD'],
+  HK$: ['HKD'],
+  NT$: ['TWD'],
+  MX$: ['MXN'],
+  FR: ['CHF'],
+  SFR: ['CHF'],
+};
+
+const plain = /^-?(?:\d+(?:\.\d+)?|\.\d+)(?:[eE][+-]?\d+)?$/;
+const digits = /[.,]?\d(?:[\d.,'’ \u00A0\u202F]*\d)?/;
+const longest = 60;
+
+/**
+ * Reads an amount: `12.5`, `1,234.50`, `1.234,50 €`, `$12.99`, `352 AED`, `1'234.50 CHF`.
+ * @returns why it cannot be read, as a phrase for people
+ */
+export function readAmount(given: string, { decimal, currency }: AmountOptions = {}): Amount | string {
+  // A decimal mark without a digit before it, as in `.5`; the point of `Rs.100` belongs to the currency.
+  const text = given.trim().replace(/(?<![\p{L}\d.,])[.,](?=\d)/u, '0$&');
+  if (decimal !== 'comma' && plain.test(text)) return amountOf(Number(text), undefined);
+  const found = text.length > longest ? null : digits.exec(text);
+  if (found === null) return 'must be a number';
+  const before = text.slice(0, found.index).trim();
+  const after = text.slice(found.index + found[0].length).trim();
+  const negative = before.startsWith('-');
+  const named = [negative ? before.slice(1).trim() : before, after].filter(part => part !== '');
+  const [name] = named;
+  const code = name === undefined ? undefined : currencyOf(name, currency);
+  if (named.length > 1 || (name !== undefined && code === undefined)) return 'must be a number';
+  const number = plainDigits(found[0], decimal, code !== undefined);
+  if (!('digits' in number)) return number.problem;
+  return amountOf(Number(number.digits) * (negative ? -1 : 1), code);
+}
+
+const amountOf = (value: number, currency: string | undefined): Amount | string =>
+  Number.isFinite(value) ? { value, currency } : 'must be a number';
+
+/** @param preferred taken for a sign that may stand for it */
+function currencyOf(name: string, preferred: string | undefined): string | undefined {
+  const word = without('. ', name.toUpperCase());
+  const choices = Object.hasOwn(signs, word) ? signs[word] : undefined;
+  if (choices !== undefined) {
+    return preferred !== undefined && choices.includes(preferred) ? preferred : choices[0];
+  }
+  return /^[A-Z]{3}$/.test(word) ? word : undefined;
+}
+
+const commaAlone = 'must be a number: a decimal comma is read with --decimal comma';
+const eitherWay = 'may be read in two ways: say --decimal point or --decimal comma';
+
+/** The number with a point before its decimals and nothing between its digits. */
+function plainDigits(
+  text: string,
+  decimal: DecimalMark | undefined,
+  hasCurrency: boolean,
+): { readonly digits: string } | { readonly problem: string } {
+  // As databases write it: .5
+  const withWhole = text.startsWith('.') || text.startsWith(',') ? `0${text}` : text;
+  const bare = withWhole.replace(/(\d)['’ \u00A0\u202F](?=\d{3}(?!\d))/g, '$1');
+  const mark = decimal === undefined ? toldMark(bare) : decimal === 'comma' ? ',' : '.';
+  if (mark === 'either') return { problem: eitherWay };
+  if (mark === ',' && decimal === undefined && !hasCurrency && !bare.includes('.'))
+    return { problem: commaAlone };
+  const grouping = mark === ',' ? '.' : ',';
+  const [whole = '', fraction, ...more] = bare.split(mark);
+  const grouped = grouping === '.' ? /^\d{1,3}(?:\.\d{3})+$/ : /^\d{1,3}(?:,\d{3})+$/;
+  const isWhole = /^\d+$/.test(whole) || grouped.test(whole);
+  if (more.length > 0 || !isWhole || (fraction !== undefined && !/^\d+$/.test(fraction))) {
+    return {
+      problem: decimal === undefined ? 'must be a number' : `must be a number with a decimal ${decimal}`,
+    };
+  }
+  const integer = whole.replaceAll(grouping, '');
+  return { digits: fraction === undefined ? integer : `${integer}.${fraction}` };
+}
+
+/** What can only be the decimal mark: of one comma before three digits that is not to be told. */
+function toldMark(text: string): '.' | ',' | 'either' {
+  const [point, comma] = [text.lastIndexOf('.'), text.lastIndexOf(',')];
+  if (comma < 0) return text.indexOf('.') === point ? '.' : ',';
+  if (point >= 0) return point > comma ? '.' : ',';
+  if (text.indexOf(',') !== comma) return '.';
+  return text.length - comma === 4 && comma <= 3 && !text.startsWith('0') ? 'either' : ',';
+}

@@ -1,0 +1,192 @@
+/** From a record of a file to the fields of a product. */
+import { type Mapping, MappingError, pick, productFields } from '../map.ts';
+import { isObject } from '../record.ts';
+import {
+  AmountIn,
+  attributeName,
+  type CellOptions,
+  memberNames,
+  type Reader,
+  readerOf,
+  Unreadable,
+} from './fields.ts';
+
+export interface MapOptions {
+  readonly mapping: Mapping;
+  /** Values that all records get, whatever the file says: as they would stand in a cell. */
+  readonly set?: Mapping;
+  readonly cells?: CellOptions;
+  /** These fields only, or those of `mapping` only. */
+  readonly only?: readonly string[] | true;
+}
+
+/** What is read, from where, and how. */
+interface Source {
+  readonly field: string;
+  readonly column: string;
+  readonly read: Reader;
+}
+
+export interface Mapper {
+  /**
+   * Picks each field from its mapped column, or without one from the column of the same name. A column is found by
+   * its exact name, else by its name in another case, else as a dotted path into objects (`dimensions.width`). A
+   * field whose column is missing, null or an empty string is absent from the result. What cannot be converted stays
+   * as it is, or as `Unreadable`, so that validation names it.
+   * @param columns of a table, the same array for all its records: where they are is then found out once
+   */
+  map(record: Readonly<Record<string, unknown>>, columns?: readonly string[]): Record<string, unknown>;
+  /** The columns of a table that no field is taken from. */
+  unused(columns: readonly string[]): string[];
+}
+
+export function recordMapper({ mapping, set = new Map(), cells = {}, only }: MapOptions): Mapper {
+  const all =
+    only === undefined
+      ? [...productFields, ...memberNames, ...mapping.keys()]
+      : only === true
+        ? mapping.keys()
+        : only;
+  const named = [...new Set(all)].map(field => ({
+    field,
+    column: mapping.get(field) ?? field,
+    read: readerFor(field, mapping),
+  }));
+  const constants = [...set].map(
+    ([field, text]) => [field, readerFor(field, new Map())(text, cells)] as const,
+  );
+  const tables = new Map<readonly string[], readonly Source[]>();
+
+  function sourcesOf(columns: readonly string[]): readonly Source[] {
+    const known = tables.get(columns);
+    if (known !== undefined) return known;
+    const rest = only === undefined ? attributeColumns(columns, mapping) : [];
+    const sources = [...inTable(columns, named, mapping), ...rest];
+    tables.clear();
+    tables.set(columns, sources);
+    return sources;
+  }
+  function put(
+    mapped: Record<string, unknown>,
+    { field, read }: Omit<Source, 'column'>,
+    value: unknown,
+  ): void {
+    if (value === undefined || value === null || value === '') return;
+    place(mapped, field, read(value, cells));
+  }
+  return {
+    map(record, columns) {
+      const mapped: Record<string, unknown> = {};
+      if (columns !== undefined) {
+        for (const source of sourcesOf(columns)) put(mapped, source, record[source.column]);
+      } else {
+        for (const source of named) put(mapped, source, pick(record, source.column));
+        const rest = only === undefined ? attributeColumns(Object.keys(record), mapping) : [];
+        for (const source of rest) put(mapped, source, record[source.column]);
+      }
+      for (const [field, value] of constants) place(mapped, field, structuredClone(value));
+      return withOwnPrice(withoutCurrencies(mapped));
+    },
+    unused(columns) {
+      const used = new Set(sourcesOf(columns).map(({ column }) => column));
+      return columns.filter(column => column !== '' && !used.has(column));
+    },
+  };
+}
+
+function readerFor(field: string, mapping: Mapping): Reader {
+  const column = mapping.get(field);
+  if (field === 'status' && column !== undefined) return value => toStatus(value, column);
+  const read = readerOf(field);
+  if (read === undefined) throw new MappingError(`there is no field "${field}"`);
+  return read;
+}
+
+/** Columns of a table by the names of fields: exactly, else in another case or with `_` and spaces in between. */
+function inTable(columns: readonly string[], named: readonly Source[], mapping: Mapping): Source[] {
+  const bare = (name: string) => name.toLowerCase().replace(/[ _-]/g, '');
+  return named.flatMap(({ field, column, read }) => {
+    const lower = column.toLowerCase();
+    const found =
+      columns.find(name => name === column) ??
+      columns.find(name => name.toLowerCase() === lower) ??
+      (mapping.has(field) ? undefined : columns.find(name => bare(name) === bare(column)));
+    return found === undefined ? [] : [{ field, column: found, read }];
+  });
+}
+
+function attributeColumns(columns: readonly string[], mapping: Mapping): Source[] {
+  const sources: Source[] = [];
+  for (const column of columns) {
+    const field = attributeName(column);
+    if (field === undefined || mapping.has(field)) continue;
+    sources.push({ field, column, read: readerFor(field, mapping) });
+  }
+  return sources;
+}
+
+/** Puts a value in its place, `stock.onHand` and `attributes.colour` into their objects. */
+function place(mapped: Record<string, unknown>, field: string, value: unknown): void {
+  const dot = field.indexOf('.');
+  if (dot < 0) {
+    mapped[field] = value;
+    return;
+  }
+  const name = field.slice(0, dot);
+  const members = mapped[name];
+  if (isObject(members)) members[field.slice(dot + 1)] = value;
+  else mapped[name] = { [field.slice(dot + 1)]: value };
+}
+
+/** Amounts as numbers, and the currency beside them as that of the product, where that says nothing else. */
+function withoutCurrencies(mapped: Record<string, unknown>): Record<string, unknown> {
+  const { price, compareAtPrice, basePrice, stock, weight, variants } = mapped;
+  if (price instanceof AmountIn) mapped.price = bareAmount(mapped, price);
+  if (basePrice instanceof AmountIn) mapped.basePrice = bareAmount(mapped, basePrice);
+  if (compareAtPrice instanceof AmountIn) mapped.compareAtPrice = bareAmount(mapped, compareAtPrice);
+  if (isObject(stock)) refuseAmount(stock, 'onHand');
+  if (isObject(weight)) refuseAmount(weight, 'value');
+  if (!Array.isArray(variants)) return mapped;
+  for (const variant of variants) {
+    if (!isObject(variant)) continue;
+    if (variant.price instanceof AmountIn) variant.price = bareAmount(mapped, variant.price);
+    if (variant.compareAtPrice instanceof AmountIn)
+      variant.compareAtPrice = bareAmount(mapped, variant.compareAtPrice);
+  }
+  return mapped;
+}
+
+/** Where variants have lower prices than the product itself, what an export shows as its price is one of theirs. */
+function withOwnPrice(mapped: Record<string, unknown>): Record<string, unknown> {
+  if (mapped.basePrice === undefined) return mapped;
+  const { basePrice, ...rest } = mapped;
+  return { ...rest, price: basePrice };
+}
+
+function bareAmount(mapped: Record<string, unknown>, amount: AmountIn): unknown {
+  mapped.currency ??= amount.currency;
+  if (mapped.currency === amount.currency) return amount.value;
+  const problem = `is in ${amount.currency}, but the currency is ${String(mapped.currency)}`;
+  return new Unreadable(problem, amount.value);
+}
+
+function refuseAmount(members: Record<string, unknown>, name: string): void {
+  const value = members[name];
+  if (value instanceof AmountIn)
+    members[name] = new Unreadable('must be a number without a currency', value.value);
+}
+
+const archivedColumn = /^(?:is[ _-]?)?(?:archived|discontinued)$/i;
+
+/**
+ * The one rule for a mapped `status`: a yes-or-no value (true, false, 1, 0) counts when the column is called
+ * archived or discontinued (`Discontinued`, `is_archived`, `isDiscontinued`): yes is `archived`, no is
+ * `active`. From any other column, and for any other value, the value is taken as it is.
+ */
+function toStatus(value: unknown, column: string): unknown {
+  if (!archivedColumn.test(column.slice(column.lastIndexOf('.') + 1))) return value;
+  const word = String(value).trim().toLowerCase();
+  if (word === 'true' || word === '1') return 'archived';
+  if (word === 'false' || word === '0') return 'active';
+  return value;
+}

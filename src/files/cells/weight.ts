@@ -1,0 +1,60 @@
+/** Weights in cells: `1.5 kg`, `500g`, `2 lbs`. */
+import { type AmountOptions, readAmount } from './amount.ts';
+
+export type WeightUnit = 'g' | 'kg' | 'oz' | 'lb';
+export const weightUnits = ['g', 'kg', 'oz', 'lb'] as const;
+
+export interface Weight {
+  readonly value: number;
+  readonly unit: WeightUnit;
+}
+
+const words: Readonly<Record<string, WeightUnit>> = {
+  g: 'g',
+  gr: 'g',
+  gram: 'g',
+  grams: 'g',
+  kg: 'kg',
+  kgs: 'kg',
+  kilogram: 'kg',
+  kilograms: 'kg',
+  oz: 'oz',
+  ounce: 'oz',
+  ounces: 'oz',
+  lb: 'lb',
+  lbs: 'lb',
+  pound: 'lb',
+  pounds: 'lb',
+};
+
+/** The unit that a word names. */
+export const weightUnit = (word: string): WeightUnit | undefined => {
+  const key = word.trim().toLowerCase();
+  return Object.hasOwn(words, key) ? words[key] : undefined;
+};
+
+function lettersAtEnd(text: string): string {
+  let start = text.length;
+  while (start > 0 && /[a-z]/i.test(text.charAt(start - 1))) start -= 1;
+  return text.slice(start);
+}
+
+/**
+ * @param unit of a number without one
+ * @returns undefined for no weight: an empty text or 0; a text: why it cannot be read
+ */
+export function readWeight(
+  text: string,
+  unit: WeightUnit | undefined,
+  options: Pick<AmountOptions, 'decimal'>,
+): Weight | string | undefined {
+  const trimmed = text.trim();
+  if (trimmed === '') return undefined;
+  const letters = lettersAtEnd(trimmed);
+  const named = letters === '' ? unit : weightUnit(letters);
+  if (named === undefined) return `must be a number and one of ${weightUnits.join(', ')}`;
+  const amount = readAmount(trimmed.slice(0, trimmed.length - letters.length), options);
+  if (typeof amount === 'string') return amount;
+  if (amount.value < 0) return 'must be more than 0';
+  return amount.value === 0 ? undefined : { value: amount.value, unit: named };
+}

@@ -1,0 +1,121 @@
+/** Text files in other encodings: told by their beginning or by their bytes, and read as UTF-8. */
+import { isAscii } from 'node:buffer';
+
+export const encodings = ['utf-8', 'utf-16le', 'utf-16be', 'windows-1252'] as const;
+
+export type Encoding = (typeof encodings)[number];
+
+/** The encoding that the first bytes show: by a byte order mark, or by the zeros that UTF-16 puts between ASCII. */
+export function encodingOf(firstBytes: Uint8Array): 'utf-16le' | 'utf-16be' | undefined {
+  const [a, b, c, d] = firstBytes;
+  if (a === 0xff && b === 0xfe) return 'utf-16le';
+  if (a === 0xfe && b === 0xff) return 'utf-16be';
+  if (a !== 0 && b === 0 && c !== 0 && d === 0) return 'utf-16le';
+  if (a === 0 && b !== 0 && c === 0 && d !== 0) return 'utf-16be';
+  return undefined;
+}
+
+/**
+ * The same text in UTF-8.
+ * @param encoding undefined when the bytes are to tell: UTF-8, unless those that are not ASCII speak for Windows-1252
+ * @param found told once when a file is read as Windows-1252 because of its bytes
+ * @param name of the file, for messages
+ * @throws Error when the bytes are none of the encoding
+ */
+export function toUtf8(
+  source: AsyncIterable<Uint8Array>,
+  encoding: Encoding | undefined,
+  found: () => void,
+  name: string,
+): AsyncIterable<Uint8Array> {
+  if (encoding === 'utf-8') return source;
+  return encoding === undefined ? told(source, found) : transcoded(source, encoding, name);
+}
+
+async function* transcoded(
+  source: AsyncIterable<Uint8Array>,
+  encoding: Encoding,
+  name: string,
+): AsyncGenerator<Uint8Array> {
+  const decoder = new TextDecoder(encoding, { fatal: true });
+  const decode = (chunk?: Uint8Array): Uint8Array => {
+    try {
+      return Buffer.from(chunk === undefined ? decoder.decode() : decoder.decode(chunk, { stream: true }));
+    } catch {
+      throw new Error(`${name} is not valid ${encoding.toUpperCase()} text`);
+    }
+  };
+  for await (const chunk of source) yield decode(chunk);
+  const rest = decode();
+  if (rest.length > 0) yield rest;
+}
+
+/** Passes ASCII on, which is the same in both; what comes first and is none decides. */
+async function* told(source: AsyncIterable<Uint8Array>, found: () => void): AsyncGenerator<Uint8Array> {
+  let decided: 'utf-8' | TextDecoder | undefined;
+  let held: Uint8Array = new Uint8Array(0);
+  const decide = (bytes: Uint8Array): 'utf-8' | TextDecoder => {
+    if (!isWindows1252(bytes)) return 'utf-8';
+    found();
+    return new TextDecoder('windows-1252');
+  };
+  const pass = (bytes: Uint8Array): Uint8Array =>
+    decided === undefined || decided === 'utf-8' ? bytes : Buffer.from(decided.decode(bytes));
+  for await (const chunk of source) {
+    const bytes = held.length === 0 ? chunk : Buffer.concat([held, chunk]);
+    held = new Uint8Array(0);
+    if (decided === undefined && !isAscii(bytes)) {
+      // A character that is cut off at the end says nothing yet.
+      if (isAscii(bytes.subarray(0, Math.max(0, bytes.length - 4)))) {
+        held = bytes;
+        continue;
+      }
+      decided = decide(bytes);
+    }
+    yield pass(bytes);
+  }
+  if (held.length === 0) return;
+  decided = decide(held);
+  yield pass(held);
+}
+
+/** Bytes that Windows-1252 gives no character. */
+const undefinedBytes = new Set([0x81, 0x8d, 0x8f, 0x90, 0x9d]);
+
+/**
+ * Whether bytes that are not ASCII are rather Windows-1252 than UTF-8 with some damage: characters of several bytes,
+ * which Windows-1252 hardly ever forms by chance, are outnumbered by bytes that UTF-8 cannot have there.
+ */
+function isWindows1252(bytes: Uint8Array): boolean {
+  let [characters, others] = [0, 0];
+  for (let at = 0; at < bytes.length; ) {
+    const byte = bytes[at] ?? 0;
+    if (byte < 0x80) {
+      at += 1;
+      continue;
+    }
+    const length = sequenceLength(bytes, at);
+    if (length === 'unfinished') break;
+    if (length > 0) {
+      characters += 1;
+      at += length;
+    } else {
+      if (undefinedBytes.has(byte)) return false;
+      others += 1;
+      at += 1;
+    }
+  }
+  return others > characters;
+}
+
+/** How many bytes the UTF-8 character at a place has; 0 when there is none. */
+function sequenceLength(bytes: Uint8Array, at: number): number | 'unfinished' {
+  const first = bytes[at] ?? 0;
+  const length = first >= 0xf0 && first <= 0xf4 ? 4 : first >= 0xe0 ? 3 : first >= 0xc2 ? 2 : 0;
+  if (length === 0 || first > 0xf4) return 0;
+  for (let next = 1; next < length; next += 1) {
+    if (at + next >= bytes.length) return 'unfinished';
+    if (((bytes[at + next] ?? 0) & 0xc0) !== 0x80) return 0;
+  }
+  return length;
+}

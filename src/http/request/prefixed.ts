@@ -1,0 +1,64 @@
+/** Parameters of a query whose names the caller makes: all that begin with a prefix are one member of what is parsed. */
+import { z } from 'zod';
+import { anyText } from '../schema.ts';
+
+/** Such parameters in one request, and values of them, at most. */
+const mostNames = 20;
+const mostValues = 100;
+
+export interface Prefixed {
+  readonly prefix: string;
+  /** What may follow the prefix, from `^` to `$`. */
+  readonly name: RegExp;
+  readonly description: string;
+  readonly longestValue: number;
+}
+
+/**
+ * @returns a schema of `{prefixed name: [values in their order]}`. The document says it as an object whose members are
+ * parameters of their own (`style: form`, `explode: true`)
+ */
+export function prefixedParameters({ prefix, name, description, longestValue }: Prefixed) {
+  const pattern = `^${prefix.replaceAll('.', '\\.')}${name.source.slice(1)}`;
+  const value = { type: 'string', maxLength: longestValue, pattern: anyText };
+  const override = {
+    type: 'object',
+    propertyNames: { pattern },
+    maxProperties: mostNames,
+    additionalProperties: { anyOf: [value, { type: 'array', items: value, maxItems: mostValues }] },
+  };
+  return z
+    .record(z.string(), z.array(z.string()))
+    .superRefine((values, context) => {
+      const refuse = (path: string[], rule: string, message: string) =>
+        context.addIssue({ code: 'custom', path, message, params: { rule } });
+      const names = Object.keys(values);
+      const count = Object.values(values).reduce((sum, list) => sum + list.length, 0);
+      if (names.length > mostNames) refuse([], 'maxProperties', `must be at most ${mostNames} names`);
+      if (count > mostValues) refuse([], 'maxItems', `must be at most ${mostValues} values`);
+      for (const given of names) {
+        if (!name.test(given.slice(prefix.length)))
+          refuse([given], 'pattern', `must have a name that matches ${pattern}`);
+        if (values[given]?.some(value => value.length > longestValue) === true)
+          refuse([given], 'maxLength', `must be at most ${longestValue} characters long`);
+        if (values[given]?.some(value => value.includes('\u0000') || !value.isWellFormed()) === true)
+          refuse([given], 'characters', 'must not contain U+0000 or unpaired surrogates');
+      }
+    })
+    .optional()
+    .meta({ prefix, description, override });
+}
+
+/** The prefix of the parameters that a member of a query's schema stands for; undefined for a single parameter. */
+export function prefixOf(field: z.core.$ZodType): string | undefined {
+  const prefix = z.globalRegistry.get(field)?.prefix;
+  return typeof prefix === 'string' ? prefix : undefined;
+}
+
+/** The prefixes of a query's schema, with the member of each. */
+export function prefixesOf(schema: z.ZodObject): { readonly prefix: string; readonly member: string }[] {
+  return Object.entries(schema.shape).flatMap(([member, field]) => {
+    const prefix = prefixOf(field);
+    return prefix === undefined ? [] : [{ prefix, member }];
+  });
+}

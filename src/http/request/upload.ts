@@ -1,0 +1,72 @@
+/** Bodies that are a file: raw, or as a part of a form beside texts; and JSON where the operation takes that instead. */
+import type { z } from 'zod';
+import type { UploadBody, UploadSpec } from '../endpoint.ts';
+import { HttpError, invalid } from '../errors.ts';
+import { json } from '../negotiate.ts';
+import { partsOf } from './multipart.ts';
+
+export const formData = 'multipart/form-data';
+/** What a form may add to its file. */
+const roomForForm = 64 * 1024;
+/** The name of the part that is the file. */
+const filePart = 'file';
+
+/** Bytes of the body at most. @param jsonLimit of one that is JSON */
+export function uploadLimit(spec: UploadSpec, type: string, jsonLimit: number): number {
+  if (type === json) return jsonLimit;
+  return type === formData ? spec.limit + roomForForm : spec.limit;
+}
+
+/**
+ * A body that is no JSON.
+ * @param check validates the texts of a form; @param look is shown their names before, and may refuse them
+ * @throws HttpError 400 for a form without a file or with texts that are not valid, 413 for a file that is too large
+ */
+export function parseUpload(
+  spec: UploadSpec,
+  type: string,
+  contentType: string,
+  bytes: Uint8Array,
+  check: (schema: z.ZodType, value: unknown) => unknown,
+  look: (value: unknown) => void,
+): UploadBody<unknown, unknown> {
+  if (type !== formData) return { kind: 'file', file: bytes, texts: check(spec.texts, {}) };
+  const texts: Record<string, string> = {};
+  const names: Record<string, string> = {};
+  let file: Uint8Array | undefined;
+  for (const { name, content } of partsOf(bytes, contentType)) {
+    if (name === filePart) {
+      if (file !== undefined) throw invalid(name, 'repeated', 'must be given once only');
+      file = content;
+      continue;
+    }
+    names[name] = '';
+    if (Object.hasOwn(spec.texts.shape, name)) {
+      if (Object.hasOwn(texts, name)) throw invalid(name, 'repeated', 'must be given once only');
+      texts[name] = textOf(name, content);
+    }
+  }
+  look(names);
+  if (file === undefined) throw invalid(filePart, 'required', 'is required: the part that is the image');
+  if (file.byteLength > spec.limit) {
+    throw new HttpError('PAYLOAD_TOO_LARGE', { message: `The file is larger than ${spec.limit} bytes.` });
+  }
+  return { kind: 'file', file, texts: check(spec.texts, texts) };
+}
+
+function textOf(name: string, content: Uint8Array): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(content);
+  } catch {
+    throw invalid(name, 'characters', 'must be valid UTF-8');
+  }
+}
+
+/**
+ * What of such a body must be the same for a repetition with the same Idempotency-Key: forms have another boundary each
+ * time, and a file is long.
+ */
+export function identityOf({ file, texts }: { file: Uint8Array; texts: unknown }): Uint8Array {
+  const hash = new Bun.CryptoHasher('sha256').update(file).digest('hex');
+  return Buffer.from(JSON.stringify([hash, texts]));
+}

@@ -1,0 +1,51 @@
+/** Parts of a representation (RFC 9110 §14): one range of bytes, for downloads that go on where they were cut off. */
+import { HttpError } from '../errors.ts';
+
+/** Both are of bytes that are sent: `first` to `last`. */
+export interface ByteRange {
+  readonly first: number;
+  readonly last: number;
+}
+
+/** What a response says where ranges can be asked for. */
+export const acceptRanges = { 'Accept-Ranges': 'bytes' };
+
+/**
+ * What part a GET asks for. Several at once, other units and what cannot be understood are ignored, as is a range of
+ * something that has changed (If-Range): the response is then the whole.
+ * @param size bytes of the whole; @param etag its strong entity tag
+ * @returns undefined for the whole
+ * @throws HttpError 416 for a range that begins after the end
+ */
+export function requestedRange(headers: Headers, size: number, etag: string): ByteRange | undefined {
+  const asked = headers.get('range');
+  if (asked === null) return undefined;
+  const condition = headers.get('if-range');
+  // A date never holds: what is sent here has none.
+  if (condition !== null && condition.trim() !== etag) return undefined;
+  const [, from = '', to = ''] = /^\s*bytes\s*=\s*(\d*)-(\d*)\s*$/i.exec(asked) ?? [];
+  if (from === '' && to === '') return undefined;
+  const range = from === '' ? suffix(Number(to), size) : within(Number(from), to, size);
+  if (range === undefined) return undefined;
+  if (range.first > range.last) {
+    throw new HttpError('RANGE_NOT_SATISFIABLE', {
+      message: `There are ${size} bytes; the range asks for none of them.`,
+      headers: { ...acceptRanges, 'Content-Range': `bytes */${size}` },
+    });
+  }
+  return range;
+}
+
+function suffix(length: number, size: number): ByteRange {
+  return { first: length === 0 ? size : Math.max(0, size - length), last: size - 1 };
+}
+
+/** Undefined for a range that ends before it begins, which is no range. */
+function within(first: number, to: string, size: number): ByteRange | undefined {
+  const last = to === '' ? size - 1 : Number(to);
+  if (to !== '' && last < first) return undefined;
+  return { first, last: Math.min(last, size - 1) };
+}
+
+export const contentRange = ({ first, last }: ByteRange, size: number): string =>
+  `bytes ${first}-${last}/${size}`;

@@ -1,0 +1,117 @@
+/**
+ * What can be made again, in files, bounded in bytes: what has not been asked for longest goes first. The order is known
+ * as long as the process runs; after a start it is that in which the files were written.
+ */
+import { mkdir, readdir, readFile, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { writeWhole } from './store/atomic.ts';
+import { shelfOf } from './store/store.ts';
+
+export interface FileCache {
+  /** @param hash of the image; @param name within it */
+  get(hash: string, name: string): Promise<Uint8Array | undefined>;
+  /** Where it lies; undefined when it is not there, as far as is known. */
+  locate(hash: string, name: string): Promise<string | undefined>;
+  /** Whether it is there, as far as is known. */
+  has(hash: string, name: string): Promise<boolean>;
+  put(hash: string, name: string, bytes: Uint8Array): Promise<void>;
+  /** Removes all of an image. */
+  forget(hash: string): Promise<void>;
+}
+
+interface Entry {
+  readonly path: string;
+  readonly size: number;
+}
+
+const unfinishedFolder = 'unfinished';
+
+/** @param limit bytes at most */
+export function fileCache(folder: string, limit: number): FileCache {
+  /** By key, those used longest ago first. */
+  let loading: Promise<Map<string, Entry>> | undefined;
+  let total = 0;
+  const keyOf = (hash: string, name: string): string => `${hash}-${name}`;
+  const pathOf = (key: string): string => join(folder, shelfOf(key), key);
+
+  async function load(): Promise<Map<string, Entry>> {
+    await rm(join(folder, unfinishedFolder), { recursive: true, force: true });
+    const found = await entriesIn(folder);
+    total = found.reduce((sum, [, { size }]) => sum + size, 0);
+    return new Map(found);
+  }
+  const index = (): Promise<Map<string, Entry>> => {
+    loading ??= load();
+    return loading;
+  };
+  function drop(entries: Map<string, Entry>, key: string): Promise<void> {
+    const entry = entries.get(key);
+    if (entry === undefined) return Promise.resolve();
+    entries.delete(key);
+    total -= entry.size;
+    return rm(entry.path, { force: true });
+  }
+  async function makeRoom(entries: Map<string, Entry>): Promise<void> {
+    for (const key of entries.keys()) {
+      if (total <= limit) return;
+      await drop(entries, key);
+    }
+  }
+
+  /** Moves an entry behind those that were used before. */
+  function used(entries: Map<string, Entry>, key: string): Entry | undefined {
+    const entry = entries.get(key);
+    if (entry === undefined) return undefined;
+    entries.delete(key);
+    entries.set(key, entry);
+    return entry;
+  }
+
+  return {
+    has: async (hash, name) => (await index()).has(keyOf(hash, name)),
+    locate: async (hash, name) => used(await index(), keyOf(hash, name))?.path,
+    async get(hash, name) {
+      const entries = await index();
+      const key = keyOf(hash, name);
+      const entry = used(entries, key);
+      if (entry === undefined) return undefined;
+      try {
+        return await readFile(entry.path);
+      } catch {
+        // Somebody has removed it: it is made again.
+        await drop(entries, key);
+        return undefined;
+      }
+    },
+    async put(hash, name, bytes) {
+      if (bytes.length > limit) return;
+      const entries = await index();
+      const key = keyOf(hash, name);
+      await writeWhole(pathOf(key), bytes, join(folder, unfinishedFolder));
+      total += bytes.length - (entries.get(key)?.size ?? 0);
+      entries.delete(key);
+      entries.set(key, { path: pathOf(key), size: bytes.length });
+      await makeRoom(entries);
+    },
+    async forget(hash) {
+      const entries = await index();
+      for (const key of [...entries.keys()]) if (key.startsWith(`${hash}-`)) await drop(entries, key);
+    },
+  };
+}
+
+/** Oldest first. */
+async function entriesIn(folder: string): Promise<[key: string, entry: Entry][]> {
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  const found: { key: string; entry: Entry; writtenAt: number }[] = [];
+  for (const shelf of await readdir(folder)) {
+    if (!/^[0-9a-f]{2}$/.test(shelf)) continue;
+    for (const key of await readdir(join(folder, shelf))) {
+      const path = join(folder, shelf, key);
+      const { size, mtimeMs } = await stat(path);
+      found.push({ key, entry: { path, size }, writtenAt: mtimeMs });
+    }
+  }
+  found.sort((a, b) => a.writtenAt - b.writtenAt);
+  return found.map(({ key, entry }) => [key, entry]);
+}

@@ -1,0 +1,144 @@
+/** `/media/{hash}`: images, in the sizes and formats that are asked for. Beside the versions: what is there never changes. */
+import { z } from 'zod';
+import { allow } from '../http/access.ts';
+import { type Endpoint, endpoint } from '../http/endpoint.ts';
+import { HttpError } from '../http/errors.ts';
+import type { Quota } from '../http/quota/index.ts';
+import { acceptRanges } from '../http/response/ranges.ts';
+import type { Reply } from '../http/response/reply.ts';
+import { oneOf } from '../http/schema.ts';
+import type { Media, MediaFile } from './index.ts';
+import { type KeptType, keptTypes } from './inspect/image.ts';
+import { refusing } from './refusal.ts';
+import { hashPattern } from './store/store.ts';
+import {
+  fits,
+  formats,
+  type Size,
+  sizes,
+  usualFormat,
+  type VariantRequest,
+  variantName,
+} from './variants.ts';
+
+const forever = 'public, max-age=31536000, immutable';
+/** A file that is opened by itself runs nothing and loads nothing. */
+const policy = "default-src 'none'; sandbox";
+
+const isSize = (value: number): value is Size => sizes.some(size => size === value);
+const sizeParameter = (what: string) =>
+  z
+    .string()
+    .regex(/^\d{1,9}$/, 'must be an integer')
+    .transform(Number)
+    .refine(isSize, { error: `must be one of ${sizes.join(', ')}`, params: { rule: 'enum' } })
+    .meta({ override: { type: 'integer', enum: sizes, minimum: 64, maximum: 2560 } })
+    .optional()
+    .describe(`The ${what} in pixels. Nothing is enlarged.`);
+
+const query = z.object({
+  w: sizeParameter('width'),
+  h: sizeParameter('height'),
+  fit: oneOf(fits)
+    .optional()
+    .describe(
+      'Where both `w` and `h` are given: `contain` keeps all of the picture within them, `cover` cuts its middle out to fill them, `fill` distorts it. Otherwise `contain`.',
+    ),
+  format: oneOf(formats)
+    .optional()
+    .describe(
+      'Another format; otherwise that of the image, WebP for a GIF. Of an animation, its first picture.',
+    ),
+});
+
+const params = z.object({
+  hash: z
+    .string()
+    .regex(hashPattern)
+    .meta({ maxLength: 64, examples: ['0'.repeat(64)] })
+    .describe('The SHA-256 of the image, in hexadecimal, as `url` of an image of a product has it.'),
+});
+
+const headers = {
+  'Accept-Ranges': 'That parts can be asked for with Range.',
+  'Content-Disposition': 'A name for the file.',
+  'Content-Security-Policy': 'That nothing in it is run.',
+  'Cross-Origin-Resource-Policy': 'That pages of other sites may show it.',
+};
+
+/** @param makings how many variants a caller may have made; those that are there cost nothing */
+export function mediaEndpoints(media: Media, makings: Quota): Endpoint[] {
+  return [
+    endpoint({
+      method: 'GET',
+      path: '/media/{hash}',
+      operationId: 'getMedia',
+      summary: 'An image, in a size and format',
+      description:
+        'Without parameters it is the image as it is kept. Other sizes and formats are made when they are first asked for, which is charged to a quota of its own; what is there already is free.',
+      tag: 'Media',
+      access: allow.public,
+      free: true,
+      params,
+      query,
+      produces: keptTypes,
+      responses: {
+        200: { description: 'The image.', mediaType: 'image/webp', tagged: true, headers },
+        206: {
+          description: 'The part that Range asked for.',
+          mediaType: 'image/webp',
+          headers: { ...headers, 'Content-Range': 'Which bytes these are, and of how many.' },
+        },
+      },
+      errors: ['RANGE_NOT_SATISFIABLE', 'RATE_LIMITED', 'INVALID_IMAGE', 'MEDIA_UNAVAILABLE', 'SERVICE_BUSY'],
+      async handle({ params, query, address, charge }) {
+        const { hash } = params;
+        const type = await media.typeOf(hash);
+        if (type === undefined) throw missing(hash);
+        const { w, h, fit, format } = query;
+        if (w === undefined && h === undefined && format === undefined)
+          return reply(hash, type, found(await media.original(hash), hash), '');
+        const request: VariantRequest = {
+          w,
+          h,
+          fit: fit ?? 'contain',
+          format: format ?? usualFormat(type),
+        };
+        if (!(await media.hasVariant(hash, request))) {
+          const all = `All ${makings.limit} other sizes of images that may be made in this window have been`;
+          await charge(makings, `ip:${address}`, all);
+        }
+        const file = found(await refusing('image', media.variant(hash, request)), hash);
+        return reply(hash, `image/${request.format}`, file, variantName(request));
+      },
+    }),
+  ];
+}
+
+const missing = (hash: string) => new HttpError('NOT_FOUND', { message: `There is no image ${hash}.` });
+
+function found(file: MediaFile | undefined, hash: string): MediaFile {
+  if (file === undefined) throw missing(hash);
+  return file;
+}
+
+/** @param variant its name, empty for the image itself: the same name is the same picture */
+function reply(hash: string, type: KeptType, { content }: MediaFile, variant: string): Reply {
+  const extension = type.slice('image/'.length).replace('jpeg', 'jpg');
+  return {
+    status: 200,
+    body: content,
+    mediaType: type,
+    cacheControl: forever,
+    etag: variant === '' ? `"${hash}"` : `"${hash.slice(0, 32)}-${variant}"`,
+    tagged: true,
+    ranged: true,
+    headers: {
+      ...acceptRanges,
+      Vary: 'Origin',
+      'Content-Disposition': `inline; filename="${hash.slice(0, 16)}.${extension}"`,
+      'Content-Security-Policy': policy,
+      'Cross-Origin-Resource-Policy': 'cross-origin',
+    },
+  };
+}

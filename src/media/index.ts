@@ -1,0 +1,160 @@
+/**
+ * Images: kept once by the hash of their content, in a folder or in S3, and given out in the sizes and formats that are
+ * asked for, which are made when they are first wanted and kept as long as there is room.
+ */
+import { join } from 'node:path';
+import { boundedMap } from '../bounded-map.ts';
+import type { Config } from '../config.ts';
+import { describeError, type Log } from '../operations/log.ts';
+import type { Clock } from '../ports/clock.ts';
+import { fileCache } from './cache.ts';
+import type { KeptType, Limits } from './inspect/image.ts';
+import { sniff } from './inspect/index.ts';
+import { createLimiter } from './limiter.ts';
+import { type PreparedImage, prepareImage } from './prepare.ts';
+import { folderStore } from './store/folder.ts';
+import { s3Store } from './store/s3.ts';
+import type { FileStore } from './store/store.ts';
+import { makeVariant, type VariantRequest, variantName } from './variants.ts';
+
+/** A file to be given out. */
+export interface MediaFile {
+  readonly content: Uint8Array<ArrayBuffer> | Blob;
+  readonly size: number;
+}
+
+export interface Media {
+  readonly store: FileStore;
+  /**
+   * Makes of what was sent what is to be kept; nothing is kept yet.
+   * @throws ImageError when it is no image that can be; HttpError 503 when too much is to be done
+   */
+  prepare(sent: Uint8Array): Promise<PreparedImage>;
+  /** Keeps an image. @throws HttpError 503, 507 */
+  keep(image: PreparedImage): Promise<void>;
+  /** Removes an image and all that was made of it here. */
+  remove(hash: string): Promise<void>;
+  /** What an image is; undefined when there is none. */
+  typeOf(hash: string): Promise<KeptType | undefined>;
+  /** The image as it is kept; undefined when there is none. */
+  original(hash: string): Promise<MediaFile | undefined>;
+  /** Whether a variant is there and need not be made. */
+  hasVariant(hash: string, request: VariantRequest): Promise<boolean>;
+  /** A variant, made when it is not there: once for all that ask for it meanwhile; undefined when there is no image. */
+  variant(hash: string, request: VariantRequest): Promise<MediaFile | undefined>;
+}
+
+const cachedTypes = 10_000;
+/** For so many milliseconds a file that lies elsewhere and was there is taken to be there still. */
+const seenMs = 10 * 60 * 1000;
+const seenFiles = 10_000;
+/** Bytes from which on a file is not held in memory to be sent. */
+const largeFile = 1024 * 1024;
+/** The name, in the cache, of an image that lies elsewhere. */
+const originalName = 'original';
+
+export function createMedia(config: Config, clock: Clock, log: Log): Media {
+  const limits: Limits = { pixels: config.MEDIA_PIXEL_LIMIT };
+  const limiter = createLimiter(Math.max(limits.pixels, 2 ** 26));
+  const store = openStore(config, clock);
+  const cache = fileCache(join(config.DATA_DIR, 'media-cache'), config.MEDIA_CACHE_LIMIT);
+  const types = boundedMap<string, KeptType>(cachedTypes);
+  /** When files that lie elsewhere were seen last, by hash. */
+  const seen = boundedMap<string, number>(seenFiles);
+  /** What is being made or read from elsewhere, by hash and name. */
+  const making = new Map<string, Promise<Uint8Array | undefined>>();
+
+  async function read(hash: string): Promise<Uint8Array | undefined> {
+    if (store.pathOf(hash) !== undefined) return store.read(hash);
+    const cached = await cache.get(hash, originalName);
+    if (cached !== undefined) return cached;
+    return once(`${hash}-${originalName}`, async () => {
+      const bytes = await store.read(hash);
+      if (bytes !== undefined) await keepCopy(hash, originalName, bytes);
+      return bytes;
+    });
+  }
+
+  /** What there is no room for is given out all the same. */
+  async function keepCopy(hash: string, name: string, bytes: Uint8Array): Promise<void> {
+    try {
+      await cache.put(hash, name, bytes);
+    } catch (error) {
+      log.warn('a copy of an image could not be kept', describeError(error));
+    }
+  }
+
+  async function make(hash: string, request: VariantRequest): Promise<Uint8Array | undefined> {
+    const bytes = await read(hash);
+    if (bytes === undefined) return undefined;
+    const made = await makeVariant(bytes, request, limits, limiter);
+    await keepCopy(hash, variantName(request), made);
+    return made;
+  }
+
+  /** Those that ask for the same while it is made or read wait for it. */
+  function once(key: string, work: () => Promise<Uint8Array | undefined>): Promise<Uint8Array | undefined> {
+    const running = making.get(key);
+    if (running !== undefined) return running;
+    const made = work().finally(() => making.delete(key));
+    making.set(key, made);
+    return made;
+  }
+
+  async function isThere(hash: string): Promise<boolean> {
+    if (store.pathOf(hash) !== undefined) return store.has(hash);
+    if ((seen.get(hash) ?? 0) > clock.now() - seenMs) return true;
+    const found = await store.has(hash);
+    if (found) seen.set(hash, clock.now());
+    return found;
+  }
+
+  async function beginningOf(hash: string): Promise<Uint8Array | undefined> {
+    const path = store.pathOf(hash);
+    return path === undefined ? read(hash) : Bun.file(path).slice(0, 16).bytes();
+  }
+
+  return {
+    store,
+    prepare: sent => prepareImage(sent, limits, limiter),
+    keep: ({ hash, bytes, type }) => store.put(hash, bytes, type),
+    async remove(hash) {
+      seen.delete(hash);
+      await store.remove(hash);
+      await cache.forget(hash);
+    },
+    async typeOf(hash) {
+      if (!(await isThere(hash))) return undefined;
+      const known = types.get(hash);
+      if (known !== undefined) return known;
+      const type = sniff((await beginningOf(hash)) ?? new Uint8Array());
+      if (type === undefined || type === 'image/avif') return undefined;
+      types.set(hash, type);
+      return type;
+    },
+    async original(hash) {
+      const path = store.pathOf(hash) ?? (await cache.locate(hash, originalName));
+      if (path !== undefined) {
+        const file = Bun.file(path);
+        if (file.size >= largeFile) return { content: file, size: file.size };
+      }
+      return fileOf(await read(hash));
+    },
+    hasVariant: (hash, request) => cache.has(hash, variantName(request)),
+    async variant(hash, request) {
+      const name = variantName(request);
+      const kept = await cache.get(hash, name);
+      return fileOf(kept ?? (await once(`${hash}-${name}`, () => make(hash, request))));
+    },
+  };
+}
+
+function openStore({ MEDIA_URL, DATA_DIR }: Config, clock: Clock): FileStore {
+  if (MEDIA_URL?.kind === 's3') return s3Store(MEDIA_URL);
+  return folderStore(MEDIA_URL?.path ?? join(DATA_DIR, 'media'), clock.now);
+}
+
+function fileOf(bytes: Uint8Array | undefined): MediaFile | undefined {
+  // Boundary: what is read from files and made by Bun.Image lies in memory of its own.
+  return bytes === undefined ? undefined : { content: bytes as Uint8Array<ArrayBuffer>, size: bytes.length };
+}

@@ -1,0 +1,38 @@
+/** The orientation in a block of EXIF: the one thing in it that the picture needs to be shown as it was taken. */
+
+const orientationTag = 0x0112;
+const shortType = 3;
+/** Entries of a directory that are looked at. */
+const mostEntries = 1000;
+
+/**
+ * @param tiff begins with the byte order: `II` or `MM`
+ * @returns 1 to 8; 1 where it says nothing that can be understood
+ */
+export function orientationOf(tiff: Uint8Array): number {
+  if (tiff.byteLength < 14) return 1;
+  const view = new DataView(tiff.buffer, tiff.byteOffset, tiff.byteLength);
+  const order = view.getUint16(0);
+  if (order !== 0x4949 && order !== 0x4d4d) return 1;
+  const little = order === 0x4949;
+  if (view.getUint16(2, little) !== 42) return 1;
+  const directory = view.getUint32(4, little);
+  if (directory + 2 > tiff.byteLength) return 1;
+  const entries = Math.min(view.getUint16(directory, little), mostEntries);
+  for (let index = 0; index < entries; index++) {
+    const entry = directory + 2 + index * 12;
+    if (entry + 12 > tiff.byteLength) return 1;
+    if (view.getUint16(entry, little) !== orientationTag) continue;
+    if (view.getUint16(entry + 2, little) !== shortType) return 1;
+    const value = view.getUint16(entry + 8, little);
+    return value >= 1 && value <= 8 ? value : 1;
+  }
+  return 1;
+}
+
+const exifHeader = [0x45, 0x78, 0x69, 0x66, 0, 0];
+
+/** The TIFF within a block that may begin with `Exif\0\0`, as it does in JPEG and in some WebP. */
+export function tiffOf(block: Uint8Array): Uint8Array {
+  return exifHeader.every((byte, index) => block[index] === byte) ? block.subarray(exifHeader.length) : block;
+}

@@ -1,0 +1,82 @@
+/** GIF (89a): its size, and the file without comments, text, XMP and what follows its end. */
+import type { Slices } from '../../slices.ts';
+import { checkFrames, checkSize, type Inspected, invalidImage, type Limits, truncated } from './image.ts';
+
+const format = 'GIF';
+const [extension, image, trailer] = [0x21, 0x2c, 0x3b];
+const [graphicControl, application] = [0xf9, 0xff];
+/** Extensions of applications that say how often an animation is repeated. */
+const loops: readonly string[] = ['NETSCAPE2.0', 'ANIMEXTS1.0'];
+/** Blocks, which have 255 bytes at most, that are passed between two turns of the event loop. */
+const blocksAtOnce = 50_000;
+
+/** @throws ImageError */
+export async function inspectGif(
+  bytes: Uint8Array,
+  limits: Limits,
+  turn: Slices['turn'],
+): Promise<Inspected> {
+  if (bytes.length < 13) throw truncated(format);
+  const [width, height] = [uint16(bytes, 6), uint16(bytes, 8)];
+  checkSize(width, height, limits);
+  let at = 13 + paletteLength(bytes[10] ?? 0);
+  const pieces: Uint8Array[] = [bytes.subarray(0, at)];
+  let frames = 0;
+  while (bytes[at] !== trailer) {
+    const start = at;
+    const kind = bytes[at];
+    if (kind === undefined) throw truncated(format);
+    if (kind === extension) {
+      at = await endOfBlocks(bytes, at + 2, turn);
+      if (isKept(bytes, start)) pieces.push(bytes.subarray(start, at));
+    } else if (kind === image) {
+      frames += 1;
+      checkFrames(frames, { width, height }, limits);
+      at = await endOfBlocks(bytes, endOfDescriptor(bytes, start, width, height), turn);
+      pieces.push(bytes.subarray(start, at));
+    } else throw invalidImage(`is a GIF with something unknown at byte ${at}`);
+    await turn();
+  }
+  if (frames === 0) throw invalidImage('is a GIF without a picture');
+  pieces.push(Uint8Array.of(trailer));
+  return { type: 'image/gif', width, height, orientation: 1, animated: frames > 1, pieces };
+}
+
+function isKept(bytes: Uint8Array, start: number): boolean {
+  const label = bytes[start + 1];
+  if (label === graphicControl) return true;
+  if (label !== application || bytes[start + 2] !== 11) return false;
+  return loops.includes(String.fromCharCode(...bytes.subarray(start + 3, start + 14)));
+}
+
+/** @returns where the blocks of a picture begin */
+function endOfDescriptor(bytes: Uint8Array, start: number, width: number, height: number): number {
+  if (start + 10 > bytes.length) throw truncated(format);
+  const [x, y, across, down] = [1, 3, 5, 7].map(offset => uint16(bytes, start + offset));
+  const isWithin = (x ?? 0) + (across ?? 0) <= width && (y ?? 0) + (down ?? 0) <= height;
+  if (!isWithin) throw invalidImage('is a GIF with a picture larger than the whole');
+  if (across === 0 || down === 0) throw invalidImage('is a GIF with an empty picture');
+  const at = start + 10 + paletteLength(bytes[start + 9] ?? 0);
+  const codeSize = bytes[at];
+  if (codeSize === undefined) throw truncated(format);
+  if (codeSize < 2 || codeSize > 8) throw invalidImage('is a GIF whose picture is broken');
+  return at + 1;
+}
+
+const paletteLength = (flags: number): number => ((flags & 0x80) === 0 ? 0 : 3 * 2 ** ((flags & 7) + 1));
+
+/** @returns what follows the empty block that ends a list of blocks */
+async function endOfBlocks(bytes: Uint8Array, start: number, turn: Slices['turn']): Promise<number> {
+  let at = start;
+  for (;;) {
+    for (let count = 0; count < blocksAtOnce; count++) {
+      const length = bytes[at];
+      if (length === undefined) throw truncated(format);
+      at += 1 + length;
+      if (length === 0) return at;
+    }
+    await turn();
+  }
+}
+
+const uint16 = (bytes: Uint8Array, at: number): number => (bytes[at] ?? 0) | ((bytes[at + 1] ?? 0) << 8);

@@ -1,0 +1,74 @@
+/** What is found out of a file that is said to be an image, and why one is refused. */
+
+/** The media types that are kept and served. */
+export const keptTypes = ['image/jpeg', 'image/png', 'image/webp', 'image/gif'] as const;
+export type KeptType = (typeof keptTypes)[number];
+
+export interface Inspected {
+  readonly type: KeptType;
+  readonly width: number;
+  readonly height: number;
+  /** How EXIF says the picture is to be turned: 1 to 8, where 1 is as it stands. */
+  readonly orientation: number;
+  readonly animated: boolean;
+  /** The file without what is not picture, in pieces: text, places, thumbnails, what follows its end. */
+  readonly pieces: readonly Uint8Array[];
+  /** The first picture of an animation as a file of its own, where the decoder needs one. */
+  readonly still?: Uint8Array;
+}
+
+export interface Limits {
+  /** Width times height at most. */
+  readonly pixels: number;
+}
+
+/** `unsupported`: none that is read here. `invalid`: one that is broken. `large`: one with too many pixels. */
+export type RefusalKind = 'unsupported' | 'invalid' | 'large';
+
+/** A file that is no image that can be kept. Its message is for the one who sent it. */
+export class ImageError extends Error {
+  constructor(
+    readonly kind: RefusalKind,
+    message: string,
+    options?: ErrorOptions,
+  ) {
+    super(message, options);
+    this.name = 'ImageError';
+  }
+}
+
+export const invalidImage = (message: string): ImageError => new ImageError('invalid', message);
+export const truncated = (format: string): ImageError =>
+  invalidImage(`is a ${format} that ends before its end: the file is truncated`);
+
+/** Pictures of an animation at most, and how many times the largest image they may come to together. */
+const [mostFrames, mostTimes] = [2000, 10];
+
+/**
+ * Who looks at an animation puts each of its pictures over the whole.
+ * @param count of its pictures so far; @param whole its size
+ * @throws ImageError
+ */
+export function checkFrames(
+  count: number,
+  { width, height }: { readonly width: number; readonly height: number },
+  limits: Limits,
+): void {
+  if (count > mostFrames) throw invalidImage(`is an animation of more than ${mostFrames} pictures`);
+  if (count > 1 && count * width * height > limits.pixels * mostTimes) {
+    const message = `is an animation of ${count} pictures or more of ${width} × ${height} pixels`;
+    throw new ImageError('large', `${message}; at most ${limits.pixels * mostTimes} pixels are taken`);
+  }
+}
+
+/** @throws ImageError when a picture is empty or has more pixels than the limit */
+export function checkSize(width: number, height: number, limits: Limits): void {
+  if (width < 1 || height < 1)
+    throw invalidImage(`says that it is ${width} × ${height} pixels, which is no picture`);
+  if (width * height > limits.pixels) {
+    throw new ImageError(
+      'large',
+      `is ${width} × ${height} pixels; at most ${limits.pixels} pixels are taken`,
+    );
+  }
+}

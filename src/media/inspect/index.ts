@@ -1,0 +1,54 @@
+/**
+ * What a file is by its content, whatever its name and Content-Type say: its size, and the file without what is not
+ * picture. No pixel is decoded before the header has said how many there are.
+ */
+import { slices } from '../../slices.ts';
+import { inspectGif } from './gif.ts';
+import { ImageError, type Inspected, type KeptType, type Limits } from './image.ts';
+import { inspectJpeg } from './jpeg.ts';
+import { inspectPng } from './png.ts';
+import { inspectWebp } from './webp.ts';
+
+/** What a file says it is by its first bytes. AVIF is read where the machine can, and kept as WebP. */
+export type Sniffed = KeptType | 'image/avif' | undefined;
+
+const taken = 'JPEG, PNG, WebP and GIF are taken, and AVIF where the machine of the service can read it';
+
+export function sniff(bytes: Uint8Array): Sniffed {
+  const head = String.fromCharCode(...bytes.subarray(0, 16));
+  if (head.startsWith('\xff\xd8\xff')) return 'image/jpeg';
+  if (head.startsWith('\x89PNG\r\n\x1a\n')) return 'image/png';
+  if (head.startsWith('RIFF') && head.slice(8, 12) === 'WEBP') return 'image/webp';
+  if (head.startsWith('GIF87a') || head.startsWith('GIF89a')) return 'image/gif';
+  if (head.slice(4, 8) === 'ftyp' && /^avi[fs]/.test(head.slice(8, 12))) return 'image/avif';
+  return undefined;
+}
+
+/** @throws ImageError when the file is none of these; `name` says what it looks like, where that is known */
+export function unsupportedImage(bytes: Uint8Array): ImageError {
+  if (bytes.length === 0) return new ImageError('invalid', 'is empty');
+  const start = new TextDecoder().decode(bytes.subarray(0, 1024)).toLowerCase();
+  const looks = start.includes('<svg')
+    ? ' (it is SVG, which can hold programs)'
+    : start.trimStart().startsWith('<')
+      ? ' (it is a text with markup)'
+      : '';
+  return new ImageError('unsupported', `is none of the images that are taken${looks}: ${taken}`);
+}
+
+/** @throws ImageError */
+export async function inspect(bytes: Uint8Array, limits: Limits): Promise<Inspected> {
+  const { turn } = slices();
+  switch (sniff(bytes)) {
+    case 'image/jpeg':
+      return inspectJpeg(bytes, limits, turn);
+    case 'image/png':
+      return inspectPng(bytes, limits, turn);
+    case 'image/webp':
+      return inspectWebp(bytes, limits, turn);
+    case 'image/gif':
+      return inspectGif(bytes, limits, turn);
+    default:
+      throw unsupportedImage(bytes);
+  }
+}

@@ -1,0 +1,186 @@
+/**
+ * JPEG (ITU-T T.81): its size, and the file without EXIF, places, thumbnails, comments and what follows its end. What
+ * the picture is made of is kept as it is, so that nothing is lost by another compression.
+ */
+import type { Slices } from '../../slices.ts';
+import { orientationOf, tiffOf } from './exif.ts';
+import { checkSize, ImageError, type Inspected, invalidImage, type Limits, truncated } from './image.ts';
+
+const format = 'JPEG';
+/** Scans of a picture at most: each goes over all of it, and a progressive one has about ten. */
+const mostScans = 100;
+const mostSegments = 20_000;
+/** Bytes of compressed data that are looked through between two turns of the event loop. */
+const bytesAtOnce = 1 << 20;
+
+const [startOfImage, endOfImage, startOfScan] = [0xd8, 0xd9, 0xda];
+/** Baseline, extended and progressive with Huffman codes: what browsers show. */
+const readFrames = [0xc0, 0xc1, 0xc2];
+const tables = [0xc4, 0xdb, 0xdd];
+
+/** 64 coefficients of two bytes. */
+const bytesOfBlock = 128;
+
+interface Frame {
+  readonly width: number;
+  readonly height: number;
+  /** Blocks of the picture that are compressed one by one: each takes a bit at least. */
+  readonly units: number;
+  readonly progressive: boolean;
+  readonly components: number;
+  /** Bytes of all coefficients, which are held at once where they come in several scans. */
+  readonly coefficients: number;
+}
+
+/** @throws ImageError */
+export async function inspectJpeg(
+  bytes: Uint8Array,
+  limits: Limits,
+  turn: Slices['turn'],
+): Promise<Inspected> {
+  const pieces: Uint8Array[] = [bytes.subarray(0, 2)];
+  let frame: Frame | undefined;
+  let orientation = 1;
+  let [scans, scanned] = [0, 0];
+  let at = 2;
+  for (let segments = 0; ; segments++) {
+    if (segments > mostSegments) throw invalidImage('is a JPEG of too many segments');
+    const marker = markerAt(bytes, at);
+    if (marker.code === endOfImage) {
+      pieces.push(Uint8Array.of(0xff, endOfImage));
+      break;
+    }
+    const end = segmentEnd(bytes, marker.next);
+    const content = bytes.subarray(marker.next + 2, end);
+    if (isFrame(marker.code)) {
+      if (frame !== undefined) throw invalidImage('is a JPEG with two pictures in one');
+      frame = frameOf(marker.code, content);
+      checkSize(frame.width, frame.height, limits);
+    }
+    if (marker.code === 0xe1 && isNamed(content, 'Exif\0')) orientation = orientationOf(tiffOf(content));
+    if (isKept(marker.code, content)) pieces.push(bytes.subarray(marker.next - 2, end));
+    else if (marker.code === 0xe0 && isNamed(content, 'JFIF\0')) pieces.push(withoutThumbnail(content));
+    at = end;
+    if (marker.code !== startOfScan) continue;
+    if (frame === undefined) throw invalidImage('is a JPEG whose picture comes before its size');
+    scans += 1;
+    if (frame.progressive || (content[0] ?? 0) < frame.components) checkMemory(frame, limits);
+    if (scans > mostScans) throw invalidImage(`is a JPEG of more than ${mostScans} scans`);
+    const scanEnd = await endOfScan(bytes, end, turn);
+    pieces.push(bytes.subarray(end, scanEnd));
+    scanned += scanEnd - end;
+    at = scanEnd;
+  }
+  if (frame === undefined || scans === 0) throw invalidImage('is a JPEG without a picture');
+  if (scanned * 8 < frame.units) {
+    throw invalidImage(
+      `is a JPEG of ${scanned} bytes of picture, too few for the ${frame.width} × ${frame.height} pixels that it claims`,
+    );
+  }
+  const { width, height } = frame;
+  return { type: 'image/jpeg', width, height, orientation, animated: false, pieces };
+}
+
+/** @returns the code of the marker that stands there, and where what it marks begins */
+function markerAt(bytes: Uint8Array, start: number): { code: number; next: number } {
+  let at = start;
+  if (at >= bytes.length) throw truncated(format);
+  if (bytes[at] !== 0xff) throw invalidImage(`is a JPEG with something else than a marker at byte ${at}`);
+  while (bytes[at] === 0xff) at += 1;
+  const code = bytes[at];
+  if (code === undefined) throw truncated(format);
+  if (code === 0 || code === startOfImage || (code >= 0xd0 && code <= 0xd7) || code < 0xc0) {
+    throw invalidImage(`is a JPEG with a marker at byte ${at - 1} that cannot stand there`);
+  }
+  return { code, next: at + 1 };
+}
+
+function segmentEnd(bytes: Uint8Array, start: number): number {
+  if (start + 2 > bytes.length) throw truncated(format);
+  const length = uint16(bytes, start);
+  if (length < 2) throw invalidImage(`is a JPEG with a segment of ${length} bytes`);
+  if (start + length > bytes.length) throw truncated(format);
+  return start + length;
+}
+
+const isFrame = (code: number): boolean =>
+  code >= 0xc0 && code <= 0xcf && code !== 0xc4 && code !== 0xc8 && code !== 0xcc;
+
+function frameOf(code: number, content: Uint8Array): Frame {
+  if (!readFrames.includes(code)) {
+    throw new ImageError(
+      'unsupported',
+      'is a JPEG of a kind that browsers do not show (lossless or arithmetic)',
+    );
+  }
+  const components = content[5] ?? 0;
+  if (content.length < 6 + components * 3 || components < 1 || components > 4)
+    throw invalidImage('is a JPEG whose header is broken');
+  if (content[0] !== 8)
+    throw new ImageError('unsupported', `is a JPEG of ${content[0]} bits, which browsers do not show`);
+  const [height, width] = [uint16(content, 1), uint16(content, 3)];
+  let [across, down, blocks] = [1, 1, 0];
+  for (let index = 0; index < components; index++) {
+    const sampling = content[7 + index * 3] ?? 0;
+    const [horizontal, vertical] = [sampling >> 4, sampling & 15];
+    if (horizontal < 1 || horizontal > 4 || vertical < 1 || vertical > 4)
+      throw invalidImage('is a JPEG whose header is broken');
+    [across, down] = [Math.max(across, horizontal), Math.max(down, vertical)];
+    blocks += horizontal * vertical;
+  }
+  const units = Math.ceil(width / (8 * across)) * Math.ceil(height / (8 * down));
+  const coefficients = units * blocks * bytesOfBlock;
+  return { width, height, units, progressive: code === 0xc2, components, coefficients };
+}
+
+/** As much memory as the pixels of the largest image take that is read. @throws ImageError */
+function checkMemory({ width, height, coefficients }: Frame, limits: Limits): void {
+  if (coefficients <= limits.pixels * 4) return;
+  throw new ImageError(
+    'large',
+    `is ${width} × ${height} pixels in several scans, which take ${coefficients} bytes to be read; at most ${limits.pixels * 4} are taken`,
+  );
+}
+
+/** Tables, the picture, its colour profile and what says how its colours are meant. */
+function isKept(code: number, content: Uint8Array): boolean {
+  if (isFrame(code) || code === startOfScan || tables.includes(code)) return true;
+  return (code === 0xe2 && isNamed(content, 'ICC_PROFILE\0')) || (code === 0xee && isNamed(content, 'Adobe'));
+}
+
+/** The JFIF header, which says the density of pixels, as a segment of its own. */
+function withoutThumbnail(content: Uint8Array): Uint8Array {
+  const segment = new Uint8Array(18);
+  segment.set([0xff, 0xe0, 0, 16]);
+  segment.set(content.subarray(0, 12), 4);
+  return segment;
+}
+
+/** @returns where the marker stands that ends the compressed data */
+async function endOfScan(bytes: Uint8Array, start: number, turn: Slices['turn']): Promise<number> {
+  const last = bytes.length - 1;
+  for (let from = start; from < last; from += bytesAtOnce) {
+    const found = markerWithin(bytes, from, Math.min(from + bytesAtOnce, last));
+    if (found !== undefined) return found;
+    await turn();
+  }
+  throw truncated(format);
+}
+
+/** 0xff is data where 0 follows, and a restart where 0xd0 to 0xd7 does; more of it may fill the room before a marker. */
+function markerWithin(bytes: Uint8Array, from: number, to: number): number | undefined {
+  for (let at = from; at < to; at++) {
+    if (bytes[at] !== 0xff) continue;
+    const next = bytes[at + 1] ?? 0;
+    if (next !== 0 && next !== 0xff && (next < 0xd0 || next > 0xd7)) return at;
+  }
+  return undefined;
+}
+
+const uint16 = (bytes: Uint8Array, at: number): number => ((bytes[at] ?? 0) << 8) | (bytes[at + 1] ?? 0);
+
+function isNamed(content: Uint8Array, name: string): boolean {
+  for (let index = 0; index < name.length; index++)
+    if (content[index] !== name.charCodeAt(index)) return false;
+  return true;
+}

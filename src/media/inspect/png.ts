@@ -1,0 +1,188 @@
+/**
+ * PNG (W3C PNG, third edition): its size, and the file without text, times, EXIF, unknown chunks and what follows its
+ * end. The compressed data must be exactly as long as the header says: a small picture may hide very much of it.
+ */
+import { createInflate, inflateSync } from 'node:zlib';
+import type { Slices } from '../../slices.ts';
+import { orientationOf } from './exif.ts';
+import { checkFrames, checkSize, type Inspected, invalidImage, type Limits, truncated } from './image.ts';
+
+const format = 'PNG';
+const mostChunks = 65_536;
+/** Bytes of a colour profile at most; a larger one is left out. */
+const largestProfile = 4 * 1024 * 1024;
+
+/** What the picture is shown by; `acTL` and the two after it are those of animations. */
+const keptChunks: ReadonlySet<string> = new Set(
+  'IHDR PLTE IDAT IEND tRNS gAMA cHRM sRGB iCCP cICP sBIT bKGD pHYs acTL fcTL fdAT'.split(' '),
+);
+/** Bits per sample by type of colour. */
+const depths: Readonly<Record<number, readonly number[]>> = {
+  0: [1, 2, 4, 8, 16],
+  2: [8, 16],
+  3: [1, 2, 4, 8],
+  4: [8, 16],
+  6: [8, 16],
+};
+const samples: Readonly<Record<number, number>> = { 0: 1, 2: 3, 3: 1, 4: 2, 6: 4 };
+
+interface Header {
+  readonly width: number;
+  readonly height: number;
+  readonly bitsPerPixel: number;
+  readonly interlaced: boolean;
+}
+
+interface Chunk {
+  readonly type: string;
+  readonly content: Uint8Array;
+  /** With its length and its checksum. */
+  readonly whole: Uint8Array;
+}
+
+/** @throws ImageError */
+export async function inspectPng(
+  bytes: Uint8Array,
+  limits: Limits,
+  turn: Slices['turn'],
+): Promise<Inspected> {
+  const pieces: Uint8Array[] = [bytes.subarray(0, 8)];
+  const data: Uint8Array[] = [];
+  let header: Header | undefined;
+  let orientation = 1;
+  let frames = 0;
+  let profiles = 0;
+  for (const chunk of chunksOf(bytes)) {
+    const { type, content } = chunk;
+    if (header === undefined) {
+      if (type !== 'IHDR') throw invalidImage('is a PNG that does not begin with its header');
+      header = headerOf(content);
+      checkSize(header.width, header.height, limits);
+    } else if (type === 'IHDR') throw invalidImage('is a PNG with two headers');
+    if (type === 'IDAT') data.push(content);
+    else if (type === 'eXIf') orientation = orientationOf(content);
+    else if (type === 'fcTL') {
+      frames += 1;
+      checkFrames(frames, header, limits);
+      checkFrame(content, header);
+    }
+    if (type === 'iCCP') {
+      profiles += 1;
+      // Each would be inflated: one is all that a picture may have.
+      if (profiles > 1) throw invalidImage('is a PNG with two colour profiles');
+      if (!isProfile(content)) continue;
+    }
+    if (keptChunks.has(type)) pieces.push(chunk.whole);
+    await turn();
+  }
+  if (header === undefined || data.length === 0) throw invalidImage('is a PNG without a picture');
+  await checkData(data, header);
+  const { width, height } = header;
+  return { type: 'image/png', width, height, orientation, animated: frames > 1, pieces };
+}
+
+/** Up to IEND. @throws ImageError when one is cut off or its checksum is wrong */
+function* chunksOf(bytes: Uint8Array): Generator<Chunk> {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  for (let [at, count] = [8, 0]; ; count++) {
+    if (count > mostChunks) throw invalidImage('is a PNG of too many chunks');
+    if (at + 12 > bytes.length) throw truncated(format);
+    const length = view.getUint32(at);
+    const end = at + 12 + length;
+    if (end > bytes.length) throw truncated(format);
+    const type = String.fromCharCode(...bytes.subarray(at + 4, at + 8));
+    if (Bun.hash.crc32(bytes.subarray(at + 4, end - 4)) !== view.getUint32(end - 4))
+      throw invalidImage(`is a PNG with a wrong checksum at byte ${at}: the file is damaged`);
+    yield { type, content: bytes.subarray(at + 8, end - 4), whole: bytes.subarray(at, end) };
+    if (type === 'IEND') return;
+    at = end;
+  }
+}
+
+function headerOf(content: Uint8Array): Header {
+  if (content.length !== 13) throw invalidImage('is a PNG whose header is broken');
+  const view = new DataView(content.buffer, content.byteOffset, content.byteLength);
+  const [depth, colour, compression, filter, interlace] = content.subarray(8);
+  const isKnown =
+    depths[colour ?? 0]?.includes(depth ?? 0) === true &&
+    compression === 0 &&
+    filter === 0 &&
+    (interlace ?? 0) <= 1;
+  if (!isKnown) throw invalidImage('is a PNG whose header is broken');
+  const bitsPerPixel = (samples[colour ?? 0] ?? 1) * (depth ?? 8);
+  return {
+    width: view.getUint32(0),
+    height: view.getUint32(4),
+    bitsPerPixel,
+    interlaced: interlace === 1,
+  };
+}
+
+function checkFrame(content: Uint8Array, { width, height }: Header): void {
+  if (content.length < 26) throw invalidImage('is an animation whose pictures are broken');
+  const view = new DataView(content.buffer, content.byteOffset, content.byteLength);
+  const isWithin =
+    view.getUint32(4) + view.getUint32(12) <= width && view.getUint32(8) + view.getUint32(16) <= height;
+  if (!isWithin) throw invalidImage('is an animation with a picture larger than the whole');
+}
+
+/** Name, 0, compression method 0, then the compressed profile: whether it is one of a bearable size. */
+function isProfile(content: Uint8Array): boolean {
+  const end = content.indexOf(0);
+  if (end < 1 || end > 79) return false;
+  try {
+    inflateSync(content.subarray(end + 2), { maxOutputLength: largestProfile });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Where the passes of an interlaced picture begin, and their steps: x, y, across, down. */
+const passes = [
+  [0, 0, 8, 8],
+  [4, 0, 8, 8],
+  [0, 4, 4, 8],
+  [2, 0, 4, 4],
+  [0, 2, 2, 4],
+  [1, 0, 2, 2],
+  [0, 1, 1, 2],
+] as const;
+
+/** Bytes of the picture before compression: each row begins with the number of its filter. */
+function lengthOf({ width, height, bitsPerPixel, interlaced }: Header): number {
+  const rows = (across: number, down: number) =>
+    across === 0 ? 0 : down * (1 + Math.ceil((across * bitsPerPixel) / 8));
+  if (!interlaced) return rows(width, height);
+  return passes.reduce(
+    (sum, [x, y, stepX, stepY]) =>
+      sum + rows(Math.max(0, Math.ceil((width - x) / stepX)), Math.max(0, Math.ceil((height - y) / stepY))),
+    0,
+  );
+}
+
+/** Inflates the data in the background and holds none of it. */
+function checkData(data: readonly Uint8Array[], header: Header): Promise<void> {
+  const expected = lengthOf(header);
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  const inflate = createInflate({ chunkSize: 256 * 1024 });
+  let length = 0;
+  const claim = `the ${header.width} × ${header.height} pixels that it claims`;
+  inflate.on('data', (chunk: Uint8Array) => {
+    length += chunk.byteLength;
+    if (length <= expected) return;
+    inflate.destroy();
+    reject(invalidImage(`is a PNG with more data than ${claim}`));
+  });
+  inflate.on('end', () =>
+    length < expected ? reject(invalidImage(`is a PNG with less data than ${claim}`)) : resolve(),
+  );
+  inflate.on('error', () => reject(invalidImage('is a PNG whose data is damaged')));
+  const write = (index: number): void => {
+    const piece = data[index];
+    if (piece === undefined) inflate.end();
+    else inflate.write(piece, () => write(index + 1));
+  };
+  write(0);
+  return promise;
+}

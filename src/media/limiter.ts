@@ -1,0 +1,62 @@
+/**
+ * How much is decoded at once. Pixels take four bytes each while they are worked on, and work on them takes processors:
+ * what would be too much of either waits for its turn, and what would wait too long is refused.
+ */
+import { availableParallelism } from 'node:os';
+import { HttpError } from '../http/errors.ts';
+
+/** Jobs that wait at most. */
+const mostWaiting = 200;
+
+export interface Limiter {
+  /** Runs work that holds so many pixels. @throws HttpError 503 when too many wait already */
+  run<T>(pixels: number, work: () => Promise<T>): Promise<T>;
+}
+
+interface Job {
+  readonly pixels: number;
+  begin(): void;
+}
+
+/** @param budget pixels at once; one job alone may have more */
+export function createLimiter(budget: number): Limiter {
+  // The event loop keeps a processor.
+  const mostJobs = Math.max(1, availableParallelism() - 1);
+  const waiting: Job[] = [];
+  let [jobs, held] = [0, 0];
+
+  const fits = (pixels: number): boolean => jobs === 0 || (jobs < mostJobs && held + pixels <= budget);
+  function begin({ pixels, begin: started }: Job): void {
+    jobs += 1;
+    held += pixels;
+    started();
+  }
+  function end(pixels: number): void {
+    jobs -= 1;
+    held -= pixels;
+    for (let next = waiting[0]; next !== undefined && fits(next.pixels); next = waiting[0]) {
+      waiting.shift();
+      begin(next);
+    }
+  }
+  return {
+    async run(pixels, work) {
+      if (waiting.length >= mostWaiting) {
+        throw new HttpError('SERVICE_BUSY', {
+          message: 'Too many images wait to be worked on; retry after the time in Retry-After.',
+          headers: { 'Retry-After': '2' },
+        });
+      }
+      await new Promise<void>(resolve => {
+        const job = { pixels, begin: resolve };
+        if (waiting.length === 0 && fits(pixels)) begin(job);
+        else waiting.push(job);
+      });
+      try {
+        return await work();
+      } finally {
+        end(pixels);
+      }
+    },
+  };
+}

@@ -1,0 +1,128 @@
+/**
+ * Pixels as bytes, which Bun.Image neither gives nor takes: they pass as PNG without compression, which is rows of bytes
+ * with a few around them. For what it has no operation for: cutting, and laying what is transparent on white.
+ */
+import { promisify } from 'node:util';
+import { deflate, inflate } from 'node:zlib';
+import type { Slices } from '../slices.ts';
+import { invalidImage } from './inspect/image.ts';
+
+/** Eight bits each of red, green, blue and opacity, row by row. */
+export interface Pixels {
+  readonly width: number;
+  readonly height: number;
+  readonly rgba: Uint8Array;
+  /** The chunk with the colour profile, where there is one. */
+  readonly profile: Uint8Array | undefined;
+}
+
+const channels = 4;
+const signature = Buffer.from('89504e470d0a1a0a', 'hex');
+const inflateAll = promisify(inflate);
+const deflateAll = promisify<Uint8Array, { level: number }, Buffer>(deflate);
+
+/** @throws ImageError when the image cannot be decoded */
+export async function pixelsOf(image: Bun.Image): Promise<Pixels> {
+  const png = await decoded(image.png({ compressionLevel: 0 }).bytes());
+  const view = new DataView(png.buffer, png.byteOffset, png.byteLength);
+  const [width, height] = [view.getUint32(16), view.getUint32(20)];
+  const data: Uint8Array[] = [];
+  let profile: Uint8Array | undefined;
+  for (let at = signature.length; at < png.length; ) {
+    const end = at + 12 + view.getUint32(at);
+    const type = String.fromCharCode(...png.subarray(at + 4, at + 8));
+    if (type === 'IDAT') data.push(png.subarray(at + 8, end - 4));
+    if (type === 'iCCP') profile = png.subarray(at, end);
+    at = end;
+  }
+  const rows = await inflateAll(Buffer.concat(data));
+  const row = width * channels;
+  const rgba = new Uint8Array(row * height);
+  for (let y = 0; y < height; y++) {
+    const start = y * (row + 1);
+    if (rows[start] !== 0) throw new Error('a PNG without compression has a filter: Bun.Image has changed');
+    rgba.set(rows.subarray(start + 1, start + 1 + row), y * row);
+  }
+  return { width, height, rgba, profile };
+}
+
+/** A PNG of these pixels, for Bun.Image to go on with. */
+export async function pngOf({ width, height, rgba, profile }: Pixels): Promise<Uint8Array> {
+  const row = width * channels;
+  const rows = new Uint8Array((row + 1) * height);
+  for (let y = 0; y < height; y++) rows.set(rgba.subarray(y * row, (y + 1) * row), y * (row + 1) + 1);
+  const header = Buffer.alloc(13);
+  header.writeUInt32BE(width, 0);
+  header.writeUInt32BE(height, 4);
+  header.set([8, 6], 8);
+  return Buffer.concat([
+    signature,
+    chunk('IHDR', header),
+    ...(profile === undefined ? [] : [profile]),
+    chunk('IDAT', await deflateAll(rows, { level: 0 })),
+    chunk('IEND', new Uint8Array()),
+  ]);
+}
+
+function chunk(type: string, content: Uint8Array): Uint8Array {
+  const whole = Buffer.alloc(12 + content.length);
+  whole.writeUInt32BE(content.length, 0);
+  whole.write(type, 4, 'latin1');
+  whole.set(content, 8);
+  whole.writeUInt32BE(Bun.hash.crc32(whole.subarray(4, 8 + content.length)), 8 + content.length);
+  return whole;
+}
+
+/** The middle of a picture that is larger. */
+export function cutOut(pixels: Pixels, width: number, height: number): Pixels {
+  const left = Math.floor((pixels.width - width) / 2);
+  const top = Math.floor((pixels.height - height) / 2);
+  const rgba = new Uint8Array(width * height * channels);
+  for (let y = 0; y < height; y++) {
+    const start = ((top + y) * pixels.width + left) * channels;
+    rgba.set(pixels.rgba.subarray(start, start + width * channels), y * width * channels);
+  }
+  return { ...pixels, width, height, rgba };
+}
+
+/** The same on white: for formats without transparency. */
+export async function onWhite(pixels: Pixels, turn: Slices['turn']): Promise<Pixels> {
+  const rgba = pixels.rgba.slice();
+  const row = pixels.width * channels;
+  for (let start = 0; start < rgba.length; start += row) {
+    for (let at = start; at < start + row; at += channels) {
+      const opacity = rgba[at + 3] ?? 0;
+      if (opacity === 255) continue;
+      for (let channel = at; channel < at + 3; channel++)
+        rgba[channel] = Math.round(((rgba[channel] ?? 0) * opacity + 255 * (255 - opacity)) / 255);
+      rgba[at + 3] = 255;
+    }
+    await turn();
+  }
+  return { ...pixels, rgba };
+}
+
+/** The mean of what is visible, as `#rrggbb`; white where nothing is. */
+export function meanColour({ rgba }: Pixels): string {
+  const sums = [0, 0, 0];
+  let weight = 0;
+  for (let at = 0; at < rgba.length; at += channels) {
+    const opacity = rgba[at + 3] ?? 0;
+    weight += opacity;
+    for (const channel of [0, 1, 2])
+      sums[channel] = (sums[channel] ?? 0) + (rgba[at + channel] ?? 0) * opacity;
+  }
+  const means = sums.map(sum => (weight === 0 ? 255 : Math.round(sum / weight)));
+  return `#${means.map(mean => mean.toString(16).padStart(2, '0')).join('')}`;
+}
+
+/** What Bun.Image gives; what it cannot decode is the fault of the file. */
+export async function decoded<T>(result: Promise<T>): Promise<T> {
+  try {
+    return await result;
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+    if (!code.startsWith('ERR_IMAGE_')) throw error;
+    throw Object.assign(invalidImage('cannot be decoded: the file is damaged'), { cause: error });
+  }
+}

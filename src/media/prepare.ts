@@ -1,0 +1,83 @@
+/**
+ * From what was sent to what is kept: inspected, turned as EXIF says, without metadata, and decoded once, small, which
+ * shows that it can be and what colour it has.
+ */
+import { ImageError, type Inspected, type KeptType, type Limits } from './inspect/image.ts';
+import { inspect, sniff, unsupportedImage } from './inspect/index.ts';
+import type { Limiter } from './limiter.ts';
+import { decoded, meanColour, pixelsOf } from './pixels.ts';
+
+export interface PreparedImage {
+  /** The SHA-256 of the bytes in hexadecimal: their name. */
+  readonly hash: string;
+  readonly bytes: Uint8Array;
+  readonly type: KeptType;
+  readonly width: number;
+  readonly height: number;
+  /** `#rrggbb`: to be shown until the picture is there. */
+  readonly colour: string;
+}
+
+/** Of pictures that have to be compressed once more, since they are turned or of another format. */
+const jpegQuality = 92;
+const webpQuality = 90;
+/** Side of the small picture that the colour is taken from. */
+const sample = 8;
+
+/** @throws ImageError when it is none that can be kept */
+export async function prepareImage(
+  sent: Uint8Array,
+  limits: Limits,
+  limiter: Limiter,
+): Promise<PreparedImage> {
+  const readable = sniff(sent) === 'image/avif' ? await fromAvif(sent, limits, limiter) : sent;
+  const upright = await turned(await inspect(readable, limits), limits, limiter);
+  const { type, width, height, still, pieces } = upright;
+  const bytes = Buffer.concat(pieces);
+  const colour = await limiter.run(width * height, async () => {
+    const image = new Bun.Image(still ?? bytes, { maxPixels: limits.pixels });
+    return meanColour(await pixelsOf(image.resize(sample, sample, { filter: 'box' })));
+  });
+  return { hash: hashOf(bytes), bytes, type, width, height, colour };
+}
+
+export function hashOf(bytes: Uint8Array): string {
+  return new Bun.CryptoHasher('sha256').update(bytes).digest('hex');
+}
+
+/** The picture as it is to be seen. An animation stays as it is. */
+async function turned(inspected: Inspected, limits: Limits, limiter: Limiter): Promise<Inspected> {
+  const { orientation, animated, width, height, type, pieces } = inspected;
+  if (orientation === 1 || animated) return inspected;
+  const bytes = await limiter.run(width * height * 2, () => {
+    const image = turn(new Bun.Image(Buffer.concat(pieces), { maxPixels: limits.pixels }), orientation);
+    if (type === 'image/jpeg') return decoded(image.jpeg({ quality: jpegQuality }).bytes());
+    if (type === 'image/webp') return decoded(image.webp({ quality: webpQuality }).bytes());
+    return decoded(image.png().bytes());
+  });
+  return inspect(bytes, limits);
+}
+
+/** The eight orientations of EXIF: turned clockwise first, then mirrored. */
+function turn(image: Bun.Image, orientation: number): Bun.Image {
+  const degrees = [0, 0, 180, 0, 90, 90, 270, 270][orientation - 1] ?? 0;
+  const rotated = degrees === 0 ? image : image.rotate(degrees);
+  if (orientation === 4) return rotated.flip();
+  return [2, 5, 7].includes(orientation) ? rotated.flop() : rotated;
+}
+
+/** AVIF is read by what the operating system has, which is nothing on Linux; WebP is read everywhere. */
+async function fromAvif(sent: Uint8Array, limits: Limits, limiter: Limiter): Promise<Uint8Array> {
+  try {
+    const { width, height } = await new Bun.Image(sent, { maxPixels: limits.pixels }).metadata();
+    return await limiter.run(width * height, () =>
+      new Bun.Image(sent, { maxPixels: limits.pixels }).webp({ quality: webpQuality }).bytes(),
+    );
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : undefined;
+    if (code === 'ERR_IMAGE_FORMAT_UNSUPPORTED') throw unsupportedImage(sent);
+    if (code === 'ERR_IMAGE_TOO_MANY_PIXELS')
+      throw new ImageError('large', `has more than ${limits.pixels} pixels`, { cause: error });
+    return decoded(Promise.reject(error));
+  }
+}

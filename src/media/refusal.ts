@@ -1,0 +1,27 @@
+/** What is wrong with an image, as the error that the one who sent it gets. */
+import { type ErrorCode, HttpError } from '../http/errors.ts';
+import { ImageError, type RefusalKind } from './inspect/image.ts';
+
+const codes: Readonly<Record<RefusalKind, ErrorCode>> = {
+  unsupported: 'UNSUPPORTED_IMAGE',
+  invalid: 'INVALID_IMAGE',
+  large: 'IMAGE_TOO_LARGE',
+};
+
+/**
+ * @param field what the image was sent as
+ * @throws HttpError 413, 415, 422 in place of an ImageError
+ */
+export async function refusing<T>(field: string, work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    if (!(error instanceof ImageError)) throw error;
+    const { kind, message } = error;
+    throw new HttpError(codes[kind], {
+      message: `${field}: ${message}`,
+      details: [{ field, pointer: `#/${field}`, code: kind, message }],
+      cause: error,
+    });
+  }
+}

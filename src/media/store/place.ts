@@ -1,0 +1,61 @@
+/** MEDIA_URL: where files are kept. */
+import { fileURLToPath } from 'node:url';
+
+/** What Bun's client is told; what is missing it takes from the environment, as AWS's own tools do. */
+export interface S3Place {
+  readonly kind: 's3';
+  readonly bucket: string;
+  /** Empty, or with a slash at its end. */
+  readonly prefix: string;
+  readonly accessKeyId?: string;
+  readonly secretAccessKey?: string;
+  readonly endpoint?: string;
+  readonly region?: string;
+  /** Whether the bucket is part of the host's name, as in `bucket.s3.example`. */
+  readonly virtualHostedStyle?: boolean;
+}
+
+interface FolderPlace {
+  readonly kind: 'folder';
+  readonly path: string;
+}
+
+export type Place = S3Place | FolderPlace;
+
+const parameters = ['endpoint', 'region', 'virtualHostedStyle'];
+
+/** @throws Error whose message says the rule; it repeats nothing of the address, which may hold a secret */
+export function parsePlace(text: string): Place {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url?.protocol === 'file:' && url.host === '' && url.search === '')
+    return { kind: 'folder', path: fileURLToPath(url) };
+  if (url?.protocol !== 's3:' || url.hostname === '' || url.port !== '' || url.hash !== '')
+    throw new Error('must be s3://bucket/prefix?endpoint=https://…, or file:///folder');
+  for (const name of url.searchParams.keys())
+    if (!parameters.includes(name)) throw new Error(`knows the parameters ${parameters.join(', ')}`);
+  return { ...credentialsOf(url), ...serverOf(url), kind: 's3', bucket: url.hostname, prefix: prefixOf(url) };
+}
+
+function credentialsOf({ username, password }: URL): Pick<S3Place, 'accessKeyId' | 'secretAccessKey'> {
+  if (username === '' && password === '') return {};
+  if (username === '' || password === '') throw new Error('needs both parts of s3://key:secret@bucket');
+  return { accessKeyId: decodeURIComponent(username), secretAccessKey: decodeURIComponent(password) };
+}
+
+function serverOf({ searchParams }: URL): Pick<S3Place, 'endpoint' | 'region' | 'virtualHostedStyle'> {
+  const endpoint = searchParams.get('endpoint');
+  const region = searchParams.get('region');
+  const style = searchParams.get('virtualHostedStyle');
+  if (endpoint !== null && !(URL.canParse(endpoint) && /^https?:$/.test(new URL(endpoint).protocol)))
+    throw new Error('has an endpoint that is not the address of a server (https://…)');
+  return {
+    ...(endpoint === null ? {} : { endpoint }),
+    ...(region === null ? {} : { region }),
+    ...(style === null ? {} : { virtualHostedStyle: style === 'true' }),
+  };
+}
+
+function prefixOf({ pathname }: URL): string {
+  const path = decodeURIComponent(pathname).replace(/^\/+/, '');
+  return path === '' || path.endsWith('/') ? path : `${path}/`;
+}

@@ -1,0 +1,127 @@
+/** Smaller pictures and other formats of an image: which there may be, and how one is made. */
+import { slices } from '../slices.ts';
+import { checkSize, type KeptType, type Limits } from './inspect/image.ts';
+import { inspect, type Sniffed, sniff } from './inspect/index.ts';
+import type { Limiter } from './limiter.ts';
+import { cutOut, decoded, onWhite, type Pixels, pixelsOf, pngOf } from './pixels.ts';
+
+/** Widths and heights that can be asked for: few enough that what is made is asked for again. */
+export const sizes = [
+  64, 100, 128, 150, 200, 256, 300, 320, 400, 480, 500, 512, 600, 640, 800, 960, 1000, 1024, 1200, 1280, 1600,
+  1920, 2000, 2560,
+] as const;
+export type Size = (typeof sizes)[number];
+
+export const fits = ['contain', 'cover', 'fill'] as const;
+type Fit = (typeof fits)[number];
+
+export const formats = ['jpeg', 'png', 'webp'] as const;
+export type Format = (typeof formats)[number];
+
+/** What a request asks for of an image. */
+export interface VariantRequest {
+  readonly w: Size | undefined;
+  readonly h: Size | undefined;
+  readonly fit: Fit;
+  readonly format: Format;
+}
+
+/** Changes when the same request is to give another picture: what was made before is then made again. */
+const edition = 1;
+const jpegQuality = 82;
+const webpQuality = 80;
+/** Of a variant that names no size, at most: as of the largest that can be named. */
+const longestSide = sizes[sizes.length - 1] ?? 0;
+
+/** The name of a variant, within those of its image. */
+export function variantName({ w, h, fit, format }: VariantRequest): string {
+  const both = w !== undefined && h !== undefined;
+  return `${w ?? ''}x${h ?? ''}${both ? `-${fit}` : ''}-${edition}.${format}`;
+}
+
+/** The format of a variant where none is asked for: that of the image, or WebP where that cannot be written. */
+export function usualFormat(type: KeptType): Format {
+  return type === 'image/jpeg' ? 'jpeg' : type === 'image/png' ? 'png' : 'webp';
+}
+
+interface Geometry {
+  /** What the whole is resized to. */
+  readonly width: number;
+  readonly height: number;
+  /** What is cut out of its middle. */
+  readonly cut: { readonly width: number; readonly height: number } | undefined;
+}
+
+/** Nothing is enlarged. @param width of the image */
+function geometryOf(width: number, height: number, { w, h, fit }: VariantRequest): Geometry {
+  const least = (value: number) => Math.max(1, Math.round(value));
+  if (w !== undefined && h !== undefined && fit === 'fill') {
+    const scale = Math.min(1, Math.max(width / w, height / h));
+    return { width: least(w * scale), height: least(h * scale), cut: undefined };
+  }
+  if (w !== undefined && h !== undefined && fit === 'cover') {
+    const scale = Math.max(w / width, h / height);
+    const shrink = Math.min(1, 1 / scale);
+    const cut = { width: least(w * shrink), height: least(h * shrink) };
+    const factor = Math.min(1, scale);
+    const whole = {
+      width: Math.max(cut.width, least(width * factor)),
+      height: Math.max(cut.height, least(height * factor)),
+    };
+    const isWhole = whole.width === cut.width && whole.height === cut.height;
+    return { ...whole, cut: isWhole ? undefined : cut };
+  }
+  const scale = Math.min(1, (w ?? longestSide) / width, (h ?? longestSide) / height);
+  return { width: least(width * scale), height: least(height * scale), cut: undefined };
+}
+
+/**
+ * @param bytes of an image that was kept, and so could be decoded
+ * @throws ImageError when it cannot any more
+ */
+export async function makeVariant(
+  bytes: Uint8Array,
+  request: VariantRequest,
+  limits: Limits,
+  limiter: Limiter,
+): Promise<Uint8Array> {
+  const { type, width, height, still } = await look(bytes, limits);
+  const { cut, ...whole } = geometryOf(width, height, request);
+  return limiter.run(width * height, async () => {
+    const source = new Bun.Image(still ?? bytes, { maxPixels: limits.pixels, autoOrient: false });
+    const resized = source.resize(whole.width, whole.height);
+    const isOpaque = type === 'image/jpeg' || request.format !== 'jpeg';
+    if (cut === undefined && isOpaque) return encode(resized, request.format);
+    const pixels = await pixelsOf(resized);
+    const shown = cut === undefined ? pixels : cutOut(pixels, cut.width, cut.height);
+    const final: Pixels = isOpaque ? shown : await onWhite(shown, slices().turn);
+    return encode(new Bun.Image(await pngOf(final)), request.format);
+  });
+}
+
+interface Known {
+  readonly type: Sniffed;
+  readonly width: number;
+  readonly height: number;
+  readonly still?: Uint8Array;
+}
+
+/** What was kept has been inspected; only the first picture of an animated WebP has to be looked for. */
+async function look(bytes: Uint8Array, limits: Limits): Promise<Known> {
+  const type = sniff(bytes);
+  if (type === 'image/webp') return inspect(bytes, limits);
+  const { width, height } = await decoded(new Bun.Image(bytes).metadata());
+  checkSize(width, height, limits);
+  return { type, width, height };
+}
+
+function encode(image: Bun.Image, format: Format): Promise<Uint8Array> {
+  switch (format) {
+    case 'jpeg':
+      return decoded(image.jpeg({ quality: jpegQuality, progressive: true }).bytes());
+    case 'png':
+      return decoded(image.png().bytes());
+    case 'webp':
+      return decoded(image.webp({ quality: webpQuality }).bytes());
+  }
+}

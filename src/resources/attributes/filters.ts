@@ -1,0 +1,108 @@
+/** Filters of lists by attributes: `attr.colour=red&attr.colour=blue` (either), `attr.watt=gte:10&attr.watt=lt:20` (both). */
+
+import { invalid } from '../../http/errors.ts';
+import { prefixedParameters } from '../../http/request/prefixed.ts';
+import {
+  type AttributeCondition,
+  attributeCondition,
+  type Bound,
+} from '../../storage/attributes/condition.ts';
+import { comparedText, momentOf } from '../../storage/attributes/values.ts';
+import type { Definition } from './schema.ts';
+import type { Definitions } from './store.ts';
+
+/** The parameters, for the query schema of any list of products. */
+export const attributeParameters = {
+  attributes: prefixedParameters({
+    prefix: 'attr.',
+    name: /^[a-z][a-z0-9_.-]{0,63}$/,
+    longestValue: 1100,
+    description:
+      'Filters by attributes, one parameter for each: `attr.colour=red`. Given several times, any of the values will do; several attributes must all be met. `gt:`, `gte:`, `lt:` and `lte:` before a number or date compare, all of them together: `attr.watt=gte:10&attr.watt=lt:20`. `eq:` compares what contains such a word itself.',
+  }),
+};
+
+const operators: Readonly<Record<string, Bound['operator']>> = { gt: '>', gte: '>=', lt: '<', lte: '<=' };
+const words = ['eq', ...Object.keys(operators)].map(word => `${word}:`).join(', ');
+const decimal = /^[+-]?(\d{1,400}(\.\d{0,400})?|\.\d{1,400})([eE][+-]?\d{1,4})?$/;
+
+/** A number as people write it, when it is one that can be held. */
+function numberOf(text: string): number | undefined {
+  const number = decimal.test(text) ? Number(text) : Number.NaN;
+  return Number.isFinite(number) ? number : undefined;
+}
+
+/**
+ * The conditions that a query's attributes stand for.
+ * @param attributes what `attributeParameters` has parsed
+ * @throws HttpError 400 that names the parameter: an operator that does not exist, a value that its attribute cannot
+ *   have, an attribute that is not filtered by
+ */
+export function attributeConditions(
+  attributes: Readonly<Record<string, readonly string[]>> | undefined,
+  definitions: Definitions,
+): AttributeCondition[] {
+  return Object.entries(attributes ?? {}).flatMap(([name, values]) => {
+    const key = name.slice('attr.'.length);
+    const definition = definitions.get(key);
+    if (definition?.filterable === false) throw invalid(name, 'filterable', 'is not filtered by');
+    return conditionsOn(name, key, values, definition);
+  });
+}
+
+function conditionsOn(
+  name: string,
+  key: string,
+  values: readonly string[],
+  definition: Definition | undefined,
+): AttributeCondition[] {
+  const texts = new Set<string>();
+  const bounds: Record<'number' | 'date', Bound[]> = { number: [], date: [] };
+  for (const value of values) {
+    const [, word = 'eq', operand = ''] = /^(?:([a-z]+):)?(.*)$/s.exec(value) ?? [];
+    if (word === 'eq') {
+      for (const text of equalTexts(name, operand, definition)) texts.add(text);
+      continue;
+    }
+    const operator = operators[word];
+    if (operator === undefined || !Object.hasOwn(operators, word))
+      throw invalid(name, 'operator', `must not begin with ${word.slice(0, 20)}:, which is none of ${words}`);
+    const found = orderedValue(name, word, operand, definition);
+    bounds[found.of].push({ operator, value: found.value });
+  }
+  const conditions: AttributeCondition[] = [];
+  if (texts.size > 0) conditions.push(attributeCondition(key, { of: 'equal', texts: [...texts].sort() }));
+  for (const of of ['number', 'date'] as const)
+    if (bounds[of].length > 0) conditions.push(attributeCondition(key, { of, bounds: bounds[of] }));
+  return conditions;
+}
+
+/** What a value may look like in the index: a number has one form there, however it is written. */
+function equalTexts(name: string, operand: string, definition: Definition | undefined): string[] {
+  const type = definition?.type;
+  const number = numberOf(operand);
+  if (type === 'number' && number === undefined) throw invalid(name, 'number', 'must be a number');
+  if (type === 'boolean' && operand !== 'true' && operand !== 'false')
+    throw invalid(name, 'boolean', 'must be true or false');
+  if (type === 'date' && momentOf(operand) === undefined)
+    throw invalid(name, 'date', 'must be a date (2026-01-31) or a moment (2026-01-31T12:00:00Z)');
+  const isNumber = number !== undefined && (type === undefined || type === 'number');
+  return isNumber ? [comparedText(operand), String(number)] : [comparedText(operand)];
+}
+
+function orderedValue(
+  name: string,
+  word: string,
+  operand: string,
+  definition: Definition | undefined,
+): { of: 'number' | 'date'; value: number } {
+  const type = definition?.type;
+  if (type !== undefined && type !== 'number' && type !== 'date')
+    throw invalid(name, 'operator', `must not begin with ${word}:, since its values are of the type ${type}`);
+  const number = type === 'date' ? undefined : numberOf(operand);
+  if (number !== undefined) return { of: 'number', value: number };
+  const moment = type === 'number' ? undefined : momentOf(operand);
+  if (moment !== undefined) return { of: 'date', value: moment };
+  const wanted = type === undefined ? 'a number or a date' : `a ${type}`;
+  throw invalid(name, type ?? 'number', `must have ${wanted} after ${word}:`);
+}

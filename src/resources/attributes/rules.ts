@@ -1,0 +1,107 @@
+/** Whether products' attributes fit what is defined of them. Only what is written is checked: what is there stays. */
+import { type ErrorDetail, HttpError } from '../../http/errors.ts';
+import { type AttributeValues, momentOf } from '../../storage/attributes/values.ts';
+import type { Definition } from './schema.ts';
+import type { Definitions } from './store.ts';
+
+/** What of a product is checked. */
+export interface Attributed {
+  readonly category: string | null;
+  readonly attributes: AttributeValues;
+}
+
+const separator = ' > ';
+/** Characters of a value that a message quotes. */
+const quotedLength = 100;
+
+/**
+ * @param before the product as it was; undefined for a new one
+ * @returns each attribute that does not fit, with the value and the rule
+ */
+function attributeProblems(definitions: Definitions, after: Attributed, before?: Attributed): ErrorDetail[] {
+  if (definitions.size === 0) return [];
+  const problems: ErrorDetail[] = [];
+  const refuse = (key: string, code: string, message: string) =>
+    problems.push({ field: `attributes.${key}`, pointer: `#/attributes/${key}`, code, message });
+  for (const [key, value] of Object.entries(after.attributes)) {
+    const definition = definitions.get(key);
+    if (definition === undefined || isSame(value, before?.attributes[key])) continue;
+    const rule = brokenRule(definition, value);
+    if (rule !== undefined) refuse(key, rule.code, `${rule.message}, not ${quoted(value)}`);
+  }
+  for (const definition of definitions.values()) {
+    const { key } = definition;
+    if (Object.hasOwn(after.attributes, key) || !isRequired(definition, after.category)) continue;
+    // One that has lacked it since before it was required may go on to.
+    const lackedIt =
+      before !== undefined &&
+      !Object.hasOwn(before.attributes, key) &&
+      isRequired(definition, before.category);
+    if (!lackedIt) refuse(key, 'required', `is required ${placeOf(definition, after.category)}`);
+  }
+  return problems;
+}
+
+/** @throws HttpError 400 that names each attribute that does not fit */
+export function requireAttributes(definitions: Definitions, after: Attributed, before?: Attributed): void {
+  const details = attributeProblems(definitions, after, before);
+  const [first] = details;
+  if (first === undefined) return;
+  const rest = details.length > 1 ? ` (and ${details.length - 1} more, see details)` : '';
+  throw new HttpError('VALIDATION_FAILED', { message: `${first.field}: ${first.message}${rest}`, details });
+}
+
+const isSame = (one: unknown, other: unknown): boolean =>
+  one === other || (typeof one === 'object' && JSON.stringify(one) === JSON.stringify(other));
+
+const quoted = (value: unknown): string => {
+  const text = JSON.stringify(value);
+  return text.length <= quotedLength ? text : `${text.slice(0, quotedLength)}…`;
+};
+
+const isWithin = (category: string, path: string): boolean =>
+  category === path || category.startsWith(`${path}${separator}`);
+
+function isRequired({ required, requiredIn }: Definition, category: string | null): boolean {
+  return required || (category !== null && requiredIn.some(path => isWithin(category, path)));
+}
+
+function placeOf({ required, requiredIn }: Definition, category: string | null): string {
+  const path = requiredIn.find(path => category !== null && isWithin(category, path));
+  return required || path === undefined ? 'of every product' : `in the category ${path}`;
+}
+
+function brokenRule(
+  { type, choices, unit }: Definition,
+  value: AttributeValues[string],
+): { code: string; message: string } | undefined {
+  const values = Array.isArray(value) ? value : [value];
+  const all = (test: (value: unknown) => boolean) => values.every(test);
+  const one = (test: (value: unknown) => boolean) => !Array.isArray(value) && test(value);
+  switch (type) {
+    case 'number': {
+      const measured = unit === null ? '' : ` (in ${unit})`;
+      return one(value => typeof value === 'number')
+        ? undefined
+        : { code: 'type', message: `must be a number${measured}` };
+    }
+    case 'boolean':
+      return one(value => typeof value === 'boolean')
+        ? undefined
+        : { code: 'type', message: 'must be true or false' };
+    case 'date':
+      return one(value => typeof value === 'string' && momentOf(value) !== undefined)
+        ? undefined
+        : { code: 'format', message: 'must be a date (2026-01-31) or a moment (2026-01-31T12:00:00Z)' };
+    case 'choice': {
+      const told = `${choices.slice(0, 20).join(', ')}${choices.length > 20 ? ', …' : ''}`;
+      return all(value => typeof value === 'string' && choices.includes(value))
+        ? undefined
+        : { code: 'enum', message: `must be one of ${told}` };
+    }
+    case 'text':
+      return all(value => typeof value === 'string')
+        ? undefined
+        : { code: 'type', message: 'must be a text, or a list of texts' };
+  }
+}

@@ -1,0 +1,144 @@
+/** THE schema of attributes' definitions: what a key of products' `attributes` means, and what values it takes. */
+import { z } from 'zod';
+import { halCollectionOf, halOf, linksOf } from '../../http/hal/index.ts';
+import { collectionOf, pageParameters, sortParameters } from '../../http/paginate.ts';
+import { identifier, oneOf, text, timestamp } from '../../http/schema.ts';
+
+/** Definitions at most: all of them are kept in memory. */
+export const definitionsLimit = 1000;
+
+const types = ['text', 'number', 'boolean', 'date', 'choice'] as const;
+
+const distinct = (values: readonly string[]) => new Set(values).size === values.length;
+const notDistinct = { error: 'must not name a value twice', params: { rule: 'uniqueItems' } };
+
+const key = z
+  .string()
+  .regex(/^[a-z][a-z0-9_.-]{0,63}$/, 'must begin with a to z, then up to 63 of a to z, 0 to 9, _ . and -')
+  .describe('The member of products’ `attributes` that it is about; unique.')
+  .meta({ maxLength: 64, examples: ['watt'] });
+const label = text(100)
+  .describe('What people call it.')
+  .meta({ examples: ['Power'] });
+const type = oneOf(types).describe('What values it takes.');
+const unit = text(20)
+  .describe('What numbers are measured in.')
+  .meta({ examples: ['W'] });
+const choices = z
+  .array(text(200))
+  .max(500)
+  .refine(distinct, notDistinct)
+  .describe('The values that the type `choice` takes, in the order they are offered; empty for other types.')
+  .meta({ examples: [['red', 'green', 'blue']], uniqueItems: true });
+const filterable = z.boolean().describe('Whether lists are filtered by it (`?attr.colour=red`).');
+const facet = z.boolean().describe('Whether it is a facet of lists (`?facets=attr.colour`).');
+const required = z.boolean().describe('Whether every product must have it.');
+const requiredIn = z
+  .array(text(1200))
+  .max(100)
+  .refine(distinct, notDistinct)
+  .describe('Paths of categories whose products must have it, as those of all categories below.')
+  .meta({ examples: [['bulbs']], uniqueItems: true });
+
+const example = {
+  id: 1,
+  key: 'watt',
+  label: 'Power',
+  type: 'number',
+  unit: 'W',
+  choices: [],
+  filterable: true,
+  facet: true,
+  required: false,
+  requiredIn: ['bulbs'],
+  createdAt: '2026-01-15T09:30:00.000Z',
+  updatedAt: '2026-01-15T09:30:00.000Z',
+} as const;
+const { id: _id, createdAt: _createdAt, updatedAt: _updatedAt, ...writable } = example;
+export const definitionBodyExample = writable;
+
+export const definition = z
+  .object({
+    id: identifier(),
+    key,
+    label,
+    type,
+    unit: unit.nullable(),
+    choices,
+    filterable,
+    facet,
+    required,
+    requiredIn,
+    createdAt: timestamp(),
+    updatedAt: timestamp(),
+  })
+  .meta({ id: 'Attribute', example });
+
+export const definitionHal = halOf(
+  definition,
+  'AttributeHal',
+  linksOf(['self'], ['edit', 'delete']),
+  z.object({}),
+);
+
+const fields = {
+  key,
+  label: label.nullish(),
+  type,
+  unit: unit.nullish(),
+  choices: choices.nullish(),
+  filterable: filterable.nullish(),
+  facet: facet.nullish(),
+  required: required.nullish(),
+  requiredIn: requiredIn.nullish(),
+};
+
+const writtenFields = z.object(fields);
+
+/** POST and PUT: what is left out is as if nobody had defined it; the label is the key. */
+export const replaceDefinition = writtenFields
+  .superRefine(({ type, choices }, context) => {
+    const count = choices?.length ?? 0;
+    const problem =
+      type === 'choice' && count === 0
+        ? 'must name the values that the type choice takes'
+        : type !== 'choice' && count > 0
+          ? `must be empty: only the type choice takes them, not ${type}`
+          : undefined;
+    if (problem !== undefined)
+      context.addIssue({ code: 'custom', path: ['choices'], message: problem, params: { rule: 'choices' } });
+  })
+  .transform(input => ({
+    key: input.key,
+    label: input.label ?? input.key,
+    type: input.type,
+    unit: input.unit ?? null,
+    choices: input.choices ?? [],
+    filterable: input.filterable ?? true,
+    facet: input.facet ?? true,
+    required: input.required ?? false,
+    requiredIn: input.requiredIn ?? [],
+  }))
+  .meta({ id: 'WriteAttribute' });
+
+/** PATCH with application/json: only the fields to change. */
+export const patchDefinition = writtenFields.partial().meta({ id: 'PatchAttribute' });
+
+export const definitionList = collectionOf(definition, 'AttributeList');
+export const definitionListHal = halCollectionOf(
+  definitionHal,
+  'attributes',
+  definitionList,
+  'AttributeListHal',
+);
+export const sortColumns = { id: 'id', key: 'key', label: 'label', createdAt: 'created_at' } as const;
+export const listDefinitions = z.object({
+  key: key.optional().describe('Only the definition of this key.'),
+  type: z.enum(types).optional().describe('Only definitions of this type.'),
+  ...sortParameters(['id', 'key', 'label', 'createdAt']),
+  ...pageParameters,
+});
+
+export type Definition = z.output<typeof definition>;
+/** What a caller may set, complete: every write ends in one of these. */
+export type DefinitionFields = z.output<typeof replaceDefinition>;

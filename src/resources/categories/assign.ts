@@ -1,0 +1,137 @@
+/**
+ * The categories of products: which those are that products name by their paths, and the rows that say in which further
+ * ones they are. What is named and not there yet is made by the same transaction.
+ */
+import { type CompiledQuery, sql } from 'kysely';
+import type { Cause, Outbox } from '../../events/outbox.ts';
+import { bulk, bulkInsert, rowsOf } from '../../storage/bulk.ts';
+import { namesOf, pathsAbove } from '../../storage/categories/names.ts';
+import { categoryTree } from '../../storage/categories/tree.ts';
+import type { Database, Session, Transaction } from '../../storage/database.ts';
+import type { StoredCategory } from './row.ts';
+import { categoryWriter } from './write.ts';
+
+/** How a product names its categories: by their paths. */
+export interface Categorized {
+  readonly category: string | null;
+  readonly categories: readonly string[];
+}
+
+/** A product's categories before and after a change; none before it is made and after it is deleted. */
+export interface CategoryChange {
+  readonly id: number;
+  readonly before: Categorized | undefined;
+  readonly after: Categorized | undefined;
+}
+
+type Named = Pick<StoredCategory, 'id' | 'path' | 'path_at'>;
+export type CategoriesByPath = ReadonlyMap<string, Named>;
+
+export interface ProductCategories {
+  /** Keeps all paths as they are until the transaction ends: to be called before a product is read to be changed. */
+  share(session: Session): Promise<void>;
+  /** The categories that products name, by their paths; makes those that are new. The tree is shared. */
+  find(session: Transaction, products: readonly Categorized[], cause: Cause): Promise<CategoriesByPath>;
+  /** Writes the further categories of products. @param known has them all */
+  write(session: Transaction, changes: readonly CategoryChange[], known: CategoriesByPath): Promise<void>;
+}
+
+/** Paths per look-up; a shorter list is filled up, so that there are few statements to prepare. */
+const lookUpSizes = [1, 8, 100] as const;
+const largestLookUp = 100;
+/** Rows per statement: at 3 parameters a row far below what either database allows. */
+const rowSizes = [500, 64, 8, 1];
+
+export function productCategories(database: Database, outbox: Outbox): ProductCategories {
+  const { build, dialect } = database;
+  const tree = categoryTree(database);
+  const writer = categoryWriter(database, outbox);
+  const lookUps = new Map<number, CompiledQuery<Named>>(
+    lookUpSizes.map(size => {
+      const paths = sql.join(new Array(size).fill(null));
+      return [
+        size,
+        sql<Named>`select id, path, path_at from categories where path in (${paths})`.compile(build),
+      ];
+    }),
+  );
+  const added = bulkInsert(build, 'product_categories', rowSizes, ['product_id', 'category_id', 'position']);
+  const removed = bulk('product_categories', rowSizes, size =>
+    sql`delete from product_categories where product_id in (values ${rowsOf(sql`(${null})`, size)})`.compile(
+      build,
+    ),
+  );
+
+  async function lookUp(session: Session, paths: readonly string[], known: Map<string, Named>) {
+    for (let start = 0; start < paths.length; start += largestLookUp) {
+      const some = paths.slice(start, start + largestLookUp);
+      const size = lookUpSizes.find(size => size >= some.length) ?? largestLookUp;
+      const query = lookUps.get(size);
+      if (query === undefined) throw new Error(`no statement looks up ${size} paths`);
+      const parameters = [...some, ...new Array(size - some.length).fill(some[0])];
+      for (const row of await session.all<Named>({ ...query, parameters })) known.set(row.path, row);
+    }
+  }
+
+  /** @param paths in order, so that each comes after those above it */
+  async function create(
+    session: Transaction,
+    paths: readonly string[],
+    known: Map<string, Named>,
+    cause: Cause,
+  ) {
+    for (const path of paths) {
+      let parent: StoredCategory | undefined;
+      const names = namesOf(path);
+      for (const [level, above] of pathsAbove(path).entries()) {
+        const name = names[level] ?? '';
+        const fields = { name, slug: null, position: null, description: null, imageId: null };
+        parent =
+          (await session.first(writer.byPath({ path: above }))) ??
+          (await writer.create(session, parent, fields, cause));
+      }
+      if (parent !== undefined) known.set(path, parent);
+    }
+  }
+
+  return {
+    share: tree.share,
+
+    async find(session, products, cause) {
+      const known = new Map<string, Named>();
+      const paths = new Set<string>();
+      for (const { category, categories } of products) {
+        if (category !== null) paths.add(category);
+        for (const path of categories) paths.add(path);
+      }
+      if (paths.size === 0) return known;
+      await lookUp(session, [...paths], known);
+      let missing = [...paths].filter(path => !known.has(path));
+      if (missing.length === 0) return known;
+      await tree.extend(session);
+      // Others may have made them before they let this transaction in.
+      if (dialect.lock !== undefined) await lookUp(session, missing, known);
+      missing = missing.filter(path => !known.has(path)).sort();
+      await create(session, missing, known, cause);
+      return known;
+    },
+
+    async write(session, changes, known) {
+      const [gone, fresh]: [unknown[][], unknown[][]] = [[], []];
+      for (const { id, before, after } of changes) {
+        const [had, has] = [before?.categories ?? [], after?.categories ?? []];
+        if (had.length === has.length && had.every((path, index) => path === has[index])) continue;
+        if (had.length > 0) gone.push([id]);
+        for (const [position, path] of has.entries()) fresh.push([id, known.get(path)?.id, position]);
+      }
+      if (gone.length > 0) await session.writeMany(removed, gone);
+      if (fresh.length > 0) await session.writeMany(added, fresh);
+    },
+  };
+}
+
+/** The columns of a product that say what it is listed in. @param known has all its categories */
+export function categoryColumnsOf({ category, categories }: Categorized, known: CategoriesByPath) {
+  const id = category === null ? null : (known.get(category)?.id ?? null);
+  return { category_id: id, further_categories: categories.length };
+}

@@ -1,0 +1,54 @@
+/** A category as a row, and what is shown of it. */
+
+/** A category as it is stored. */
+export interface StoredCategory {
+  readonly id: number;
+  readonly parent_id: number | null;
+  readonly name: string;
+  readonly slug: string;
+  readonly path: string;
+  readonly depth: number;
+  readonly description: string | null;
+  readonly position: number;
+  readonly image_id: number | null;
+  readonly created_at: number;
+  readonly updated_at: number;
+  readonly path_at: number;
+}
+
+/** The columns that are written when a category is made: all but the id. */
+export const categoryColumns = [
+  'parent_id',
+  'name',
+  'slug',
+  'path',
+  'depth',
+  'description',
+  'position',
+  'image_id',
+  'created_at',
+  'updated_at',
+  'path_at',
+] as const satisfies readonly (keyof StoredCategory)[];
+
+/** What events show: the representation without the number of products, which has no events of its own. */
+export function categoryOf(row: StoredCategory) {
+  return {
+    id: row.id,
+    name: row.name,
+    slug: row.slug,
+    path: row.path,
+    parentId: row.parent_id,
+    position: row.position,
+    description: row.description,
+    imageId: row.image_id,
+    createdAt: new Date(row.created_at).toISOString(),
+    updatedAt: new Date(row.updated_at).toISOString(),
+  };
+}
+
+/** The representation. */
+export function shownCategory(row: StoredCategory, productCount: number) {
+  const { createdAt, updatedAt, ...members } = categoryOf(row);
+  return { ...members, productCount, createdAt, updatedAt };
+}

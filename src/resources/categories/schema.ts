@@ -1,0 +1,188 @@
+/** THE schema of categories. */
+import { z } from 'zod';
+import { halCollectionOf, halOf, linksOf } from '../../http/hal/index.ts';
+import { collectionOf, pageParameters, sortParameters } from '../../http/paginate.ts';
+import { identifier, notBlank, prose, text, timestamp } from '../../http/schema.ts';
+import {
+  deepest,
+  longestName,
+  longestPath,
+  longestSlug,
+  namesOf,
+  pathOf,
+  separates,
+} from '../../storage/categories/names.ts';
+import { largestId } from '../../storage/database.ts';
+
+const separated = {
+  error: 'must not have a > that stands by itself: it separates the names of a path',
+  params: { rule: 'separator' },
+};
+
+const name = text(longestName)
+  .refine(value => !separates(value), separated)
+  .describe('Unique among the categories of one parent; without a `>` that stands by itself.')
+  .meta({ minLength: 1, maxLength: longestName });
+const slugPattern = /^[\p{Ll}\p{Lo}\p{Lm}\p{N}]+(?:-[\p{Ll}\p{Lo}\p{Lm}\p{N}]+)*$/u;
+const slug = z
+  .string()
+  .max(longestSlug)
+  .regex(slugPattern, 'must be lower-case letters and digits, with single hyphens between them')
+  .describe('Its name for addresses, unique. Made from the name when it is not given.')
+  .meta({ minLength: 1, examples: ['tables'] });
+const parentText = 'The category it is directly below; null for those that are below none.';
+const parentId = identifier()
+  .nullable()
+  .describe(parentText)
+  .meta({ examples: [null] });
+/** Several may have it: then the older one comes first. */
+export const lastPosition = 1_000_000;
+const position = z
+  .int()
+  .min(0)
+  .max(lastPosition)
+  .describe('Its place among those of one parent, lowest first. After the last when it is not given.');
+const imageText = 'The image it is shown with: the id of one that a product in it has.';
+const imageId = identifier()
+  .nullable()
+  .describe(imageText)
+  .meta({ examples: [null] });
+const description = prose(10_000);
+
+/** The path of a category: names joined by ` > `, trimmed, as many as the tree has levels. */
+export const categoryPath = text(longestPath)
+  .superRefine((value, context) => {
+    const names = namesOf(value);
+    const problem = problemOf(names);
+    if (problem !== undefined)
+      context.addIssue({ code: 'custom', message: problem.message, params: { rule: problem.rule } });
+  })
+  .transform(value => pathOf(namesOf(value)))
+  .meta({ minLength: 1, maxLength: longestPath, examples: ['Furniture > Tables'] });
+
+/** A path as it is shown. */
+export const shownPath = z
+  .string()
+  .min(1)
+  .max(longestPath)
+  .meta({ pattern: notBlank, examples: ['Furniture > Tables'] });
+
+/** What is wrong with the names of a path, if anything. */
+function problemOf(names: readonly string[]): { rule: string; message: string } | undefined {
+  if (names.length > deepest)
+    return { rule: 'levels', message: `must not have more than ${deepest} levels, and has ${names.length}` };
+  for (const [index, one] of names.entries()) {
+    const where = `the name of level ${index + 1}`;
+    if (one === '') return { rule: 'blank', message: `${where} must not be blank` };
+    if ([...one].length > longestName)
+      return { rule: 'maxLength', message: `${where} must be at most ${longestName} characters long` };
+    if (separates(one)) return { rule: 'separator', message: `${where} ${separated.error}` };
+  }
+  return undefined;
+}
+
+const example = {
+  id: 2,
+  name: 'Tables',
+  slug: 'tables',
+  path: 'Furniture > Tables',
+  parentId: 1,
+  position: 0,
+  description: 'To eat at, to write at.',
+  imageId: null,
+  productCount: 12,
+  createdAt: '2026-01-15T09:30:00.000Z',
+  updatedAt: '2026-01-15T09:30:00.000Z',
+} as const;
+
+export const categoryBodyExample = { name: 'Tables', description: 'To eat at, to write at.' };
+
+export const category = z
+  .object({
+    id: identifier(),
+    name,
+    slug,
+    path: shownPath.describe(
+      'The names from the highest category down to this one, joined by ` > `. Read-only.',
+    ),
+    parentId,
+    position,
+    description: description.nullable(),
+    imageId,
+    productCount: z
+      .int()
+      .min(0)
+      .describe('The products in it and in all categories below it, each counted once. Read-only.'),
+    createdAt: timestamp(),
+    updatedAt: timestamp(),
+  })
+  .meta({ id: 'Category', example });
+
+export const categoryHal = halOf(
+  category,
+  'CategoryHal',
+  linksOf(['self', 'children', 'products'], ['parent', 'edit', 'delete']),
+  z.object({}),
+);
+
+export const createCategory = z
+  .object({
+    name,
+    slug: slug.nullish(),
+    parentId: parentId.optional().describe(parentText),
+    position: position.nullish(),
+    description: description.nullish(),
+    imageId: imageId.optional().describe(imageText),
+  })
+  .meta({ id: 'CreateCategory' });
+
+/** PUT: what is left out becomes null; slug and position stay as they are. */
+export const replaceCategory = createCategory
+  .transform(input => ({
+    name: input.name,
+    slug: input.slug ?? null,
+    parentId: input.parentId ?? null,
+    position: input.position ?? null,
+    description: input.description ?? null,
+    imageId: input.imageId ?? null,
+  }))
+  .meta({ id: 'ReplaceCategory' });
+
+export const patchCategory = createCategory.partial().meta({ id: 'PatchCategory' });
+
+export const categoryList = collectionOf(category, 'CategoryList');
+export const categoryListHal = halCollectionOf(categoryHal, 'categories', categoryList, 'CategoryListHal');
+
+/** Public names of the sorts → columns. */
+export const sortColumns = {
+  id: 'id',
+  position: 'position',
+  name: 'name',
+  path: 'path',
+  createdAt: 'created_at',
+} as const;
+
+const noParent = ['null', 'root'];
+const isParent = (value: string) =>
+  noParent.includes(value) || (/^\d{1,10}$/.test(value) && Number(value) >= 1 && Number(value) <= largestId);
+const { sort, order } = sortParameters(['id', 'position', 'name', 'path', 'createdAt']);
+
+export const listCategories = z.object({
+  parentId: z
+    .string()
+    .refine(isParent, { error: 'must be the id of a category, or null or root', params: { rule: 'pattern' } })
+    .transform(value => (noParent.includes(value) ? null : Number(value)))
+    .optional()
+    .describe('Only the categories directly below this one; `null` or `root`: those that are below none.')
+    .meta({
+      override: { type: 'string', maxLength: 10, pattern: '^(?:\\d+|null|root)$', examples: ['root'] },
+    }),
+  slug: prose(longestSlug).optional().describe('Only the category with this slug.'),
+  path: categoryPath.optional().describe('Only the category with this path.'),
+  sort: sort.describe('What to sort by; ties are broken by id. Default: position with parentId, else id.'),
+  order,
+  ...pageParameters,
+});
+
+/** What a caller may set, complete; a slug and a position that are null are given by the service. */
+export type CategoryFields = z.output<typeof replaceCategory>;

@@ -1,0 +1,128 @@
+/**
+ * Brings the search index up to date with the paths of categories that were renamed or moved: afterwards, some products
+ * at a time, since there may be very many. Until then products are found by the words of their old path.
+ */
+import { sql } from 'kysely';
+import type { Consumer } from '../../events/dispatcher.ts';
+import type { Queue } from '../../events/queue.ts';
+import type { Clock } from '../../ports/clock.ts';
+import { renamedPath } from '../../storage/categories/names.ts';
+import type { Database, Session, Transaction } from '../../storage/database.ts';
+import { placesIn } from '../../storage/list/within.ts';
+import { searchIndex } from '../../storage/search/index.ts';
+import { productOf } from '../products/row.ts';
+import { searchTextOf } from '../products/search-text.ts';
+import type { ProductStore } from '../products/store.ts';
+import type { Categorized } from './assign.ts';
+import type { StoredCategory } from './row.ts';
+
+const queueName = 'category-search';
+/** Products per transaction: a few milliseconds of work. */
+const productsAtOnce = 16;
+/** Categories that one transaction looks into at most: most may be empty. */
+const categoriesAtOnce = 100;
+
+/** How far the products of a category have been brought up to date. */
+interface Progress {
+  /** The category that was renamed or moved, and its path before. */
+  readonly id: number;
+  readonly former: string;
+  /** Whether those are next that are listed there besides their main category. */
+  besides: boolean;
+  /** The category below it, and the last product of that. */
+  category: number;
+  product: number;
+}
+
+/** Has the products of a category brought up to date once the transaction that changes its path has committed. */
+export async function queueSearchTexts(
+  queue: Queue,
+  session: Session,
+  { id, path }: Pick<StoredCategory, 'id' | 'path'>,
+  at: number,
+): Promise<void> {
+  await add(queue, session, { id, former: path, besides: false, category: 0, product: 0 }, at);
+}
+
+const add = (queue: Queue, session: Session, progress: Progress, at: number) =>
+  queue.add(session, {
+    queue: queueName,
+    key: `category:${progress.id}`,
+    payload: JSON.stringify(progress),
+    at,
+  });
+
+interface Parts {
+  readonly database: Database;
+  readonly queue: Queue;
+  readonly clock: Clock;
+}
+
+export function searchTextConsumer(
+  { database, queue, clock }: Parts,
+  { products }: { products: Pick<ProductStore, 'lockMany'> },
+): Consumer {
+  const search = searchIndex(database);
+  const next = nextProducts(database);
+  const pathOf = (session: Session, id: number) =>
+    session.first(
+      sql<{ path: string }>`select path from categories where id = ${id}`.compile(database.build),
+    );
+
+  return {
+    queue: queueName,
+    kind: 'internal',
+    async deliver(session: Transaction, payload) {
+      // Boundary: `add` has written the text.
+      const progress = JSON.parse(payload) as Progress;
+      const category = await pathOf(session, progress.id);
+      if (category === undefined) return;
+      const { ids, isLast } = await next(session, category.path, progress);
+      for (const row of await products.lockMany(session, ids)) {
+        const product = productOf(row);
+        const before = { ...product, ...formerly(product, category.path, progress.former) };
+        await search.change(session, 'product', searchTextOf(before), {
+          id: row.id,
+          ...searchTextOf(product),
+        });
+      }
+      if (!isLast) await add(queue, session, progress, clock.now());
+    },
+  };
+}
+
+/** The categories of a product before `former` became `path`. */
+function formerly({ category, categories }: Categorized, path: string, former: string) {
+  const before = (one: string) => renamedPath(one, path, former);
+  return { category: category === null ? null : before(category), categories: categories.map(before) };
+}
+
+/** @returns a function that gives the next products below a path, and moves the progress on past them */
+function nextProducts({ build }: Pick<Database, 'build'>) {
+  const productsIn = (progress: Progress, limit: number) => {
+    const { category, product, besides } = progress;
+    return besides
+      ? sql<{ id: number }>`select product_id as id from product_categories
+          where category_id = ${category} and product_id > ${product} order by product_id limit ${limit}`
+      : sql<{ id: number }>`select id from products
+          where category_id = ${category} and id > ${product} order by id limit ${limit}`;
+  };
+  return async (session: Session, path: string, progress: Progress) => {
+    const ids: number[] = [];
+    for (let looked = 0; looked < categoriesAtOnce && ids.length < productsAtOnce; looked++) {
+      const limit = productsAtOnce - ids.length;
+      const found = await session.all(productsIn(progress, limit).compile(build));
+      ids.push(...found.map(({ id }) => id));
+      progress.product = found.at(-1)?.id ?? progress.product;
+      if (found.length === limit) break;
+      const below = sql<{ id: number }>`select id from (${placesIn([path])}) as below
+        where id > ${progress.category} order by id limit 1`;
+      const category = await session.first(below.compile(build));
+      if (category === undefined && progress.besides) return { ids, isLast: true };
+      if (category === undefined) progress.besides = true;
+      progress.category = category?.id ?? 0;
+      progress.product = 0;
+    }
+    return { ids, isLast: false };
+  };
+}

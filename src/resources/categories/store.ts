@@ -1,0 +1,117 @@
+/** The queries of categories. Whatever changes the tree has it alone: see storage/categories/tree.ts. */
+import type { Cause, Outbox } from '../../events/outbox.ts';
+import type { Queue } from '../../events/queue.ts';
+import { separator } from '../../storage/categories/names.ts';
+import { type CategoryTree, categoryTree } from '../../storage/categories/tree.ts';
+import { collectionVersions } from '../../storage/changes/versions.ts';
+import type { Database, Session, Transaction } from '../../storage/database.ts';
+import { type Lister, lister } from '../../storage/list/index.ts';
+import { momentOfChange } from '../../storage/moments.ts';
+import type { DefinitionStore } from '../attributes/store.ts';
+import { type CategoryCounts, categoryCounts } from './counts.ts';
+import { categoryColumns, type StoredCategory } from './row.ts';
+import { nameTaken, notEmpty, requirePlace } from './rules.ts';
+import type { CategoryFields } from './schema.ts';
+import { queueSearchTexts } from './search-texts.ts';
+import { categoryWriter } from './write.ts';
+
+export interface CategoryStore {
+  readonly list: Lister<StoredCategory>;
+  readonly counts: CategoryCounts;
+  readonly tree: CategoryTree;
+  find(session: Session, id: number): Promise<StoredCategory | undefined>;
+  /**
+   * All three belong into a transaction that owns the tree.
+   * @throws HttpError 400 for a parent that it cannot be below, 409 for a name that a sibling has
+   * @throws StorageError `unique` when the slug is taken
+   */
+  insert(session: Transaction, fields: CategoryFields, cause: Cause): Promise<StoredCategory>;
+  /** A category that is renamed or moved takes the paths of all below it along. @throws as `insert` */
+  update(
+    session: Transaction,
+    before: StoredCategory,
+    fields: CategoryFields,
+    cause: Cause,
+  ): Promise<StoredCategory>;
+  /** @throws HttpError 409 when it has products or categories below it */
+  remove(session: Transaction, before: StoredCategory, cause: Cause): Promise<void>;
+}
+
+export function categoryStore(
+  database: Database,
+  outbox: Outbox,
+  queue: Queue,
+  definitions: Pick<DefinitionStore, 'renameCategory'>,
+): CategoryStore {
+  const { build } = database;
+  const versions = collectionVersions(database);
+  const counts = categoryCounts(database);
+  const writer = categoryWriter(database, outbox);
+  const find = (session: Session, id: number) => session.first(writer.byId({ id }));
+
+  /** What a category of these fields is to be below, and its path. */
+  async function placeOf(
+    session: Session,
+    { name, parentId }: CategoryFields,
+    before: StoredCategory | undefined,
+  ) {
+    const levels = before === undefined ? 1 : await writer.levels(session, before);
+    const parent =
+      parentId === null ? undefined : requirePlace(parentId, await find(session, parentId), before, levels);
+    const path = parent === undefined ? name : `${parent.path}${separator}${name}`;
+    const same = await session.first(writer.byPath({ path }));
+    if (same !== undefined && same.id !== before?.id) throw nameTaken(name, same);
+    return { parent, path };
+  }
+
+  /** Whatever shows a path is made again, the products' too: their caches are told of a change that no event explains. */
+  async function rename(session: Transaction, before: StoredCategory, after: StoredCategory, cause: Cause) {
+    await session.run(writer.move(before, after));
+    versions.advance(session, 'products');
+    await queueSearchTexts(queue, session, before, cause.at);
+    await definitions.renameCategory(session, before.path, after.path, cause);
+  }
+
+  return {
+    find,
+    counts,
+    tree: categoryTree(database),
+    list: lister<StoredCategory>(database, { table: 'categories', columns: categoryColumns }),
+
+    async insert(session, fields, cause) {
+      const { parent } = await placeOf(session, fields, undefined);
+      return writer.create(session, parent, fields, cause);
+    },
+
+    async update(session, before, fields, cause) {
+      const { path, parent } = await placeOf(session, fields, before);
+      const isMoved = path !== before.path;
+      const at = momentOfChange(cause.at, Math.max(before.updated_at, before.path_at));
+      const after: StoredCategory = {
+        ...before,
+        parent_id: fields.parentId,
+        name: fields.name,
+        slug: fields.slug ?? before.slug,
+        path,
+        depth: (parent?.depth ?? 0) + 1,
+        description: fields.description,
+        position: fields.position ?? before.position,
+        image_id: fields.imageId,
+        updated_at: at,
+        path_at: isMoved ? at : before.path_at,
+      };
+      if (isMoved) await rename(session, before, after, cause);
+      await session.run(writer.update({ ...after }));
+      await writer.record(session, 'updated', before, after, cause);
+      return after;
+    },
+
+    async remove(session, before, cause) {
+      const children = await writer.children(session, before.id);
+      const products = await counts.direct(session, before.id);
+      if (children > 0 || products > 0) throw notEmpty({ children, products });
+      await session.run(build.deleteFrom('categories').where('id', '=', before.id).compile());
+      await writer.record(session, 'deleted', before, undefined, cause);
+    },
+  };
+}

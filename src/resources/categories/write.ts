@@ -1,0 +1,118 @@
+/** The statements of categories, and what writes a new one down with its event. */
+import { type RawBuilder, sql } from 'kysely';
+import type { Cause, Outbox } from '../../events/outbox.ts';
+import { freeSlug, pathsBelow, separator, slugOf } from '../../storage/categories/names.ts';
+import type { Database, Session, Transaction } from '../../storage/database.ts';
+import { type Arguments, prepared } from '../../storage/prepared.ts';
+import { categoryColumns, categoryOf, type StoredCategory } from './row.ts';
+import { type CategoryFields, lastPosition } from './schema.ts';
+
+/** Writes categories and their events; where they may be is decided before. */
+export function categoryWriter(database: Database, outbox: Outbox) {
+  const statements = categoryStatements(database);
+
+  function record(
+    session: Transaction,
+    action: string,
+    before: StoredCategory | undefined,
+    after: StoredCategory | undefined,
+    cause: Cause,
+  ): Promise<void> {
+    const text = (row: StoredCategory | undefined) =>
+      row === undefined ? null : JSON.stringify(categoryOf(row));
+    const resourceId = (after ?? before)?.id ?? 0;
+    const change = { resource: 'category', resourceId, action, before: text(before), after: text(after) };
+    return outbox.record(session, change, cause);
+  }
+
+  return {
+    ...statements,
+    record,
+    /** A new category below `parent`, which has no other of this name. */
+    async create(
+      session: Transaction,
+      parent: StoredCategory | undefined,
+      fields: Omit<CategoryFields, 'parentId'>,
+      cause: Cause,
+    ): Promise<StoredCategory> {
+      const { name, description, imageId } = fields;
+      const parentId = parent?.id ?? null;
+      const values = {
+        parent_id: parentId,
+        name,
+        slug: fields.slug ?? (await statements.freeSlug(session, slugOf(name))),
+        path: parent === undefined ? name : `${parent.path}${separator}${name}`,
+        depth: (parent?.depth ?? 0) + 1,
+        description,
+        position:
+          fields.position ?? Math.min(lastPosition, (await statements.lastPosition(session, parentId)) + 1),
+        image_id: imageId,
+        created_at: cause.at,
+        updated_at: cause.at,
+        path_at: 0,
+      };
+      const id = await session.insert(statements.insert(values));
+      const row = { id, ...values };
+      await record(session, 'created', undefined, row, cause);
+      return row;
+    },
+  };
+}
+
+function categoryStatements({ build }: Pick<Database, 'build'>) {
+  const names = sql.join(['id', ...categoryColumns].map(name => sql.ref(name)));
+  const compilable = <Row>(query: RawBuilder<Row>) => ({ compile: () => query.compile(build) });
+  const number = async (session: Session, query: RawBuilder<{ number: number | null }>) =>
+    (await session.first(query.compile(build)))?.number ?? undefined;
+
+  return {
+    byId: prepared<{ id: number }, StoredCategory>(({ id }) =>
+      compilable(sql<StoredCategory>`select ${names} from categories where id = ${id}`),
+    ),
+    byPath: prepared<{ path: string }, StoredCategory>(({ path }) =>
+      compilable(sql<StoredCategory>`select ${names} from categories where path = ${path}`),
+    ),
+    insert: prepared<Arguments, unknown>(argument =>
+      compilable(sql`insert into categories (${sql.join(categoryColumns.map(name => sql.ref(name)))})
+        values (${sql.join(categoryColumns.map(name => argument[name]))})`),
+    ),
+    update: prepared<Arguments, unknown>(argument =>
+      compilable(sql`update categories
+        set ${sql.join(categoryColumns.map(name => sql`${sql.ref(name)} = ${argument[name]}`))}
+        where id = ${argument.id}`),
+    ),
+    /** Gives everything below a category, and itself, the paths that follow from its new one. */
+    move(before: StoredCategory, after: StoredCategory) {
+      const { low, high } = pathsBelow(before.path);
+      // Characters as both databases count them.
+      const kept = [...before.path].length + 1;
+      return sql`update categories set path = ${after.path} || substr(path, ${sql.lit(kept)}),
+        depth = depth + ${sql.lit(after.depth - before.depth)}, path_at = ${after.path_at}
+        where path >= ${low} and path < ${high}`.compile(build);
+    },
+    /** How many levels a category and all below it have. */
+    async levels(session: Session, { path, depth }: StoredCategory) {
+      const { low, high } = pathsBelow(path);
+      const query = sql<{ number: number | null }>`select max(depth) as number from categories
+        where path >= ${low} and path < ${high}`;
+      return ((await number(session, query)) ?? depth) - depth + 1;
+    },
+    async lastPosition(session: Session, parentId: number | null) {
+      const siblings = parentId === null ? sql`parent_id is null` : sql`parent_id = ${parentId}`;
+      const query = sql<{ number: number | null }>`select position as number from categories
+        where ${siblings} order by position desc, id desc limit 1`;
+      return (await number(session, query)) ?? -1;
+    },
+    async children(session: Session, id: number) {
+      const query = sql<{ number: number }>`select cast(count(*) as integer) as number from categories
+        where parent_id = ${id}`;
+      return (await number(session, query)) ?? 0;
+    },
+    async freeSlug(session: Session, slug: string) {
+      const query = sql<{ slug: string }>`select slug from categories
+        where slug = ${slug} or (slug >= ${`${slug}-`} and slug < ${`${slug}.`})`;
+      const taken = new Set((await session.all(query.compile(build))).map(row => row.slug));
+      return freeSlug(slug, one => taken.has(one));
+    },
+  };
+}

@@ -1,0 +1,61 @@
+/**
+ * The files of images and their rows, which are in two places and so are never changed at one moment. A file is there
+ * before its row and goes after it: what is cut off in between leaves a file too many, never a row without its file.
+ */
+
+import type { Media } from '../../media/index.ts';
+import { sniff } from '../../media/inspect/index.ts';
+import type { PreparedImage } from '../../media/prepare.ts';
+import type { Database } from '../../storage/database.ts';
+import type { ImageStore } from './store.ts';
+
+export interface ImageFiles {
+  /**
+   * Keeps the file of an image while `work` writes what uses it. Where nothing does in the end the file goes again.
+   * @throws what `work` throws; HttpError 503, 507
+   */
+  keepFor<T>(image: PreparedImage, work: () => Promise<T>): Promise<T>;
+  /** Removes what no product has used for long; gives how many there were. */
+  sweep(now: number): Promise<number>;
+}
+
+const typeOf = (bytes: Uint8Array): string => sniff(bytes) ?? 'application/octet-stream';
+
+export function imageFiles(database: Database, media: Media, store: ImageStore): ImageFiles {
+  const isUsed = (hash: string): Promise<boolean> => store.has(database.read, hash);
+
+  /** Removes a file that has no row. One that gets a row meanwhile, and may have been seen by then, is put back. */
+  async function removeUnused(hash: string): Promise<void> {
+    if (await isUsed(hash)) return;
+    const bytes = await media.store.read(hash);
+    await media.remove(hash);
+    if (bytes !== undefined && (await isUsed(hash))) await media.store.put(hash, bytes, typeOf(bytes));
+  }
+  /** What is used has a file, and what is not has none. */
+  async function settle(image: PreparedImage): Promise<void> {
+    if (!(await isUsed(image.hash))) await removeUnused(image.hash);
+    // Another who had no use for it may have removed it just before its row was written.
+    else if (!(await media.store.has(image.hash))) await media.keep(image);
+  }
+
+  return {
+    async keepFor(image, work) {
+      await media.keep(image);
+      try {
+        return await work();
+      } finally {
+        // What has been written stands whatever comes of this; `catalog media check` finds what is left undone.
+        await settle(image).catch(() => undefined);
+      }
+    },
+    async sweep(now) {
+      let removed = 0;
+      for (;;) {
+        const hashes = await database.write(session => store.forgetUnused(session, now));
+        for (const hash of hashes) await removeUnused(hash);
+        removed += hashes.length;
+        if (hashes.length === 0) return removed + (await media.store.removeUnfinished());
+      }
+    },
+  };
+}

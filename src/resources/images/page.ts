@@ -1,0 +1,38 @@
+/** Pages of a list that is held in memory: a product's images are few, and read with the product. */
+import type { Key, Listed, ListRequest, Positioned } from '../../storage/list/request.ts';
+
+/** @param rows all of them, in ascending order of `sort_value` and then id */
+export function pageOf<Row extends Positioned>(
+  rows: readonly Row[],
+  { page, order }: ListRequest,
+): Listed<Row> {
+  const ordered = order.descending ? rows.toReversed() : rows;
+  const total = rows.length;
+  if (page.kind === 'offset') {
+    const start = (page.page - 1) * page.perPage;
+    const end = start + page.perPage;
+    return {
+      rows: ordered.slice(start, end),
+      total,
+      hasPrevious: start > 0 && total > 0,
+      hasNext: end < total,
+    };
+  }
+  const sign = order.descending ? -1 : 1;
+  const comparedTo = (key: Key) => (row: Row) =>
+    sign * (Number(row.sort_value) - Number(key.value) || row.id - key.id);
+  const { after, before, limit } = page;
+  const firstAfter = after === undefined ? 0 : countOf(ordered, row => comparedTo(after)(row) <= 0);
+  const end =
+    before === undefined ? firstAfter + limit : countOf(ordered, row => comparedTo(before)(row) < 0);
+  const start = before === undefined ? firstAfter : Math.max(0, end - limit);
+  return {
+    rows: ordered.slice(start, end),
+    total: page.count ? total : undefined,
+    hasPrevious: start > 0,
+    hasNext: end < total,
+  };
+}
+
+const countOf = <Row>(rows: readonly Row[], holds: (row: Row) => boolean): number =>
+  rows.filter(holds).length;

@@ -1,0 +1,61 @@
+/** THE schema of a product's images as resources of their own: read, added, described, put in order. */
+import { z } from 'zod';
+import { halCollectionOf, halOf, linksOf } from '../../http/hal/index.ts';
+import { collectionOf, pageParameters } from '../../http/paginate.ts';
+import { identifier } from '../../http/schema.ts';
+import { alt, image, imageLink, mostImages } from '../products/members/images.ts';
+
+const position = z
+  .int()
+  .min(0)
+  .max(mostImages - 1)
+  .describe('Its place among the images of the product, from 0.')
+  .meta({ examples: [0] });
+
+const example = {
+  id: 1_274_218_653,
+  productId: 1,
+  url: '/media/d6c5b8ddfd3bd7ca6b2b3a5b8ec1cbe8e9bd3f6a1b2c3d4e5f60718293a4b5c6',
+  alt: 'The lamp, lit',
+  width: 1600,
+  height: 1200,
+  colour: '#8a6f52',
+  type: 'image/jpeg',
+  position: 0,
+} as const;
+
+export const linkExample = { url: 'https://images.example/lamp-2.jpg', alt: 'The lamp from the side' };
+
+export const productImage = z
+  .object({ id: identifier(), productId: identifier(), ...image.omit({ id: true }).shape, position })
+  .meta({ id: 'ProductImage', example });
+
+export const productImageHal = halOf(
+  productImage,
+  'ProductImageHal',
+  linksOf(['self', 'product', 'content'], ['edit', 'delete']),
+  z.object({}),
+);
+
+/** JSON instead of a file: a link, which is kept as it is and not fetched. */
+export const createImageLink = z
+  .object({ url: imageLink, alt: alt.nullish() })
+  .meta({ id: 'CreateImageLink' });
+
+/** What a form may have beside the file, and a raw file as parameters. */
+export const imageTexts = z.object({ alt: alt.optional() });
+
+/** PUT is not there: what an image shows never changes. */
+export const replaceImage = z
+  .object({ alt: alt.nullish(), position })
+  .transform(input => ({ alt: input.alt ?? null, position: input.position }));
+
+export const patchImage = z
+  .object({ alt: alt.nullish(), position: position.optional() })
+  .meta({ id: 'PatchProductImage' });
+
+export const imageList = collectionOf(productImage, 'ProductImageList');
+export const imageListHal = halCollectionOf(productImageHal, 'images', imageList, 'ProductImageListHal');
+export const listImages = z.object(pageParameters);
+
+export type ProductImage = z.output<typeof productImage>;

@@ -1,0 +1,109 @@
+/**
+ * The files of the fonts: one each for Latin, Greek and Cyrillic letters, regular and bold; and those of Japanese,
+ * Chinese and Korean, each divided into a hundred files of some hundred characters, which are read when they are needed.
+ */
+import { readFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { create, type Font } from 'fontkit';
+import subsetFont from 'subset-font';
+
+/** What fontkit has read, and the characters in it. */
+export interface LoadedFont {
+  readonly font: Font;
+  readonly codePoints: ReadonlySet<number>;
+}
+
+/** A font that is divided into files. */
+export interface DividedFont {
+  /** Reads the files that are to have these characters; resolves with those of them that no file has. */
+  load(codePoints: readonly number[]): Promise<number[]>;
+  /** The number of the file that has the character, of those that have been read. */
+  fileOf(codePoint: number): number | undefined;
+  file(number: number): LoadedFont;
+}
+
+const loaded = (font: Font): LoadedFont => ({ font, codePoints: new Set(font.characterSet) });
+
+export function readLatin(weight: 'Regular' | 'Bold'): LoadedFont {
+  // The package exports nothing but a list of its files: they lie beside it.
+  const folder = import.meta.resolve('@embedpdf/fonts-latin');
+  return loaded(single(readFileSync(new URL(`../fonts/NotoSans-${weight}.ttf`, folder))));
+}
+
+/** @param code of the language, as in the name of the package */
+export function dividedFont(code: 'jp' | 'sc' | 'tc' | 'kr'): DividedFont {
+  const packageName = `@fontsource-variable/noto-sans-${code}`;
+  const files = new Map<number, Promise<LoadedFont>>();
+  const read = new Map<number, LoadedFont>();
+  let numbers: ReadonlyMap<number, number> | undefined;
+
+  async function readOne(number: number): Promise<LoadedFont> {
+    const path = import.meta.resolve(`${packageName}/files/noto-sans-${code}-${number}-wght-normal.woff2`);
+    // The file has every weight, the thinnest by default; pdfkit can embed what has one.
+    const bytes = await subsetFont(await readFile(new URL(path)), charactersIn(number), {
+      targetFormat: 'truetype',
+      variationAxes: { wght: 400 },
+    });
+    const made = loaded(single(bytes));
+    read.set(number, made);
+    return made;
+  }
+
+  function charactersIn(number: number): string {
+    const own = [...(numbers ?? [])].filter(([, file]) => file === number);
+    return String.fromCodePoint(...own.map(([codePoint]) => codePoint));
+  }
+
+  function fileOf(codePoint: number): number | undefined {
+    const number = numbers?.get(codePoint);
+    // What a file is listed with is not always in it.
+    const has = number !== undefined && read.get(number)?.codePoints.has(codePoint) === true;
+    return has ? number : undefined;
+  }
+
+  return {
+    fileOf,
+    async load(codePoints) {
+      numbers ??= numbersIn(
+        readFileSync(new URL(import.meta.resolve(`${packageName}/unicode.json`)), 'utf8'),
+      );
+      for (const codePoint of codePoints) {
+        const number = numbers.get(codePoint);
+        if (number !== undefined && !files.has(number)) files.set(number, readOne(number));
+      }
+      await Promise.all(files.values());
+      return codePoints.filter(codePoint => fileOf(codePoint) === undefined);
+    },
+    file(number) {
+      const made = read.get(number);
+      if (made === undefined) throw new Error(`${packageName}: file ${number} has not been read`);
+      return made;
+    },
+  };
+}
+
+function single(bytes: Uint8Array): Font {
+  const font = create(Buffer.from(bytes));
+  if (!('characterSet' in font)) throw new Error('the file holds several fonts');
+  return font;
+}
+
+/**
+ * The number of the file of each character.
+ * @param text JSON: `{"[4]": "U+1f1e6,U+2f00-2f0f", …, "latin": …}`; files without a number have what Noto Sans has
+ */
+function numbersIn(text: string): ReadonlyMap<number, number> {
+  const numbers = new Map<number, number>();
+  // Boundary: the list of a pinned package.
+  for (const [key, ranges] of Object.entries(JSON.parse(text) as Record<string, string>)) {
+    const number = Number(/^\[(\d+)\]$/.exec(key)?.[1]);
+    if (Number.isNaN(number)) continue;
+    for (const range of ranges.split(',')) {
+      const [first = '', last = first] = range.replace('U+', '').split('-');
+      const end = Number.parseInt(last, 16);
+      for (let codePoint = Number.parseInt(first, 16); codePoint <= end; codePoint++)
+        numbers.set(codePoint, number);
+    }
+  }
+  return numbers;
+}

@@ -1,0 +1,165 @@
+/**
+ * What orders do to stock. What an item has reserved is kept beside it, so that neither more nor less is taken or given
+ * back than that: products may be tracked, or no longer tracked, since it was ordered. Locks are taken in one order:
+ * the order, then products by id (docs/decisions/0027).
+ */
+import type { Cause } from '../../events/outbox.ts';
+import { type ErrorDetail, HttpError } from '../../http/errors.ts';
+import type { Database, Session, Transaction } from '../../storage/database.ts';
+import { prepared } from '../../storage/prepared.ts';
+import type { Stock } from '../products/members/stock.ts';
+import { productOf } from '../products/row.ts';
+import type { LockedStock, Place, StockLocks } from '../stock/locked.ts';
+import { giveBack, isCounted, obtainable, reserve, take } from '../stock/quantities.ts';
+import { variantOf } from '../variants/row.ts';
+import type { VariantStore } from '../variants/store.ts';
+import type { Named } from './pricing.ts';
+import type { NewOrder } from './schema.ts';
+
+type Lines = NewOrder['items'];
+
+/** What an order is about to be made of. */
+interface Ordered {
+  /** What each line names, as it is now; what is counted is locked. */
+  readonly named: readonly Named[];
+  /**
+   * Reserves what is counted; gives the pieces of each line.
+   * @throws HttpError 409 OUT_OF_STOCK that names each line of which there is not enough
+   */
+  reserve(session: Transaction, cause: Cause): Promise<readonly number[]>;
+}
+
+export interface Reservations {
+  read(session: Session, lines: Lines): Promise<Ordered>;
+  /** An order that is locked has been paid: what it has reserved is gone. */
+  take(session: Transaction, orderId: number, cause: Cause): Promise<void>;
+  /** An order that is locked has been cancelled. */
+  giveBack(session: Transaction, orderId: number, cause: Cause): Promise<void>;
+}
+
+/** What an item has reserved. */
+interface Reservation extends Place {
+  readonly quantity: number;
+}
+
+export function stockReservations(
+  { build }: Pick<Database, 'build'>,
+  variants: Pick<VariantStore, 'findMany'>,
+  stock: StockLocks,
+): Reservations {
+  const reservationsOf = prepared<{ orderId: number }, Reservation>(argument =>
+    build
+      .selectFrom('order_items')
+      .select(['product_id as productId', 'variant_id as variantId', 'reserved as quantity'])
+      .where('order_id', '=', argument.orderId)
+      .where('reserved', '>', 0)
+      .orderBy('id'),
+  );
+  const release = prepared<{ orderId: number }, unknown>(argument =>
+    build.updateTable('order_items').set({ reserved: 0 }).where('order_id', '=', argument.orderId),
+  );
+
+  async function end(
+    session: Transaction,
+    orderId: number,
+    change: (stock: Stock, quantity: number) => Stock,
+    cause: Cause,
+  ): Promise<void> {
+    const reserved = await session.all(reservationsOf({ orderId }));
+    if (reserved.length === 0) return;
+    const locked = await stock.lock(session, reserved);
+    for (const place of reserved) {
+      const before = locked.get(place)?.stock;
+      // What has been deleted has no stock to change.
+      if (before != null) locked.set(place, change(before, place.quantity));
+    }
+    await locked.save(session, cause);
+    await session.run(release({ orderId }));
+  }
+
+  /** What the lines name, as it was at some moment before. */
+  async function namedBy(session: Session, lines: Lines): Promise<Named[]> {
+    const ids = lines.map(({ productId }) => productId);
+    const query = build
+      .selectFrom('products')
+      .select(['id', 'document', 'base_price'])
+      .where('id', 'in', ids);
+    const productRows = await session.all(query.compile());
+    const variantRows = await variants.findMany(
+      session,
+      lines.flatMap(({ variantId }) => variantId ?? []),
+    );
+    const productsById = new Map(productRows.map(row => [row.id, { row, product: productOf(row) }]));
+    const variantsById = new Map(variantRows.map(row => [row.id, variantOf(row)]));
+    return lines.map(({ productId, variantId }) => {
+      const found = productsById.get(productId);
+      const variant = variantId == null ? undefined : variantsById.get(variantId);
+      return {
+        product: found?.product,
+        basePrice: found?.row.base_price ?? found?.product.price ?? 0,
+        variant: variant?.productId === productId ? variant : undefined,
+      };
+    });
+  }
+
+  return {
+    async read(session, lines) {
+      const before = await namedBy(session, lines);
+      const counted = lines.map((line, index) => {
+        const { product, variant } = before[index] ?? {};
+        const stock = line.variantId == null ? product?.stock : variant?.stock;
+        return isCounted(stock ?? null);
+      });
+      const locked = await stock.lock(
+        session,
+        lines.filter((_, index) => counted[index]),
+      );
+      const named = before.map((one, index): Named => {
+        const line = lines[index];
+        if (line === undefined || !counted[index]) return one;
+        // What has been deleted since is not there any more: a variant, or the product.
+        const gone = {
+          ...one,
+          product: line.variantId == null ? undefined : one.product,
+          variant: undefined,
+        };
+        return locked.get(line) ?? gone;
+      });
+      return {
+        named,
+        async reserve(transaction, cause) {
+          const reserved = reserveLines(lines, locked);
+          await locked.save(transaction, cause);
+          return reserved;
+        },
+      };
+    },
+    take: (session, orderId, cause) => end(session, orderId, take, cause),
+    giveBack: (session, orderId, cause) => end(session, orderId, giveBack, cause),
+  };
+}
+
+/** @returns the pieces of each line @throws HttpError 409 OUT_OF_STOCK */
+function reserveLines(lines: Lines, locked: LockedStock): number[] {
+  const missing: ErrorDetail[] = [];
+  const reserved = lines.map((line, index) => {
+    const { quantity, productId, variantId } = line;
+    const stock = locked.get(line)?.stock ?? null;
+    if (!isCounted(stock)) return 0;
+    const left = obtainable(stock);
+    if (quantity > left) {
+      const name = variantId == null ? `product ${productId}` : `variant ${variantId}`;
+      missing.push({
+        field: `items.${index}.quantity`,
+        pointer: `#/items/${index}/quantity`,
+        code: 'stock',
+        message: `of ${name} there are ${left} to be had, ${quantity} are wanted`,
+      });
+      return 0;
+    }
+    locked.set(line, reserve(stock, quantity));
+    return quantity;
+  });
+  if (missing.length > 0) throw new HttpError('OUT_OF_STOCK', { details: missing });
+  return reserved;
+}

@@ -1,0 +1,124 @@
+/**
+ * Orders that are not paid in time are cancelled (ORDER_TIMEOUT), so that what they have reserved can be sold. Each order
+ * has a delivery that falls due then: whichever replica is first makes it, once. A payment that is still open is first
+ * ended with the provider, so that nobody pays for an order that is gone; one that is made, or being made, by then keeps
+ * the order open until the provider reports how it has ended.
+ */
+import { sql } from 'kysely';
+import { type Consumer, PermanentFailure } from '../../events/dispatcher.ts';
+import { causedBy } from '../../events/outbox.ts';
+import type { Queue } from '../../events/queue.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { PaymentProvider } from '../../ports/payment.ts';
+import type { Database, Session } from '../../storage/database.ts';
+import type { PaymentStore } from './payments.ts';
+import { isOpen } from './rules.ts';
+import type { Cancel } from './settle.ts';
+import type { OrderStore, StoredOrder } from './store.ts';
+
+const queueName = 'order-timeouts';
+/** Orders that a sweep plans at once: none keeps the writer for long. */
+const batch = 100;
+
+export interface OrderTimeouts {
+  readonly consumer: Consumer;
+  /** Has an order that is being placed cancelled in time, unless it is paid by then. */
+  plan(session: Session, order: Pick<StoredOrder, 'id' | 'created_at'>): Promise<void>;
+  /** Plans the same for orders from before there was a limit; gives for how many. */
+  sweep(): Promise<number>;
+}
+
+interface Parts {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly queue: Queue;
+  readonly orders: OrderStore;
+  readonly payments: Pick<PaymentStore, 'find' | 'ended'>;
+  readonly provider: PaymentProvider | undefined;
+  readonly cancel: Cancel;
+}
+
+/** @param seconds undefined: orders wait for ever */
+export function orderTimeouts(
+  { database, clock, queue, orders, payments, provider, cancel }: Parts,
+  seconds: number | undefined,
+): OrderTimeouts {
+  const { build } = database;
+  const milliseconds = (seconds ?? Number.POSITIVE_INFINITY) * 1000;
+  const dueAt = ({ created_at }: Pick<StoredOrder, 'created_at'>) => created_at + milliseconds;
+
+  const planAt = (session: Session, id: number, at: number) =>
+    queue.add(session, { queue: queueName, key: `order:${id}`, payload: String(id), at });
+
+  /** Whether an order has waited too long. */
+  const isLate = (order: StoredOrder | undefined): order is StoredOrder =>
+    order !== undefined && isOpen(order.status) && dueAt(order) <= clock.now();
+
+  /** @throws Error when the payment has been made, or is being made: its report decides what becomes of the order */
+  async function endPayment({ id }: StoredOrder): Promise<void> {
+    const payment = await payments.find(database.read, id);
+    if (provider === undefined || payment?.status !== 'pending' || payment.reference === null) return;
+    if (!(await isEnded(provider, payment.reference)))
+      throw new Error(`the payment of order ${id} is made or being made; its report decides`);
+    await database.write(session => payments.ended(session, payment, clock.now()));
+  }
+
+  return {
+    consumer: {
+      queue: queueName,
+      kind: 'external',
+      async deliver(payload) {
+        const order = await orders.find(database.read, Number(payload));
+        if (isLate(order)) await endPayment(order);
+      },
+      async delivered(session, payload) {
+        const order = await orders.lock(session, Number(payload));
+        if (order === undefined || !isOpen(order.status) || seconds === undefined) return;
+        const { id } = order;
+        const payment = await payments.find(session, id);
+        // More time is given now than when it was placed; or a payment has been opened just now.
+        if (!isLate(order)) await planAt(session, id, dueAt(order));
+        else if (provider !== undefined && payment?.status === 'pending')
+          await planAt(session, id, clock.now());
+        else {
+          const items = await orders.items(session, id);
+          await cancel(session, { order, items }, causedBy('order-timeout', clock.now()));
+        }
+      },
+    },
+
+    async plan(session, order) {
+      if (seconds !== undefined) await planAt(session, order.id, dueAt(order));
+    },
+
+    async sweep() {
+      if (seconds === undefined) return 0;
+      const unplanned = (after: number) => sql<{ id: number }>`select id from orders
+        where status = 'PENDING' and created_at <= ${clock.now() - milliseconds} and id > ${after}
+          and not exists (select 1 from deliveries where queue = ${queueName} and failed_at is null
+            and key = 'order:' || orders.id)
+        order by id limit ${sql.lit(batch)}`;
+      let planned = 0;
+      for (let after = 0; ; ) {
+        const late = await database.read.all(unplanned(after).compile(build));
+        const last = late.at(-1);
+        if (last === undefined) return planned;
+        await database.write(async session => {
+          for (const { id } of late) await planAt(session, id, clock.now());
+        });
+        planned += late.length;
+        after = last.id;
+      }
+    },
+  };
+}
+
+/** Whether a payment can no longer be made; one that the provider does not know never could. */
+async function isEnded(provider: PaymentProvider, reference: string): Promise<boolean> {
+  try {
+    return await provider.cancel(reference);
+  } catch (error) {
+    if (error instanceof PermanentFailure) return true;
+    throw error;
+  }
+}

@@ -1,0 +1,30 @@
+/** What a product's categories come to. */
+import type { CategoriesByPath, Categorized } from '../categories/assign.ts';
+
+/** The same fields, with each further category once and without the main one. */
+export function placed<Fields extends Categorized>(fields: Fields): Fields {
+  const { category, categories } = fields;
+  if (categories.length === 0) return fields;
+  const further = new Set(categories);
+  if (category !== null) further.delete(category);
+  return further.size === categories.length ? fields : { ...fields, categories: [...further] };
+}
+
+export function hasSamePlaces(a: Categorized, b: Categorized): boolean {
+  const [own, others] = [a.categories, b.categories];
+  return (
+    a.category === b.category &&
+    own.length === others.length &&
+    own.every((path, index) => path === others[index])
+  );
+}
+
+/**
+ * When a product is said to have been written: not before one of its paths was last changed, which another replica may
+ * have done whose clock is ahead.
+ */
+export function momentIn(now: number, known: CategoriesByPath | undefined): number {
+  let latest = now;
+  for (const { path_at } of known?.values() ?? []) if (path_at > latest) latest = path_at;
+  return latest;
+}

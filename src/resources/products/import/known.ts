@@ -1,0 +1,110 @@
+/** What a plan is made against: the products that the records of a batch mean, and who has their skus. */
+import { type CompiledQuery, sql } from 'kysely';
+import type { Database, Session } from '../../../storage/database.ts';
+import type { VariantStore } from '../../variants/store.ts';
+import { type LockedProduct, lockedColumns } from '../row.ts';
+import { type Entry, entryOf, externalKey, type Known } from './plan.ts';
+import type { PreparedRecord } from './prepared.ts';
+
+/** Skus or external ids per look-up; a shorter list is filled up, so that there is one statement to prepare. */
+const lookUpSize = 500;
+
+/** A product as a plan reads it. */
+interface Found extends LockedProduct {
+  readonly sku: string | null;
+  readonly external_id: string | null;
+  readonly variant_count: number;
+}
+
+interface Owner {
+  readonly sku: string;
+  /** Of the product. */
+  readonly id: number;
+}
+
+/** @returns a function that reads it, and keeps others from changing the products where a plan is to be carried out */
+export function knownProducts({ build, dialect }: Database, variants: Pick<VariantStore, 'all'>) {
+  const anyProduct = sql<{ id: number }>`select id from products limit 1`.compile(build);
+  const someVariant = sql<{ id: number }>`select id from product_variants limit 1`.compile(build);
+  const placeholders = sql.join(Array.from({ length: lookUpSize }, () => null));
+  const productsWithSku = sql<Owner>`select sku, id from products where sku in (${placeholders})`.compile(
+    build,
+  );
+  const variantsWithSku = sql<Owner>`select sku, product_id as id from product_variants
+    where sku in (${placeholders})`.compile(build);
+  const bySku = lookUps('sku');
+  const byExternalId = lookUps('external_id');
+
+  /** The products that have one of many values in a column: to be read, or also to be locked. */
+  function lookUps(column: 'sku' | 'external_id') {
+    const ending = (lock: boolean) =>
+      sql<Found>`select ${lockedColumns(dialect)}, sku, external_id, variant_count from products
+        where ${sql.ref(column)} in (${placeholders}) order by id ${lock ? dialect.forUpdate : sql``}`.compile(
+        build,
+      );
+    return { read: ending(false), lock: ending(true) };
+  }
+
+  async function existing(session: Session, records: readonly PreparedRecord[], look: 'lock' | 'read') {
+    const entries = new Map<string, Entry>();
+    const byId = new Map<number, Entry>();
+    if ((await session.first(anyProduct)) === undefined) return entries;
+    const find = async (query: CompiledQuery<Found>, values: ReadonlySet<string>) => {
+      // Sorted: two imports lock the same products in the same order.
+      const sorted = [...values].sort();
+      for (let start = 0; start < sorted.length; start += lookUpSize) {
+        const parameters = sorted.slice(start, start + lookUpSize);
+        while (parameters.length < lookUpSize) parameters.push(sorted[0] ?? '');
+        for (const row of await session.all<Found>({ ...query, parameters })) {
+          const entry = byId.get(row.id) ?? (await entryWithVariants(session, row));
+          byId.set(row.id, entry);
+          if (row.sku !== null) entries.set(row.sku, entry);
+          if (row.external_id !== null) entries.set(externalKey(row.external_id), entry);
+        }
+      }
+    };
+    const [skus, externalIds] = [new Set<string>(), new Set<string>()];
+    for (const { row } of records) {
+      if (row.sku !== null) skus.add(row.sku);
+      if (row.external_id !== null) externalIds.add(row.external_id);
+    }
+    await find(bySku[look], skus);
+    await find(byExternalId[look], externalIds);
+    return entries;
+  }
+
+  /** Who locks a product has its variants to himself. */
+  async function entryWithVariants(session: Session, row: Found): Promise<Entry> {
+    return entryOf(row, row.variant_count === 0 ? [] : await variants.all(session, row.id));
+  }
+
+  /** Which products have skus that the records give to variants, and variants those that they give to products. */
+  async function skuOwners(session: Session, records: readonly PreparedRecord[]) {
+    const owners = new Map<string, { productId: number; isVariant: boolean }>();
+    const skus = new Set<string>();
+    const anyVariant = (await session.first(someVariant)) !== undefined;
+    for (const { row, variantSkus } of records) {
+      for (const sku of variantSkus) skus.add(sku);
+      if (anyVariant && row.sku !== null) skus.add(row.sku);
+    }
+    const sorted = [...skus].sort();
+    for (let start = 0; start < sorted.length; start += lookUpSize) {
+      const parameters = sorted.slice(start, start + lookUpSize);
+      while (parameters.length < lookUpSize) parameters.push(sorted[0] ?? '');
+      for (const { sku, id } of await session.all<Owner>({ ...productsWithSku, parameters }))
+        owners.set(sku, { productId: id, isVariant: false });
+      for (const { sku, id } of await session.all<Owner>({ ...variantsWithSku, parameters }))
+        owners.set(sku, { productId: id, isVariant: true });
+    }
+    return owners;
+  }
+
+  return async (
+    session: Session,
+    records: readonly PreparedRecord[],
+    look: 'lock' | 'read',
+  ): Promise<Pick<Known, 'byKey' | 'skuOwners'>> => {
+    const byKey = await existing(session, records, look);
+    return { byKey, skuOwners: await skuOwners(session, records) };
+  };
+}

@@ -1,0 +1,222 @@
+/** Variants within the records of an import: checked by themselves, and against what a product has. */
+import { isDeepStrictEqual } from 'node:util';
+import { z } from 'zod';
+import { type ErrorDetail, invalid } from '../../../http/errors.ts';
+import { detailsOf } from '../../../http/schema.ts';
+import { fieldsOf, type StoredVariant, variantOf } from '../../variants/row.ts';
+import { createVariant, type VariantFields } from '../../variants/schema.ts';
+import type { Option } from '../members/options.ts';
+import { refuseBelowReserved } from '../rules.ts';
+import type { ProductFields } from '../schema.ts';
+
+const records = z.array(
+  createVariant.extend({
+    /** The address of one of the product's images, which says in another catalog what `imageId` says in its own. */
+    image: z.string().max(2048).nullish(),
+  }),
+);
+
+/** A variant as a record has it; what it leaves out is absent. */
+export type VariantRecord = z.output<typeof records>[number];
+
+const combinationOf = (options: VariantRecord['options']): string =>
+  JSON.stringify(Object.entries(options).sort(([a], [b]) => (a < b ? -1 : 1)));
+
+/** Checks what a record says of its variants, for itself: each of its own combination and sku, of the same options. */
+export function checkVariants(given: unknown): VariantRecord[] | ErrorDetail[] {
+  const result = records.safeParse(given);
+  if (!result.success) return detailsOf(result.error, ['variants']);
+  const [first] = result.data;
+  const names = new Set(Object.keys(first?.options ?? {}));
+  const had = new Map<string, number>();
+  const details: ErrorDetail[] = [];
+  const refuse = (index: number, field: string, code: string, message: string) =>
+    details.push({
+      field: `variants.${index}.${field}`,
+      pointer: `#/variants/${index}/${field}`,
+      ...{ code, message },
+    });
+  for (const [index, { options, sku }] of result.data.entries()) {
+    const own = Object.keys(options);
+    if (own.length !== names.size || own.length === 0 || !own.every(name => names.has(name))) {
+      refuse(index, 'options', 'options', 'must name the same options as the first variant');
+    }
+    for (const [field, key] of [
+      ['options', combinationOf(options)],
+      ['sku', sku == null ? undefined : `\0${sku}`],
+    ] as const) {
+      if (key === undefined) continue;
+      const other = had.get(key);
+      if (other !== undefined)
+        refuse(index, field, 'uniqueItems', `is that of variant ${other + 1} of the product`);
+      else had.set(key, index);
+    }
+  }
+  return details.length > 0 ? details : result.data;
+}
+
+export const isVariantDetails = (checked: VariantRecord[] | ErrorDetail[]): checked is ErrorDetail[] =>
+  checked[0] !== undefined && 'pointer' in checked[0];
+
+/** The options that variants have, in the order in which names and values come. */
+export function optionsOf(variants: readonly Pick<VariantRecord, 'options'>[]): Option[] {
+  const values = new Map<string, Set<string>>();
+  for (const { options } of variants) {
+    for (const [name, value] of Object.entries(options))
+      values.set(name, (values.get(name) ?? new Set()).add(value));
+  }
+  return [...values].map(([name, all]) => ({ name, values: [...all] }));
+}
+
+/** A variant while a batch is planned: as it will be once the records so far are in. */
+export interface Slot {
+  /** Undefined for a new one. */
+  readonly stored: StoredVariant | undefined;
+  readonly fields: VariantFields;
+}
+
+/** The variants of a product that exists. */
+export const slotsOf = (stored: readonly StoredVariant[]): Slot[] =>
+  stored.map(row => ({ stored: row, fields: fieldsOf(variantOf(row)) }));
+
+/** Whether a slot is to be written. */
+export const isChanged = ({ stored, fields }: Slot): boolean =>
+  stored === undefined || !isDeepStrictEqual(fieldsOf(variantOf(stored)), fields);
+
+/**
+ * The variants of a product once those of a record are in: each is the one of its sku, else of its combination, else
+ * new. None is taken away.
+ * @param product as it will be, with the options that it has then
+ * @throws HttpError that names what cannot be
+ */
+export function mergedSlots(
+  before: readonly Slot[],
+  records: readonly VariantRecord[],
+  product: Pick<ProductFields, 'images' | 'options'>,
+): Slot[] {
+  const slots = withoutLostImages(before, product);
+  const bySku = new Map<string, number>();
+  const byCombination = new Map<string, number>();
+  for (const [index, { fields }] of slots.entries()) {
+    if (fields.sku !== null) bySku.set(fields.sku, index);
+    byCombination.set(combinationOf(fields.options), index);
+  }
+  let last = Math.max(0, ...slots.map(({ fields }) => fields.position ?? 0));
+  for (const [index, record] of records.entries()) {
+    const at =
+      (record.sku == null ? undefined : bySku.get(record.sku)) ??
+      byCombination.get(combinationOf(record.options));
+    const slot = at === undefined ? undefined : slots[at];
+    const position = record.position ?? slot?.fields.position ?? last + 1;
+    last = Math.max(last, position);
+    const fields = { ...mergedVariant(slot?.fields, record, product, index), position };
+    refuseBelowReserved(slot?.stored === undefined ? null : variantOf(slot.stored).stock, fields.stock);
+    if (at === undefined) slots.push({ stored: undefined, fields });
+    else slots[at] = { stored: slot?.stored, fields };
+  }
+  refuseSame(slots);
+  return slots;
+}
+
+/** Images that the product will not have are lost to its variants, too. */
+export function withoutLostImages(slots: readonly Slot[], { images }: Pick<ProductFields, 'images'>): Slot[] {
+  const kept = new Set(images.map(({ id }) => id));
+  return slots.map(slot => {
+    const { imageId } = slot.fields;
+    return imageId === null || kept.has(imageId)
+      ? slot
+      : { ...slot, fields: { ...slot.fields, imageId: null } };
+  });
+}
+
+function mergedVariant(
+  before: VariantFields | undefined,
+  record: VariantRecord,
+  product: Pick<ProductFields, 'images'>,
+  index: number,
+): Omit<VariantFields, 'position'> {
+  const kept = <Name extends keyof VariantFields & keyof VariantRecord>(name: Name) =>
+    record[name] === undefined ? (before?.[name] ?? null) : record[name];
+  return {
+    options: record.options,
+    sku: kept('sku') ?? null,
+    gtin: kept('gtin') ?? null,
+    price: kept('price') ?? null,
+    compareAtPrice: kept('compareAtPrice') ?? null,
+    weight: kept('weight') ?? null,
+    stock: kept('stock') ?? null,
+    imageId: imageIdOf(before, record, product, index),
+  };
+}
+
+function imageIdOf(
+  before: VariantFields | undefined,
+  { image, imageId }: VariantRecord,
+  { images }: Pick<ProductFields, 'images'>,
+  index: number,
+): number | null {
+  if (image === undefined && imageId === undefined) return before?.imageId ?? null;
+  const byUrl = image == null ? undefined : images.find(({ url }) => url === image)?.id;
+  if (byUrl != null) return byUrl;
+  if (imageId == null) return null;
+  if (images.some(({ id }) => id === imageId)) return imageId;
+  // An upload to another catalog: its address says that the image is not here.
+  if (image != null) return null;
+  throw invalid(
+    `variants.${index}.imageId`,
+    'unknown',
+    `must be the id of an image of the product, not ${imageId}`,
+  );
+}
+
+/** By its sku a variant may have been given the combination of another one. */
+function refuseSame(slots: readonly Slot[]): void {
+  const had = new Set<string>();
+  for (const { fields } of slots) {
+    const combination = combinationOf(fields.options);
+    if (had.has(combination)) {
+      const shown = Object.entries(fields.options).map(([name, value]) => `${name} ${value}`);
+      throw invalid('variants', 'uniqueItems', `would be two of ${shown.join(', ')}`);
+    }
+    had.add(combination);
+  }
+}
+
+/**
+ * The options of a product with variants: those that the record gives, and of what its other variants have the values
+ * that it does not list. In their order as they are where the record lists nothing else.
+ * @throws HttpError when variants have no value of an option, or one of another
+ */
+export function completeOptions(
+  before: readonly Option[],
+  given: readonly Option[],
+  slots: readonly Slot[],
+): readonly Option[] {
+  const names = given.map(({ name }) => name);
+  const used = optionsOf(slots.map(({ fields }) => fields));
+  for (const { fields } of slots) {
+    const own = Object.keys(fields.options);
+    if (own.length === names.length && own.every(name => names.includes(name))) continue;
+    const [theirs, ours] = [own, names].map(all => all.map(name => `"${name}"`).join(', '));
+    throw invalid('options', 'inUse', `are ${ours}, but the product has variants with ${theirs}`);
+  }
+  return given.map(({ name, values }) => {
+    const all = new Set([...values, ...(used.find(option => option.name === name)?.values ?? [])]);
+    const had = before.find(option => option.name === name)?.values ?? [];
+    const isSame = had.length === all.size && had.every(value => all.has(value));
+    return { name, values: isSame && all.size > values.length ? had : [...all] };
+  });
+}
+
+/** What the variants of a new product come to. @param price its own, for variants without one */
+export function summaryOf(variants: readonly VariantFields[], price: number) {
+  const prices = variants.map(variant => variant.price ?? price);
+  const available = variants.some(
+    ({ stock }) => stock === null || !stock.tracked || stock.backorder || stock.onHand > 0,
+  );
+  const range = prices.reduce(({ min, max }, one) => ({ min: Math.min(min, one), max: Math.max(max, one) }), {
+    min: Number.POSITIVE_INFINITY,
+    max: 0,
+  });
+  return { count: variants.length, prices: range, available };
+}

@@ -1,0 +1,131 @@
+/** Lists of products: what a query asks for, and its page, which is cached until something it shows changes. */
+import type { z } from 'zod';
+import { cachedLists } from '../../http/cache/index.ts';
+import type { RequestUrl } from '../../http/endpoint.ts';
+import { selfAddress } from '../../http/hal/addresses.ts';
+import { halCollection, isHal } from '../../http/hal/index.ts';
+import { ok, type Reply } from '../../http/response/reply.ts';
+import type { Condition, ListRequest } from '../../storage/list/request.ts';
+import type { ProductFacets } from '../attributes/facets.ts';
+import { attributeConditions } from '../attributes/filters.ts';
+import { attributeDefinitions, type DefinitionStore, type Definitions } from '../attributes/store.ts';
+import type { RequestContext } from '../context.ts';
+import type { Dependencies } from '../dependencies.ts';
+import type { VariantStore } from '../variants/store.ts';
+import { comparableGtin } from './members/gtin.ts';
+import { productJson, products, type StoredProduct } from './row.ts';
+import * as schema from './schema.ts';
+import type { ProductStore } from './store.ts';
+
+/** What is asked for; `id` is that of the product of which a variant has the sku. */
+type Query = z.output<typeof schema.listProducts> & { readonly id?: number };
+
+const noDefinitions: Definitions = new Map();
+
+export interface ListParts {
+  readonly products: Pick<ProductStore, 'list'>;
+  readonly definitions: DefinitionStore;
+  readonly facets: ProductFacets;
+  readonly variants: Pick<VariantStore, 'productOfSku'>;
+}
+
+/** @param bodyOf what a GET of a product's address answers; @returns a function that answers a request for a list */
+export function productLists(
+  { database, paginator }: Pick<Dependencies, 'database' | 'paginator'>,
+  { products: store, definitions, facets, variants }: ListParts,
+  bodyOf: (context: RequestContext, row: StoredProduct) => string,
+) {
+  const lists = cachedLists(database, [products, attributeDefinitions]);
+
+  /** @param names of facets */
+  const requestOf = (query: Query, defined: Definitions, names: readonly string[]): ListRequest => {
+    const conditions = conditionsOf(query, defined);
+    const request = paginator.request(query, conditions, schema.sortColumns, 'products');
+    return names.length === 0 ? request : { ...request, facets: names };
+  };
+
+  /** A page as JSON text, and the rows that it shows. */
+  async function pageOf(url: RequestUrl, request: ListRequest, textOf: (row: StoredProduct) => string) {
+    const { conditions, facets: names } = request;
+    const [listed, counted] = await Promise.all([
+      store.list(request),
+      names === undefined ? undefined : facets.members({ facets: names, conditions }),
+    ]);
+    const rows = listed.rows.map(({ id, sort_value }) => ({ id, value: sort_value }));
+    return { rows, body: paginator.envelope(listed, request, 'products', url, textOf, counted) };
+  }
+
+  function page(
+    context: RequestContext,
+    query: Query,
+    defined: Definitions,
+    names: readonly string[],
+  ): Reply | Promise<Reply> {
+    const { url } = context;
+    // Made again each time: what is cached is the same for all callers.
+    if (isHal(context.mediaType)) {
+      const made = pageOf(url, requestOf(query, defined, names), row => bodyOf(context, row));
+      return made.then(({ body }) => ok(halCollection(body, 'products', selfAddress(url))));
+    }
+    // No event of the product tells that its variant's sku is another one.
+    if (query.id !== undefined)
+      return pageOf(url, requestOf(query, defined, names), productJson).then(({ body }) => ok(body));
+    return lists.answer(
+      `${url.base}${url.path}?${url.search}`,
+      () => requestOf(query, defined, names),
+      request => pageOf(url, request, productJson),
+    );
+  }
+
+  async function definedPage(context: RequestContext, query: Query): Promise<Reply> {
+    const defined = await definitions.current();
+    return page(context, query, defined, await facets.names(query.facets, defined));
+  }
+
+  const answer = (context: RequestContext, query: Query): Reply | Promise<Reply> =>
+    query.attributes === undefined && query.facets === undefined
+      ? page(context, query, noDefinitions, [])
+      : definedPage(context, query);
+
+  /** By a sku: it is a product's or a variant's. */
+  async function pageOfSku(context: RequestContext, query: Query, sku: string): Promise<Reply> {
+    const id = await variants.productOfSku(database.read, sku);
+    return answer(context, id === undefined ? query : { ...query, id });
+  }
+
+  return (context: RequestContext, query: Query): Reply | Promise<Reply> =>
+    query.sku === undefined ? answer(context, query) : pageOfSku(context, query, query.sku);
+}
+
+/** In one order, each once: cursors belong to the same list however it is asked for. */
+function categoryCondition(paths: readonly string[]): Condition {
+  const [first = '', ...others] = [...new Set(paths)].sort();
+  if (others.length === 0) return { column: 'category', operator: '=', value: first };
+  const values = [first, ...others];
+  return { column: 'category', operator: 'in', values, value: JSON.stringify(values) };
+}
+
+/** The conditions of a list that the filters of a query stand for. */
+export function conditionsOf(query: Query, definitions: Definitions): Condition[] {
+  const { category, status, sku, tag, minPrice, maxPrice, brand, gtin, externalId, available, id } = query;
+  const conditions: Condition[] = [];
+  if (category !== undefined) conditions.push(categoryCondition(category));
+  if (status !== undefined)
+    conditions.push({ column: 'status', operator: '=', value: status, literal: true });
+  if (id !== undefined) conditions.push({ column: 'id', operator: '=', value: id });
+  else if (sku !== undefined) conditions.push({ column: 'sku', operator: '=', value: sku });
+  if (brand !== undefined) conditions.push({ column: 'brand', operator: '=', value: brand });
+  if (gtin !== undefined) conditions.push({ column: 'gtin', operator: '=', value: comparableGtin(gtin) });
+  if (externalId !== undefined) conditions.push({ column: 'external_id', operator: '=', value: externalId });
+  if (available !== undefined) {
+    const value = available === 'true' ? 1 : 0;
+    conditions.push({ column: 'available', operator: '=', value, literal: true });
+  }
+  if (tag !== undefined) {
+    const through = { table: 'product_tags', key: 'product_id' } as const;
+    conditions.push({ column: 'tag', operator: '=', value: tag, through });
+  }
+  if (minPrice !== undefined) conditions.push({ column: 'price', operator: '>=', value: minPrice });
+  if (maxPrice !== undefined) conditions.push({ column: 'price', operator: '<=', value: maxPrice });
+  return [...conditions, ...attributeConditions(query.attributes, definitions)];
+}

@@ -1,0 +1,91 @@
+/** Attributes: what a product is said to be under keys of the catalog's own. */
+import { z } from 'zod';
+
+const value = z.union([z.string(), z.number(), z.boolean(), z.array(z.string())]);
+export type Attributes = Record<string, z.output<typeof value>>;
+
+const mostKeys = 100;
+const longestText = 1000;
+const mostTexts = 50;
+const keyForm = /^[a-z][a-z0-9_.-]{0,63}$/;
+const keyPattern = keyForm.source;
+
+interface Problem {
+  readonly path: readonly (string | number)[];
+  readonly rule: string;
+  readonly message: string;
+}
+
+function problemOfText(text: string, path: Problem['path']): Problem | undefined {
+  if (text.includes('\u0000') || !text.isWellFormed()) {
+    return { path, rule: 'characters', message: 'must not contain U+0000 or unpaired surrogates' };
+  }
+  if (text.length <= longestText || [...text].length <= longestText) return undefined;
+  return { path, rule: 'maxLength', message: `must be at most ${longestText} characters long` };
+}
+
+function problemOf(key: string, value: unknown): Problem | undefined {
+  if (!keyForm.test(key)) {
+    return { path: [key], rule: 'pattern', message: `has a name that must match ${keyPattern}` };
+  }
+  if (typeof value === 'boolean') return undefined;
+  if (typeof value === 'number' && Number.isFinite(value)) return undefined;
+  if (typeof value === 'string') return problemOfText(value, [key]);
+  if (!Array.isArray(value)) {
+    const message = 'must be text, a finite number, true, false, or an array of texts';
+    return { path: [key], rule: 'type', message };
+  }
+  if (value.length > mostTexts) {
+    return { path: [key], rule: 'maxItems', message: `must have ${mostTexts} items or fewer` };
+  }
+  for (const [index, item] of value.entries()) {
+    const path = [key, index];
+    if (typeof item !== 'string') return { path, rule: 'type', message: 'must be a string' };
+    const problem = problemOfText(item, path);
+    if (problem !== undefined) return problem;
+  }
+  return undefined;
+}
+
+function problemsOf(value: unknown): Problem[] {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    return [{ path: [], rule: 'type', message: 'must be an object' }];
+  }
+  const entries = Object.entries(value);
+  if (entries.length > mostKeys) {
+    return [{ path: [], rule: 'maxProperties', message: `must have ${mostKeys} keys or fewer` }];
+  }
+  return entries.flatMap(([key, one]) => problemOf(key, one) ?? []);
+}
+
+const text = { type: 'string', maxLength: longestText, pattern: '^[^\\u0000]*$' };
+const override = {
+  type: 'object',
+  propertyNames: { type: 'string', pattern: keyPattern, maxLength: 64 },
+  maxProperties: mostKeys,
+  additionalProperties: {
+    anyOf: [
+      text,
+      { type: 'number' },
+      { type: 'boolean' },
+      { type: 'array', maxItems: mostTexts, items: text },
+    ],
+  },
+  examples: [{ colour: 'walnut', watt: 12.5, dimmable: true, materials: ['walnut', 'steel'] }],
+  description: `Up to ${mostKeys} values under keys of your own: text, a number, true or false, or several texts.`,
+};
+
+/** As a product shows them. */
+export const attributes = z.record(z.string(), value).meta({ override });
+
+/** Checked by hand: of a union of types Zod tells no reason, and of a name that is wrong no place. */
+export const sentAttributes = z
+  .unknown()
+  .transform((sent, context): Attributes => {
+    for (const { path, rule, message } of problemsOf(sent)) {
+      context.addIssue({ code: 'custom', path: [...path], message, params: { rule }, input: sent });
+    }
+    // Boundary: problemsOf has looked at every member; what it finds fault with is not used.
+    return sent as Attributes;
+  })
+  .meta({ override });

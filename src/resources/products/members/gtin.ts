@@ -1,0 +1,44 @@
+/** Global Trade Item Numbers (GS1): GTIN-8, UPC-A (12), EAN-13 and GTIN-14, each with its check digit. */
+import { z } from 'zod';
+
+const form = /^(?:\d{8}|\d{12,14})$/;
+
+/** Whether the last digit is the one that the others give: weighed 3 and 1 in turn from the right, they sum to tens. */
+function hasCheckDigit(digits: string): boolean {
+  let sum = 0;
+  for (let index = 0; index < digits.length; index++) {
+    const weight = (digits.length - index) % 2 === 0 ? 3 : 1;
+    sum += weight * (digits.charCodeAt(index) - 48);
+  }
+  return sum % 10 === 0;
+}
+
+/** Whether a text is a GTIN: of one of its lengths, with the right check digit, and not zeros only. */
+export const isGtin = (text: string): boolean => form.test(text) && hasCheckDigit(text) && /[1-9]/.test(text);
+
+/** What GTINs are compared by: one of 12 digits is the one of 13 with a zero before it. */
+export const comparableGtin = (gtin: string): string => gtin.replace(/^0+/, '');
+
+/** With the white space around it, which is taken away. */
+const longestGtin = 64;
+
+export const gtin = z
+  .string()
+  .max(longestGtin)
+  .trim()
+  .refine(text => form.test(text), { error: 'must be 8, 12, 13 or 14 digits', params: { rule: 'pattern' } })
+  .refine(text => !form.test(text) || isGtin(text), {
+    error: 'must end with its check digit',
+    params: { rule: 'checkDigit' },
+  })
+  .describe('GTIN (EAN, UPC): 8, 12, 13 or 14 digits; the check digit is verified. Kept as sent.')
+  .meta({ pattern: '^\\s*(?:\\d{8}|\\d{12,14})\\s*$', examples: ['4006381333931'] });
+
+/** A GTIN to look for. */
+export const gtinParameter = z
+  .string()
+  .max(longestGtin)
+  .trim()
+  .regex(/^\d{8,14}$/, 'must be 8 to 14 digits')
+  .meta({ examples: ['4006381333931'] })
+  .describe('Only products with this GTIN; leading zeros do not count.');

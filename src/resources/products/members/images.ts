@@ -1,0 +1,144 @@
+/** Images of a product: links that clients write, and uploads of media. */
+import { z } from 'zod';
+import { identifier, prose } from '../../../http/schema.ts';
+import { largestId } from '../../../storage/database.ts';
+
+const longestUrl = 2048;
+export const mostImages = 100;
+/** Where uploads are served. */
+export const mediaPath = '/media/';
+
+export const alt = prose(500).describe('What the image shows, for those who do not see it.');
+const pixels = z.int().min(1).nullable();
+
+export const image = z
+  .object({
+    id: identifier(),
+    url: z
+      .string()
+      .max(longestUrl)
+      .meta({
+        pattern: `^(?:[Hh][Tt][Tt][Pp][Ss]?://|${mediaPath})`,
+        examples: ['https://images.example/lamp.jpg'],
+      })
+      .describe('A link as it was sent, or the address of an upload here.'),
+    alt: alt.nullable(),
+    width: pixels.describe('Null for links.'),
+    height: pixels.describe('Null for links.'),
+    colour: z
+      .string()
+      .max(30)
+      .nullable()
+      .meta({ pattern: '^#[0-9a-f]{6}$', examples: ['#8a6f52'] })
+      .describe('What to show until it is loaded; null for links.'),
+    type: z
+      .string()
+      .max(50)
+      .nullable()
+      .meta({ pattern: '^image/[a-z]+$', examples: ['image/jpeg'] })
+      .describe('The media type; null for links.'),
+  })
+  .meta({
+    id: 'Image',
+    example: {
+      ...{ id: 1_274_218_653, url: 'https://images.example/lamp.jpg', alt: 'The lamp, lit' },
+      ...{ width: null, height: null, colour: null, type: null },
+    },
+  });
+export type Image = z.output<typeof image>;
+
+function isLink(url: string): boolean {
+  // White space and control characters are taken out, or refused, by URL itself: they are no part of an address.
+  return /^https?:\/\/\S+$/i.test(url) && !/\p{Cc}/u.test(url) && URL.canParse(url);
+}
+
+/** A link as it is sent. */
+export const imageLink = z
+  .string()
+  .max(longestUrl)
+  .refine(isLink, { error: 'must be an http or https address', params: { rule: 'url' } })
+  .meta({ pattern: '^https?://', examples: ['https://images.example/lamp.jpg'] })
+  .describe('Not fetched.');
+
+const sentImage = z.object({
+  id: identifier().nullish().describe('That of an image it has.'),
+  url: z
+    .string()
+    .max(longestUrl)
+    .refine(url => url.startsWith(mediaPath) || isLink(url), {
+      error: 'must be an http or https address',
+      params: { rule: 'url' },
+    })
+    .nullish()
+    .meta({ pattern: `^(?:https?://|${mediaPath})`, examples: ['https://images.example/lamp.jpg'] })
+    .describe('Not fetched. May be left out where id names an image.'),
+  alt: alt.nullish(),
+});
+export type SentImage = z.output<typeof sentImage>;
+
+/** Names the entries that say of an image what another entry has said, or say of none at all. */
+function refuseUnclear(images: readonly SentImage[], context: z.core.$RefinementCtx): void {
+  const had = new Set<string | number>();
+  for (const [index, { id, url }] of images.entries()) {
+    const names = [id, url].filter(name => name !== undefined && name !== null);
+    const refuse = (field: string, rule: string, message: string) =>
+      context.addIssue({ code: 'custom', path: [index, field], message, params: { rule }, input: images });
+    if (names.length === 0) refuse('url', 'required', 'is required');
+    else if (names.some(name => had.has(name)))
+      refuse(id == null ? 'url' : 'id', 'uniqueItems', 'must not name an image twice');
+    for (const name of names) had.add(name);
+  }
+}
+
+export const sentImages = z
+  .array(sentImage)
+  .max(mostImages)
+  .superRefine(refuseUnclear)
+  .describe('In their order: links, or images it has, by id or url. Those left out are removed.');
+
+/** An id that is the same wherever the url is sent again, so that an import makes it without the database. */
+export function idOf(url: string, taken: ReadonlySet<number>): number {
+  let id = (Bun.hash.xxHash32(url) % largestId) + 1;
+  while (taken.has(id)) id = (id % largestId) + 1;
+  return id;
+}
+
+/** The image that an entry means: the one of its id, unless it gives it another url; else the one of its url. */
+function matched(before: readonly Image[], { id, url }: SentImage): Image | undefined {
+  const named = before.find(image => image.id === id);
+  if (named !== undefined && (url == null || url === named.url)) return named;
+  return before.find(image => image.url === url);
+}
+
+/** The entry that means no image the product has, and no link either; undefined when there is none. */
+export function unknownImage(
+  before: readonly Image[],
+  sent: readonly SentImage[],
+): { readonly index: number; readonly field: 'id' | 'url' } | undefined {
+  for (const [index, entry] of sent.entries()) {
+    if (matched(before, entry) !== undefined) continue;
+    if (entry.url == null) return { index, field: 'id' };
+    if (entry.url.startsWith(mediaPath)) return { index, field: 'url' };
+  }
+  return undefined;
+}
+
+/** The images of a product once these have been sent. An alt that is left out stays, of an image that it has. */
+export function imagesOf(before: readonly Image[], sent: readonly SentImage[]): Image[] {
+  if (sent.length === 0) return [];
+  const matches = sent.map(entry => matched(before, entry));
+  const taken = new Set(before.map(({ id }) => id));
+  const images: Image[] = [];
+  for (const [index, { url, alt }] of sent.entries()) {
+    const match = matches[index];
+    // Meant twice, by its id and by its url: the first counts.
+    if (match !== undefined && matches.indexOf(match) < index) continue;
+    if (match !== undefined) images.push({ ...match, alt: alt === undefined ? match.alt : alt });
+    else if (url != null) {
+      const id = idOf(url, taken);
+      taken.add(id);
+      images.push({ id, url, alt: alt ?? null, width: null, height: null, colour: null, type: null });
+    }
+  }
+  return images;
+}

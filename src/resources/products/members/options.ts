@@ -1,0 +1,27 @@
+/** Options: what variants of a product differ in, with the values there are. */
+import { z } from 'zod';
+import { text } from '../../../http/schema.ts';
+
+const areUnique = (values: readonly string[]): boolean => new Set(values).size === values.length;
+const twice = { params: { rule: 'uniqueItems' } };
+
+const option = z.object({
+  name: text(50)
+    .describe('As variants name it.')
+    .meta({ examples: ['Size'] }),
+  values: z
+    .array(text(100))
+    .min(1)
+    .max(200)
+    .refine(areUnique, { error: 'must not name a value twice', ...twice })
+    .describe('Those that variants may have.')
+    .meta({ uniqueItems: true, examples: [['S', 'M', 'L']] }),
+});
+
+export const options = z
+  .array(option)
+  .max(5)
+  .refine(all => areUnique(all.map(({ name }) => name)), { error: 'must not name an option twice', ...twice })
+  .describe('What its variants differ in: up to 5 names, each with its values.');
+
+export type Option = z.output<typeof option>;

@@ -1,0 +1,85 @@
+/** Stock: how many pieces there are. */
+import { z } from 'zod';
+import type { PatchBody } from '../../../http/endpoint.ts';
+import { largestId } from '../../../storage/database.ts';
+
+const pieces = z.int().min(0).max(largestId);
+
+export const stock = z
+  .object({
+    tracked: z.boolean().describe('Whether pieces are counted at all.'),
+    onHand: pieces.describe('Pieces there are, with those reserved.'),
+    reserved: pieces.describe('Of these, pieces that orders have reserved. Read-only.'),
+    backorder: z.boolean().describe('Whether it is sold beyond what there is.'),
+  })
+  .meta({ id: 'Stock' });
+
+const members = {
+  tracked: z.boolean().nullish(),
+  onHand: pieces.nullish(),
+  reserved: pieces.nullish().describe('Read-only: may be sent back.'),
+  backorder: z.boolean().nullish(),
+};
+
+/** As clients write it; what orders have reserved is not theirs to say. */
+export const sentStock = z
+  .object({
+    ...members,
+    tracked: members.tracked.describe('Whether pieces are counted at all; true when it is left out.'),
+    onHand: members.onHand.describe('Pieces there are; 0 when it is left out.'),
+    backorder: members.backorder.describe('Whether it is sold beyond what there is; false when left out.'),
+  })
+  .transform(({ tracked, onHand, backorder }) => ({
+    tracked: tracked ?? true,
+    onHand: onHand ?? 0,
+    backorder: backorder ?? false,
+  }))
+  .meta({ id: 'SentStock' });
+
+/** A part of it, for PATCH: what is left out of a stock that there is stays as it is. */
+export const changedStock = z
+  .object({
+    ...members,
+    tracked: members.tracked.describe('Whether pieces are counted at all; stays when it is left out.'),
+    onHand: members.onHand.describe('Pieces there are; stays when it is left out.'),
+    backorder: members.backorder.describe('Whether it is sold beyond what there is; stays when left out.'),
+  })
+  .meta({ id: 'ChangedStock' });
+
+export type Stock = z.output<typeof stock>;
+export type StockFields = z.output<typeof sentStock>;
+
+/**
+ * @param reserved what orders hold of it, which is never forgotten: an import may say that nothing is counted any more
+ */
+export function stockOf(fields: StockFields | null, reserved: number): Stock | null {
+  if (fields === null)
+    return reserved === 0 ? null : { tracked: false, onHand: 0, reserved, backorder: false };
+  const { tracked, onHand, backorder } = fields;
+  return { tracked, onHand, reserved, backorder };
+}
+
+interface StockChanges {
+  readonly stock?: z.output<typeof changedStock> | null | undefined;
+}
+
+/** A change by PATCH, with what it does not say of a stock that there is. */
+export function withWholeStock<Changes extends StockChanges>(
+  { stock }: { readonly stock: Stock | null },
+  body: PatchBody<Changes>,
+): PatchBody<object> {
+  if (body.kind !== 'partial' || body.changes.stock == null || stock === null) return body;
+  return { kind: 'partial', changes: { ...body.changes, stock: { ...stock, ...body.changes.stock } } };
+}
+
+/** What clients have written of it. */
+export function writtenStock(stock: Stock | null): StockFields | null {
+  if (stock === null) return null;
+  const { tracked, onHand, backorder } = stock;
+  return { tracked, onHand, backorder };
+}
+
+/** Whether somebody can have a piece now. */
+export function inStock(stock: Stock | null): boolean {
+  return stock === null || !stock.tracked || stock.backorder || stock.onHand > stock.reserved;
+}

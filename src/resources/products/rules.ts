@@ -1,0 +1,77 @@
+/** What a product cannot become, whatever its schema allows: what it has already is against it. */
+
+import { isDeepStrictEqual } from 'node:util';
+import { HttpError, invalid } from '../../http/errors.ts';
+import { unknownImage } from './members/images.ts';
+import { type Stock, type StockFields, writtenStock } from './members/stock.ts';
+import type { Product, ProductFields } from './schema.ts';
+
+/**
+ * @param before the product as it is; undefined for a new one
+ * @throws HttpError 400 that names the field
+ */
+export function refuseImpossible(before: Product | undefined, { stock, images }: ProductFields): void {
+  const unknown = unknownImage(before?.images ?? [], images);
+  if (unknown !== undefined) {
+    const { index, field } = unknown;
+    throw invalid(['images', index, field], 'unknown', 'must be that of an image the product has');
+  }
+  if (before !== undefined && before.variantCount > 0 && stock !== null && !isSame(before.stock, stock)) {
+    throw invalid('stock', 'variants', 'is counted of each variant, not of a product that has some');
+  }
+  refuseBelowReserved(before?.stock ?? null, stock);
+}
+
+const isSame = (stock: Stock | null, fields: StockFields): boolean =>
+  isDeepStrictEqual(writtenStock(stock), fields);
+
+/** @throws HttpError 400 for a stock that does not have what orders have reserved of it */
+export function refuseBelowReserved(before: Stock | null, stock: StockFields | null): void {
+  const { reserved = 0, onHand = 0 } = before ?? {};
+  if (reserved === 0) return;
+  if (stock === null) {
+    throw invalid('stock', 'reserved', `cannot be taken away while orders have reserved ${reserved}`);
+  }
+  // Sold beyond what there was, it may stay below; and backorder may end.
+  if (stock.onHand < reserved && stock.onHand < onHand && !stock.backorder) {
+    throw invalid(
+      ['stock', 'onHand'],
+      'minimum',
+      `must be ${reserved} or more: orders have reserved as many`,
+    );
+  }
+}
+
+export interface OptionValue {
+  readonly name: string;
+  readonly value: string;
+}
+
+/**
+ * The values of options that a change takes away from a product, which its variants must not have.
+ * @throws HttpError 409 when it takes away, adds or renames an option of a product with variants: each has a value of
+ * every option
+ */
+export function removedValues(before: Product, { options }: ProductFields): OptionValue[] {
+  if (before.variantCount === 0) return [];
+  const names = options.map(({ name }) => name);
+  const gone = before.options.find(({ name }) => !names.includes(name));
+  if (gone !== undefined) throw optionInUse(gone.name);
+  const fresh = names.find(name => before.options.every(option => option.name !== name));
+  if (fresh !== undefined) throw refusedOptions(`"${fresh}" cannot be added: variants have no value of it`);
+  const kept = new Map(options.map(({ name, values }) => [name, new Set(values)]));
+  return before.options.flatMap(({ name, values }) =>
+    values.filter(value => kept.get(name)?.has(value) !== true).map(value => ({ name, value })),
+  );
+}
+
+/** The error for an option, or a value of one, that variants have. */
+export function optionInUse(name: string, value?: string): HttpError {
+  const what = value === undefined ? `the option "${name}"` : `the value "${value}" of the option "${name}"`;
+  return refusedOptions(`variants have ${what}; change or delete them first`);
+}
+
+function refusedOptions(message: string): HttpError {
+  const details = [{ field: 'options', pointer: '#/options', code: 'inUse', message }];
+  return new HttpError('OPTION_IN_USE', { message: `options: ${message}`, details });
+}

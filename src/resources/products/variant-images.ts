@@ -1,0 +1,62 @@
+/** Images that a product loses are lost to its variants too: whatever writes the product has them forget the images. */
+import { sql } from 'kysely';
+import type { Cause, Outbox } from '../../events/outbox.ts';
+import { slices } from '../../slices.ts';
+import type { Database, Transaction } from '../../storage/database.ts';
+import { momentOfChange } from '../../storage/moments.ts';
+import { prepared } from '../../storage/prepared.ts';
+import { fieldsOf, keptOf, rowOf, type StoredVariant, variantJson, variantOf } from '../variants/row.ts';
+import type { Image } from './members/images.ts';
+
+/** The images of a product before and after a change. */
+interface ImageChange {
+  readonly before: readonly Image[];
+  readonly after: readonly Image[];
+}
+
+const rowsAtOnce = 500;
+
+/** @returns a function that takes images away from the variants of a product that is locked */
+export function variantImages({ build, dialect }: Pick<Database, 'build' | 'dialect'>, outbox: Outbox) {
+  const someAfter = prepared<{ productId: number; after: number }, StoredVariant>(argument => ({
+    compile: () =>
+      sql<StoredVariant>`select id, document, updated_at from product_variants
+        where product_id = ${argument.productId} and id > ${argument.after}
+        order by id limit ${sql.lit(rowsAtOnce)} ${dialect.forUpdate}`.compile(build),
+  }));
+  const write = prepared<StoredVariant & Record<string, unknown>, unknown>(argument =>
+    build
+      .updateTable('product_variants')
+      .set({ document: argument.document, updated_at: argument.updated_at })
+      .where('id', '=', argument.id),
+  );
+
+  return async (
+    session: Transaction,
+    productId: number,
+    { before: had, after: has }: ImageChange,
+    cause: Cause,
+  ): Promise<void> => {
+    const kept = new Set(has.map(({ id }) => id));
+    const gone = new Set(had.map(({ id }) => id).filter(id => !kept.has(id)));
+    if (gone.size === 0) return;
+    const { turn } = slices();
+    for (let after = 0; ; ) {
+      const some = await session.all(someAfter({ productId, after }));
+      const last = some.at(-1);
+      if (last === undefined) return;
+      after = last.id;
+      for (const before of some) {
+        await turn();
+        const old = variantOf(before);
+        if (old.imageId === null || !gone.has(old.imageId)) continue;
+        const at = momentOfChange(cause.at, before.updated_at);
+        const { document } = rowOf({ ...fieldsOf(old), imageId: null }, at, keptOf(old));
+        await session.run(write({ id: before.id, document, updated_at: at }));
+        const documents = { before: variantJson(before), after: variantJson({ id: before.id, document }) };
+        const change = { resource: 'variant', resourceId: before.id, action: 'updated', ...documents };
+        await outbox.record(session, change, cause);
+      }
+    }
+  };
+}

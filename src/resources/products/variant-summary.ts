@@ -1,0 +1,57 @@
+/**
+ * What the variants of a product come to: how many, from which price to which, whether any can be bought. Read by a
+ * look at the ends of indexes, so that it costs the same for ten variants and ten thousand.
+ */
+import { sql } from 'kysely';
+import type { Database, Session } from '../../storage/database.ts';
+import { prepared } from '../../storage/prepared.ts';
+import { type Kept, keptOf, type LockedProduct } from './row.ts';
+import type { Product, ProductFields } from './schema.ts';
+
+interface Ends {
+  readonly low: number | null;
+  readonly high: number | null;
+  /** Whether any has no price of its own. */
+  readonly inherits: number;
+  readonly available: number;
+}
+
+/** @returns a function that gives what is written of a product, and kept, with the variants that it has by then */
+export function variantSummaries({ build }: Pick<Database, 'build'>) {
+  const ends = prepared<{ id: number }, Ends>(({ id }) => {
+    const own = sql`from product_variants where product_id = ${id}`;
+    return {
+      compile: () =>
+        sql<Ends>`select
+          (select price ${own} and price is not null order by price limit 1) as low,
+          (select price ${own} and price is not null order by price desc limit 1) as high,
+          case when exists (select 1 ${own} and price is null) then 1 else 0 end as inherits,
+          case when exists (select 1 ${own} and available = 1) then 1 else 0 end as available`.compile(build),
+    };
+  });
+
+  /** @param count of its variants, where that is another one now */
+  return async (
+    session: Session,
+    before: LockedProduct,
+    old: Product,
+    fields: ProductFields,
+    count: number = old.variantCount,
+  ): Promise<{ fields: ProductFields; kept: Kept }> => {
+    if (count === 0 && old.variantCount === 0) return { fields, kept: keptOf(old) };
+    // The price that is shown for its variants is not what a client has written.
+    const price = fields.price === old.price ? (before.base_price ?? old.price) : fields.price;
+    const written = { ...fields, price };
+    if (count === 0) {
+      const variants = { count, prices: undefined, available: false };
+      return { fields: written, kept: { ...keptOf(old), variants } };
+    }
+    const { low, high, inherits, available } = (await session.first(ends({ id: before.id }))) ?? nothing;
+    const all = [low, high, inherits === 1 ? price : null].filter(one => one !== null);
+    const prices = all.length === 0 ? undefined : { min: Math.min(...all), max: Math.max(...all) };
+    const variants = { count, prices, available: available === 1 };
+    return { fields: written, kept: { ...keptOf(old), variants } };
+  };
+}
+
+const nothing: Ends = { low: null, high: null, inherits: 0, available: 0 };

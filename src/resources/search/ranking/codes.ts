@@ -1,0 +1,72 @@
+/**
+ * Queries that are, as a whole, the code of a variant: its sku, with whatever between its parts, or its GTIN. Products are
+ * indexed without the codes of their variants: with ten thousand, each change of one would write the codes of all.
+ */
+import { sql } from 'kysely';
+import type { Database, Session } from '../../../storage/database.ts';
+import { prepared } from '../../../storage/prepared.ts';
+import { type DocumentType, positionOf, typeAt } from '../../../storage/search/index.ts';
+import { codeOf, wordsIn } from '../../../storage/search/text/words.ts';
+import { comparableGtin, isGtin } from '../../products/members/gtin.ts';
+import type { Ranking } from './ranked.ts';
+
+/** Shorter ones are words and numbers before they are codes. */
+const shortestCode = 4;
+const longestCode = 100;
+/** Products that are found by one GTIN. */
+const mostProducts = 20;
+
+interface Coded {
+  readonly id: number;
+  readonly status: string;
+}
+
+/** What is asked for as one piece, with a digit in it or of several parts. */
+function codeIn(query: string): string | undefined {
+  const text = query.trim();
+  if (text.length < shortestCode || text.length > longestCode || /\s/.test(text)) return undefined;
+  return /\d/.test(text) || wordsIn(text) > 1 ? text : undefined;
+}
+
+/** @returns what gives the places in the index of products of which a variant has the code that a query is */
+export function codedProducts({ build }: Pick<Database, 'build'>) {
+  const bySku = prepared<{ code: string }, Coded>(({ code }) => ({
+    compile: () =>
+      sql<Coded>`select id, status from products
+        where id in (select product_id from product_variants where code = ${code})
+        order by id limit ${sql.lit(mostProducts)}`.compile(build),
+  }));
+  const byGtin = prepared<{ variant: string; product: string }, Coded>(({ variant, product }) => ({
+    compile: () =>
+      sql<Coded>`select id, status from products
+        where id in (select product_id from product_variants where gtin = ${variant}
+          union select id from products where gtin = ${product})
+        order by id limit ${sql.lit(mostProducts)}`.compile(build),
+  }));
+  return async (session: Session, query: string, types: readonly DocumentType[]): Promise<number[]> => {
+    const text = codeIn(query);
+    if (text === undefined) return [];
+    const found = await session.all(bySku({ code: codeOf(text) }));
+    if (found.length === 0 && isGtin(text)) {
+      const gtin = comparableGtin(text);
+      found.push(...(await session.all(byGtin({ variant: gtin, product: gtin }))));
+    }
+    const places = found.map(({ id, status }) => ({
+      type: status === 'archived' ? ('archived' as const) : ('product' as const),
+      id,
+    }));
+    return places.filter(({ type }) => types.includes(type)).map(({ type, id }) => positionOf(type, id));
+  };
+}
+
+/** What is asked for by its code: nothing is better or worse, and nothing is missing. */
+export function rankedAlike(
+  positions: readonly number[],
+  visible: readonly DocumentType[],
+  types: readonly DocumentType[],
+): { readonly ranking: Ranking; readonly counts: ReadonlyMap<DocumentType, number> } {
+  const counts = new Map(visible.map(type => [type, 0]));
+  for (const position of positions) counts.set(typeAt(position), (counts.get(typeAt(position)) ?? 0) + 1);
+  const head = positions.map(position => ({ position, score: 1, missing: [] }));
+  return { ranking: { head, all: undefined, types, total: head.length }, counts };
+}

@@ -1,0 +1,60 @@
+/** What a document is scored by: its words field by field, as texts in which a word is found quickly. */
+import { collectWords, wordsOf } from '../../../storage/search/text/split.ts';
+import { collectCode, type SearchText } from '../../../storage/search/text/words.ts';
+
+/** Characters of a text that count: what comes later says little. */
+const longestText = 3000;
+
+/** A field's words with spaces around each. */
+export interface Field {
+  readonly weight: number;
+  readonly words: string;
+}
+
+export interface Features {
+  readonly title: Field;
+  /** How many words the title has. */
+  readonly titleLength: number;
+  /** Those that have words, the title first. */
+  readonly fields: readonly Field[];
+}
+
+const weights = {
+  title: 1,
+  code: 1,
+  brand: 0.9,
+  category: 0.7,
+  attribute: 0.65,
+  tag: 0.65,
+  body: 0.4,
+} as const;
+
+/** Words in their order, then those put together, so that what stands together in the text does so here. */
+function fieldOf(weight: number, texts: readonly string[]): Field {
+  const words: string[] = [];
+  const together: string[] = [];
+  for (const text of texts) {
+    collectWords(text, words, together);
+    words.push('·');
+  }
+  return { weight, words: ` ${words.join(' ')} ${together.join(' ')} ` };
+}
+
+export function featuresOf({ title, body, fields }: SearchText): Features {
+  const titleField = fieldOf(weights.title, [title]);
+  const all = [titleField];
+  const add = (weight: number, texts: readonly string[]) => {
+    if (texts.length > 0) all.push(fieldOf(weight, texts));
+  };
+  if (fields !== undefined) {
+    const codes: string[] = [];
+    for (const code of fields.codes) collectCode(code, codes);
+    if (codes.length > 0) all.push({ weight: weights.code, words: ` ${codes.join(' ')} ` });
+    add(weights.brand, fields.brand === null ? [] : [fields.brand]);
+    add(weights.category, fields.categories);
+    add(weights.attribute, fields.attributes);
+    add(weights.tag, fields.tags);
+  }
+  if (body !== '') add(weights.body, [body.slice(0, longestText)]);
+  return { title: titleField, titleLength: Math.max(1, wordsOf(title).length), fields: all };
+}

@@ -1,0 +1,70 @@
+/** The words of a query, before anything is looked up. */
+import { hasDigit } from '../../../storage/search/text/joined.ts';
+import { runsOf } from '../../../storage/search/text/split.ts';
+
+/** Words of a query that count; more are left out. */
+const mostWords = 20;
+/** A part of fewer letters is no word of its own: `t-shirt`. */
+const shortestPart = 3;
+const mostParts = 4;
+const apostrophes = `'’‘`;
+const hyphens = '-‐‑_&';
+
+/** A word that is asked for. */
+export interface Piece {
+  readonly word: string;
+  /** Of one that is written with hyphens or the like: what stands between them. */
+  readonly parts: readonly string[];
+}
+
+interface Written {
+  readonly word: string;
+  /** The only character before it, or none. */
+  readonly between: string;
+}
+
+/** The distinct words of a query, in order. Parts of codes and of words like `t-shirt` and `men's` are one. */
+export function piecesOf(query: string): Piece[] {
+  const pieces = new Map<string, Piece>();
+  const add = (group: readonly Written[]) => {
+    for (const piece of piecesOfGroup(group)) if (pieces.size < mostWords) pieces.set(piece.word, piece);
+  };
+  let group: Written[] = [];
+  for (const written of writtenWords(query)) {
+    if (written.between === '' || group.length >= mostParts) {
+      add(group);
+      group = [];
+    }
+    group.push(written);
+  }
+  add(group);
+  return [...pieces.values()];
+}
+
+function* writtenWords(query: string): Generator<Written> {
+  let last = -1;
+  for (const { start, end, words } of runsOf(query)) {
+    const between = start - last === 1 && last >= 0 ? query.slice(last, start) : '';
+    const isTight = between !== '' && (apostrophes.includes(between) || hyphens.includes(between));
+    for (const [index, word] of words.entries()) {
+      yield { word, between: index === 0 && isTight && words.length === 1 ? between : '' };
+    }
+    last = words.length === 1 ? end : -1;
+  }
+}
+
+function piecesOfGroup(group: readonly Written[]): Piece[] {
+  const words = group.map(({ word }) => word);
+  const whole = words.join('');
+  if (words.length < 2) return words.map(word => ({ word, parts: [] }));
+  const owned = group.length === 2 && group[1]?.word === 's' && apostrophes.includes(group[1].between);
+  if (owned) return [{ word: whole, parts: [] }];
+  const isOne = words.some(word => hasDigit(word) || word.length < shortestPart);
+  return isOne ? [{ word: whole, parts: words }] : words.map(word => ({ word, parts: [] }));
+}
+
+/** The parts of a word of letters and digits, `iphone14`; none where it has no such parts, or very many. */
+export function lettersAndDigits(word: string): readonly string[] {
+  const parts = word.match(/\p{N}+|[^\p{N}]+/gu) ?? [];
+  return parts.length > 1 && parts.length <= mostParts ? parts : [];
+}

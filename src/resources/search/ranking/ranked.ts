@@ -1,0 +1,110 @@
+/** A page of hits: first those that have been put in order, then, of very many, the others in the order of the index. */
+import type { Key } from '../../../storage/list/request.ts';
+import type { Expression } from '../../../storage/search/expression.ts';
+import type { SearchSession } from '../../../storage/search/frequency.ts';
+import type { DocumentType } from '../../../storage/search/index.ts';
+import { mostCandidates } from './candidates.ts';
+import type { HitReader } from './filtered.ts';
+
+/** A hit's place: what it scores, and its position in the index, which breaks ties. */
+export interface Place {
+  readonly position: number;
+  /** -1 for those that have not been put in order. */
+  readonly score: number;
+  readonly missing: readonly string[];
+}
+
+/** All hits. */
+export interface Ranking {
+  /** Best first. */
+  readonly head: readonly Place[];
+  /** Those that have all words, where they are more than the head. */
+  readonly all: Expression | undefined;
+  readonly types: readonly DocumentType[];
+  readonly total: number;
+}
+
+export interface Slice {
+  readonly limit: number;
+  readonly skip?: number;
+  readonly start?: Key | undefined;
+  readonly backwards?: boolean;
+}
+
+interface Reading {
+  readonly reader: HitReader;
+  readonly session: SearchSession;
+  readonly ranking: Ranking;
+}
+
+const unranked = -1;
+
+/** Some of the hits, from a place on or after so many; backwards from the last to the first. */
+export async function sliceOf(
+  reading: Reading,
+  { limit, skip = 0, start, backwards = false }: Slice,
+): Promise<Place[]> {
+  const { head } = reading.ranking;
+  if (start === undefined) {
+    const ranked = head.slice(skip, skip + limit);
+    if (ranked.length >= limit) return ranked;
+    return [...ranked, ...(await restAfter(reading, Math.max(0, skip - head.length), limit - ranked.length))];
+  }
+  const at: Place = { score: Number(start.value), position: start.id, missing: [] };
+  if (backwards) {
+    const rest = at.score === unranked ? await restFrom(reading, at.position, limit, true) : [];
+    const ranked = head.filter(place => comparePlaces(place, at) < 0).reverse();
+    return [...rest, ...ranked].slice(0, limit);
+  }
+  const ranked = head.filter(place => comparePlaces(place, at) > 0).slice(0, limit);
+  if (ranked.length >= limit) return ranked;
+  const from = at.score === unranked ? at.position + 1 : 0;
+  return [...ranked, ...(await restFrom(reading, from, limit - ranked.length, false))];
+}
+
+export const comparePlaces = (a: Place, b: Place): number => b.score - a.score || a.position - b.position;
+
+/** What is not in the head, from a position on, or before it backwards. */
+async function restFrom(
+  { reader, session, ranking }: Reading,
+  position: number,
+  limit: number,
+  backwards: boolean,
+): Promise<Place[]> {
+  const { all, types, head } = ranking;
+  if (all === undefined || limit <= 0) return [];
+  const range = backwards ? { high: position } : { low: position };
+  const found = await reader.page(session, all, types, {
+    limit: limit + mostCandidates,
+    descending: backwards,
+    ...range,
+  });
+  return withoutHead(head, found).slice(0, limit).map(unrankedPlace);
+}
+
+/**
+ * What is not in the head, after so many. Those of the head are somewhere among all hits: as many as stand before what is
+ * found at this offset of all hits, as many more have to be passed.
+ */
+async function restAfter(
+  { reader, session, ranking }: Reading,
+  skip: number,
+  limit: number,
+): Promise<Place[]> {
+  const { all, types, head } = ranking;
+  if (all === undefined || limit <= 0) return [];
+  const found = await reader.page(session, all, types, { limit: limit + mostCandidates, offset: skip });
+  const [first] = found;
+  if (first === undefined) return [];
+  const passed = head.filter(({ position }) => position < first).length;
+  return withoutHead(head, found)
+    .slice(passed, passed + limit)
+    .map(unrankedPlace);
+}
+
+function withoutHead(head: readonly Place[], positions: readonly number[]): number[] {
+  const known = new Set(head.map(({ position }) => position));
+  return positions.filter(position => !known.has(position));
+}
+
+const unrankedPlace = (position: number): Place => ({ position, score: unranked, missing: [] });

@@ -1,0 +1,137 @@
+/** How good a hit is: how much of the query it has, in which fields and how exactly, and how rare those words are. */
+import type { Term } from '../../../storage/search/expression.ts';
+import type { Features, Field } from './features.ts';
+import type { QueryWord } from './understand.ts';
+
+/** What else is known of a document. */
+export interface Facts {
+  /** From 0 to 1. */
+  readonly rating: number;
+  readonly available: boolean;
+}
+
+export interface Score {
+  /** From 0 to 1, with four digits. */
+  readonly value: number;
+  /** The words of the query that the document does not have. */
+  readonly missing: readonly string[];
+}
+
+/** Parts of the whole: the words, how much of the title they are, whether they stand together there, and the rest. */
+const shares = { words: 0.78, title: 0.14, together: 0.05, rating: 0.02, available: 0.01 } as const;
+/** What a word counts for that stands in other fields too. */
+const again = 0.3;
+/** Words of a choice that are not next to each other. */
+const scattered = 0.5;
+/** Forms of a word that are looked for next to those of another. */
+const mostForms = 4;
+/** All words of the query are before some of them: their scores are above this. */
+const allWords = 0.5;
+/** Of the weight of a query: words that nearly all documents have may be lacking. */
+const negligible = 0.08;
+
+/** @param documents how many there are; @returns how much a word says that so many of them have */
+const rarity = (frequency: number, documents: number): number =>
+  Math.log(1 + (Math.max(documents, frequency) - frequency + 0.5) / (frequency + 0.5));
+
+/** A way to have a word: the texts that a field must have, all of them, and the one where they are together. */
+interface Way {
+  readonly texts: readonly string[];
+  readonly together: string;
+  readonly factor: number;
+}
+
+/** A word of a query, made ready to score many documents. */
+export interface Weighed {
+  readonly text: string;
+  readonly weight: number;
+  /** The best first. */
+  readonly ways: readonly Way[];
+  /** Forms that are one word each, for neighbours in titles. */
+  readonly forms: readonly string[];
+}
+
+const textOf = ({ word, prefix }: Term): string => (prefix === true ? ` ${word}` : ` ${word} `);
+
+/** @param documents how many there are */
+export function weighed({ text, alternatives, frequency }: QueryWord, documents: number): Weighed {
+  const ways = alternatives.map(({ choice, factor }) => ({
+    texts: choice.map(textOf),
+    together: ` ${choice.map(({ word }) => word).join(' ')} `,
+    factor,
+  }));
+  const forms = alternatives.flatMap(({ choice }) =>
+    choice.length === 1 ? choice.map(({ word }) => word) : [],
+  );
+  return {
+    text,
+    weight: rarity(frequency, documents),
+    ways: ways.sort((one, other) => other.factor - one.factor),
+    forms: forms.slice(0, mostForms),
+  };
+}
+
+export function scoreOf(features: Features, words: readonly Weighed[], facts: Facts): Score {
+  let [sum, most, lacking] = [0, 0, 0];
+  const inTitle: boolean[] = [];
+  const missing: string[] = [];
+  for (const { text, weight, ways } of words) {
+    const { value, titled } = bestOf(features, ways);
+    if (value === 0) {
+      missing.push(text);
+      lacking += weight;
+    }
+    sum += weight * value;
+    most += weight;
+    inTitle.push(titled);
+  }
+  if (most === 0) return { value: 0, missing };
+  const titled = inTitle.filter(Boolean).length;
+  const value =
+    (shares.words * sum) / most +
+    shares.title * Math.min(1, titled / features.titleLength) +
+    shares.together * together(features.title, words) +
+    shares.rating * facts.rating +
+    (facts.available ? shares.available : 0);
+  const tier = lacking <= most * negligible ? allWords : 0;
+  return { value: Math.round((tier + Math.min(1, value) * (1 - allWords)) * 10_000) / 10_000, missing };
+}
+
+/** What a word is worth, field by field in the best of its ways, and whether it is in the title. */
+function bestOf(features: Features, ways: readonly Way[]): { value: number; titled: boolean } {
+  let [best, sum] = [0, 0];
+  let titled = false;
+  for (const field of features.fields) {
+    const value = field.weight * factorIn(field, ways);
+    sum += value;
+    if (value > best) best = value;
+    if (value > 0 && field === features.title) titled = true;
+  }
+  if (best > 0) return { value: Math.min(1, (best + again * (sum - best)) / (1 + again)), titled };
+  const isThere = ways.some(
+    ({ texts }) =>
+      texts.length > 1 && texts.every(text => features.fields.some(({ words }) => words.includes(text))),
+  );
+  return { value: isThere ? scattered * scattered : 0, titled };
+}
+
+function factorIn({ words }: Field, ways: readonly Way[]): number {
+  let best = 0;
+  for (const { texts, together, factor } of ways) {
+    if (factor <= best) break;
+    if (!texts.every(text => words.includes(text))) continue;
+    best = Math.max(best, texts.length === 1 || words.includes(together) ? factor : factor * scattered);
+  }
+  return best;
+}
+
+/** Of the neighbours in the query, how many are neighbours in the title: a form of a word is as good as the word. */
+function together({ words }: Field, asked: readonly Weighed[]): number {
+  if (asked.length < 2) return 0;
+  let pairs = 0;
+  for (const [index, { forms }] of asked.entries()) {
+    const before = asked[index - 1]?.forms ?? [];
+    if (before.some(one => forms.some(other => words.includes(` ${one} ${other} `)))) pairs++;
+  }
+  return pairs / (asked.length - 1);
+}

@@ -1,0 +1,88 @@
+/** Applying adjustments to stock that is locked: line after line, all or none. */
+import { type ErrorDetail, HttpError } from '../../http/errors.ts';
+import type { LockedStock, Place } from './locked.ts';
+import { adjust, isCounted } from './quantities.ts';
+import type { Line } from './schema.ts';
+import type { NewAdjustment } from './store.ts';
+
+/** An adjustment, but for who makes it and when. */
+type Applied = Omit<NewAdjustment, 'actor' | 'created_at'>;
+
+/** What lines name by something else than a product's id. */
+export interface KnownPlaces {
+  readonly bySku: ReadonlyMap<string, Place>;
+  readonly byVariant: ReadonlyMap<number, Place>;
+}
+
+/** What a line names; undefined where that is known not to exist, as for a variant of another product. */
+export function placeOf(
+  { productId, variantId, sku }: Line,
+  { bySku, byVariant }: KnownPlaces,
+): Place | undefined {
+  if (typeof sku === 'string') return bySku.get(sku);
+  if (typeof variantId !== 'number') return typeof productId === 'number' ? { productId } : undefined;
+  const place = byVariant.get(variantId);
+  return typeof productId === 'number' && place?.productId !== productId ? undefined : place;
+}
+
+/**
+ * Sets what the lines make of the stock.
+ * @param places what the lines name, in their order
+ * @throws HttpError 422 ADJUSTMENT_REFUSED that names each line which cannot be applied
+ */
+export function apply(
+  lines: readonly Line[],
+  places: readonly (Place | undefined)[],
+  locked: LockedStock,
+): Applied[] {
+  const applied: Applied[] = [];
+  const problems: ErrorDetail[] = [];
+  lines.forEach((line, index) => {
+    const result = applyOne(line, places[index], locked);
+    if (!('rule' in result)) applied.push(result);
+    else {
+      const { member, rule, message } = result;
+      const pointer = `#/adjustments/${index}/${member}`;
+      problems.push({ field: `adjustments.${index}.${member}`, pointer, code: rule, message });
+    }
+  });
+  if (problems.length > 0) throw new HttpError('ADJUSTMENT_REFUSED', { details: problems });
+  return applied;
+}
+
+interface Problem {
+  readonly member: 'productId' | 'variantId' | 'sku' | 'delta';
+  readonly rule: string;
+  readonly message: string;
+}
+
+function applyOne(line: Line, place: Place | undefined, locked: LockedStock): Applied | Problem {
+  const found = place === undefined ? undefined : locked.get(place);
+  const member =
+    typeof line.sku === 'string' ? 'sku' : typeof line.variantId === 'number' ? 'variantId' : 'productId';
+  if (place === undefined || found === undefined) {
+    const what = member === 'variantId' ? 'variant' : 'product';
+    return { member, rule: 'unknown', message: `there is no ${what} with ${member} ${line[member]}` };
+  }
+  const { product, variant, stock } = found;
+  if (variant === undefined && product.variantCount > 0) {
+    const message = `product ${product.id} is counted in its variants: name one of them`;
+    return { member, rule: 'variants', message };
+  }
+  if (!isCounted(stock)) {
+    const name = variant === undefined ? `product ${product.id}` : `variant ${variant.id}`;
+    return { member, rule: 'untracked', message: `the stock of ${name} is not tracked` };
+  }
+  const after = adjust(stock, line.delta);
+  if ('rule' in after) return { member: 'delta', ...after };
+  locked.set(place, after);
+  return {
+    product_id: product.id,
+    variant_id: variant?.id ?? null,
+    sku: (variant ?? product).sku,
+    delta: line.delta,
+    reason: line.reason,
+    on_hand: after.onHand,
+    reserved: after.reserved,
+  };
+}

@@ -1,0 +1,162 @@
+/**
+ * The stock of products and variants, locked: read and changed by a transaction that nobody overtakes. The row itself is
+ * what says how many pieces there are. Products are locked in the order of their ids, and after the order that they
+ * belong to, so that no two transactions wait for each other; whatever changes a variant has locked its product.
+ */
+import type { Cause, Outbox } from '../../events/outbox.ts';
+import { slices } from '../../slices.ts';
+import type { Database, Session, Transaction } from '../../storage/database.ts';
+import { momentOfChange } from '../../storage/moments.ts';
+import { prepared } from '../../storage/prepared.ts';
+import { type Stock, writtenStock } from '../products/members/stock.ts';
+import { fieldsOf, keptOf, type LockedProduct, productJson, productOf, rowOf } from '../products/row.ts';
+import type { Product } from '../products/schema.ts';
+import type { ProductStore } from '../products/store.ts';
+import { type StoredVariant, variantOf } from '../variants/row.ts';
+import type { Variant } from '../variants/schema.ts';
+import type { VariantChange, VariantStore } from '../variants/store.ts';
+
+/** What pieces are counted of: a variant, or a product that has none. */
+export interface Place {
+  readonly productId: number;
+  readonly variantId?: number | null | undefined;
+}
+
+/** A place that is locked. */
+interface Stocked {
+  readonly product: Product;
+  /** What a product costs by itself, be it shown with the price of its variants. */
+  readonly basePrice: number;
+  readonly variant: Variant | undefined;
+  /** With what the transaction has done to it so far. */
+  readonly stock: Stock | null;
+}
+
+export interface LockedStock {
+  /** Undefined for what is not there (any more), and for a variant of another product. */
+  get(place: Place): Stocked | undefined;
+  /** To be written by `save`. */
+  set(place: Place, stock: Stock): void;
+  /** Writes what was set, with an event for each row. */
+  save(session: Transaction, cause: Cause): Promise<void>;
+}
+
+export interface StockLocks {
+  lock(session: Session, places: readonly Place[]): Promise<LockedStock>;
+}
+
+interface Held extends Stocked {
+  readonly row: LockedProduct;
+  readonly variantRow: StoredVariant | undefined;
+  stock: Stock | null;
+  isChanged: boolean;
+}
+
+/** Rows per round trip on PostgreSQL; on SQLite the event loop has its turn between them. */
+const atOnce = 6;
+
+const keyOf = ({ productId, variantId }: Place) => `${productId} ${variantId ?? ''}`;
+
+export function stockLocks(
+  { build }: Pick<Database, 'build'>,
+  outbox: Outbox,
+  products: Pick<ProductStore, 'lockMany'>,
+  variants: Pick<VariantStore, 'findMany' | 'update'>,
+): StockLocks {
+  type Values = { document: string; available: number; updated_at: number; id: number };
+  const update = prepared<Values, unknown>(argument =>
+    build
+      .updateTable('products')
+      .set({
+        document: argument.document,
+        available: argument.available,
+        updated_at: argument.updated_at,
+      })
+      .where('id', '=', argument.id),
+  );
+
+  /** What is written of a product, and what its event says. */
+  function changed({ row, product, stock }: Held, { at: now }: Cause) {
+    const { id } = product;
+    const at = momentOfChange(now, row.updated_at);
+    const fields = { ...fieldsOf(product, row.base_price), stock: writtenStock(stock) };
+    const kept = { ...keptOf(product), reserved: stock?.reserved ?? 0 };
+    const { document, available } = rowOf(fields, at, kept);
+    const documents = { before: productJson(row), after: productJson({ id, document }) };
+    return {
+      values: { id, document, available, updated_at: at },
+      event: { resource: 'product', resourceId: id, action: 'updated', ...documents },
+    };
+  }
+
+  async function writeProducts(session: Transaction, held: readonly Held[], cause: Cause): Promise<void> {
+    const { turn } = slices();
+    for (let start = 0; start < held.length; start += atOnce) {
+      await turn();
+      const changes = held.slice(start, start + atOnce).map(one => changed(one, cause));
+      await Promise.all(changes.map(({ values }) => session.run(update(values))));
+      await turn();
+      await outbox.recordAll(
+        session,
+        changes.map(({ event }) => event),
+        cause,
+      );
+    }
+  }
+
+  async function writeVariants(session: Transaction, held: readonly Held[], cause: Cause): Promise<void> {
+    for (const ofProduct of Map.groupBy(held, ({ product }) => product.id).values()) {
+      const changes = ofProduct.flatMap(({ variantRow: before, stock }): VariantChange[] =>
+        before === undefined ? [] : [{ before, stock }],
+      );
+      const [first] = ofProduct;
+      if (first !== undefined) await variants.update(session, first.row, changes, cause);
+    }
+  }
+
+  return {
+    async lock(session, places) {
+      const rows = await products.lockMany(session, [...new Set(places.map(({ productId }) => productId))]);
+      const variantRows = await variants.findMany(
+        session,
+        places.flatMap(({ variantId }) => variantId ?? []),
+      );
+      const held = new Map<string, Held>();
+      const parsed = new Map<number, Pick<Held, 'row' | 'product'>>();
+      const { turn } = slices();
+      for (const row of rows) {
+        await turn();
+        parsed.set(row.id, { row, product: productOf(row) });
+      }
+      const hold = (place: Place, variantRow?: StoredVariant, variant?: Variant) => {
+        const found = parsed.get(place.productId);
+        if (found === undefined) return;
+        const { stock } = variant ?? found.product;
+        const basePrice = found.row.base_price ?? found.product.price;
+        held.set(keyOf(place), { ...found, basePrice, variantRow, variant, stock, isChanged: false });
+      };
+      for (const { productId, variantId } of places) if (variantId == null) hold({ productId });
+      for (const row of variantRows) {
+        const variant = variantOf(row);
+        hold({ productId: variant.productId, variantId: variant.id }, row, variant);
+      }
+      return {
+        get: place => held.get(keyOf(place)),
+        set(place, stock) {
+          const one = held.get(keyOf(place));
+          if (one === undefined) throw new Error(`${keyOf(place)} is not locked`);
+          one.stock = stock;
+          one.isChanged = true;
+        },
+        async save(transaction, cause) {
+          const changes = [...held.values()].filter(({ isChanged }) => isChanged);
+          const [ofProducts = [], ofVariants = []] = [true, false].map(isProduct =>
+            changes.filter(({ variant }) => (variant === undefined) === isProduct),
+          );
+          await writeProducts(transaction, ofProducts, cause);
+          await writeVariants(transaction, ofVariants, cause);
+        },
+      };
+    },
+  };
+}

@@ -1,0 +1,86 @@
+/** THE schema of stock adjustments: how many pieces came or went, and why. */
+import { z } from 'zod';
+import { collectionOf, pageParameters, sortParameters } from '../../http/paginate.ts';
+import { identifier, integerParameter, text, timestamp } from '../../http/schema.ts';
+import { largestId } from '../../storage/database.ts';
+
+const mostAdjustments = 500;
+
+const delta = z
+  .int()
+  .min(-largestId)
+  .max(largestId)
+  .refine(pieces => pieces !== 0, { error: 'must not be 0', params: { rule: 'notZero' } })
+  .describe('Pieces that have come, or, below 0, gone.')
+  .meta({ not: { const: 0 }, examples: [12] });
+const reason = text(200)
+  .describe('Why, for those who read the list.')
+  .meta({ examples: ['delivery 4711'] });
+const variant = identifier().describe('The variant, where the product has variants.');
+const sku = text(64).meta({ examples: ['LAMP-0001'] });
+const pieces = z.int().min(0).max(largestId);
+
+const line = z
+  .object({
+    productId: identifier().nullish(),
+    variantId: variant.nullish(),
+    sku: sku.nullish(),
+    delta,
+    reason,
+  })
+  .refine(
+    ({ productId, variantId, sku }) => (sku ?? null) === null || (productId ?? variantId ?? null) === null,
+    {
+      error: 'must not stand beside productId or variantId',
+      path: ['sku'],
+      params: { rule: 'one' },
+    },
+  )
+  .refine(line => (line.sku ?? line.productId ?? line.variantId ?? null) !== null, {
+    error: 'is required, or variantId, or sku',
+    path: ['productId'],
+    params: { rule: 'required' },
+  })
+  .meta({ id: 'NewStockAdjustment' });
+
+export const adjustStock = z
+  .object({
+    adjustments: z.array(line).min(1).max(mostAdjustments).describe('Made in this order, all or none.'),
+  })
+  .meta({ id: 'AdjustStock' });
+
+const adjustment = z
+  .object({
+    id: identifier(),
+    productId: identifier().describe('The product may be gone by now.'),
+    variantId: variant.nullable(),
+    sku: sku.nullable().describe('As it was then.'),
+    delta,
+    reason,
+    onHand: pieces.describe('Pieces there were afterwards.'),
+    reserved: pieces.describe('Of these, pieces that orders had reserved.'),
+    actor: text(300)
+      .describe('Who did it: `user:<id>` or `key:<id>`.')
+      .meta({ examples: ['user:1'] }),
+    createdAt: timestamp(),
+  })
+  .meta({ id: 'StockAdjustment' });
+
+export const adjusted = z
+  .object({ data: z.array(adjustment).max(mostAdjustments).describe('In the order they were sent in.') })
+  .meta({ id: 'AdjustedStock' });
+
+export const adjustmentList = collectionOf(adjustment, 'StockAdjustmentList');
+export const sortColumns = { id: 'id', createdAt: 'created_at' } as const;
+
+const idFilter = () => integerParameter(1, largestId, { examples: [1] }).optional();
+
+export const listAdjustments = z.object({
+  productId: idFilter().describe('Only those of this product and its variants.'),
+  variantId: idFilter().describe('Only those of this variant.'),
+  ...sortParameters(['id', 'createdAt']),
+  ...pageParameters,
+});
+
+export type Adjustment = z.output<typeof adjustment>;
+export type Line = z.output<typeof line>;

@@ -1,0 +1,97 @@
+/** The queries of stock adjustments: they are written with the quantities they led to, and never changed. */
+import { bulkInsert } from '../../storage/bulk.ts';
+import type { Database, Session, Transaction } from '../../storage/database.ts';
+import { type Lister, lister } from '../../storage/list/index.ts';
+import type { Place } from './locked.ts';
+import type { Adjustment } from './schema.ts';
+
+/** An adjustment as it is stored. */
+export interface StoredAdjustment {
+  readonly id: number;
+  readonly product_id: number;
+  readonly variant_id: number | null;
+  readonly sku: string | null;
+  readonly delta: number;
+  readonly reason: string;
+  /** Afterwards. */
+  readonly on_hand: number;
+  readonly reserved: number;
+  readonly actor: string;
+  readonly created_at: number;
+}
+
+export type NewAdjustment = Omit<StoredAdjustment, 'id'>;
+
+export interface AdjustmentStore {
+  readonly list: Lister<StoredAdjustment>;
+  /** Products and variants by their skus; those that are there. */
+  placesBySku(session: Session, skus: readonly string[]): Promise<ReadonlyMap<string, Place>>;
+  /** Variants by their ids; those that are there. */
+  placesById(session: Session, variantIds: readonly number[]): Promise<ReadonlyMap<number, Place>>;
+  insert(session: Transaction, adjustments: readonly NewAdjustment[]): Promise<StoredAdjustment[]>;
+}
+
+const columns = [
+  'product_id',
+  'variant_id',
+  'sku',
+  'delta',
+  'reason',
+  'on_hand',
+  'reserved',
+  'actor',
+  'created_at',
+] as const satisfies readonly (keyof NewAdjustment)[];
+/** Rows per INSERT, largest first. */
+const insertSizes = [64, 16, 4, 1] as const;
+
+/** The representation. */
+export function adjustmentOf(row: StoredAdjustment): Adjustment {
+  return {
+    id: row.id,
+    productId: row.product_id,
+    variantId: row.variant_id,
+    sku: row.sku,
+    delta: row.delta,
+    reason: row.reason,
+    onHand: row.on_hand,
+    reserved: row.reserved,
+    actor: row.actor,
+    createdAt: new Date(row.created_at).toISOString(),
+  };
+}
+
+export function adjustmentStore(database: Database): AdjustmentStore {
+  const { build } = database;
+  const into = bulkInsert(build, 'stock_adjustments', insertSizes, columns);
+  const variants = build.selectFrom('product_variants').select(['id', 'product_id']);
+  return {
+    list: lister<StoredAdjustment>(database, { table: 'stock_adjustments', columns }),
+
+    async placesBySku(session, skus) {
+      const places = new Map<string, Place>();
+      if (skus.length === 0) return places;
+      const ofProducts = build.selectFrom('products').select(['id', 'sku']).where('sku', 'in', skus);
+      for (const { id, sku } of await session.all(ofProducts.compile())) {
+        places.set(sku ?? '', { productId: id });
+      }
+      const ofVariants = variants.select('sku').where('sku', 'in', skus);
+      for (const { id, product_id, sku } of await session.all(ofVariants.compile())) {
+        places.set(sku ?? '', { productId: product_id, variantId: id });
+      }
+      return places;
+    },
+
+    async placesById(session, variantIds) {
+      if (variantIds.length === 0) return new Map();
+      const found = await session.all(variants.where('id', 'in', variantIds).compile());
+      return new Map(found.map(({ id, product_id }) => [id, { productId: product_id, variantId: id }]));
+    },
+
+    async insert(session, adjustments) {
+      const rows = adjustments.map(adjustment => columns.map(name => adjustment[name]));
+      const ids = await session.insertMany(into, rows);
+      return adjustments.map((adjustment, index) => ({ id: ids[index] ?? 0, ...adjustment }));
+    },
+  };
+}

@@ -1,0 +1,46 @@
+/** THE schema of synonyms: words that a search takes for each other. */
+import { z } from 'zod';
+import { halCollectionOf, halOf, linksOf } from '../../http/hal/index.ts';
+import { collectionOf, pageParameters, sortParameters } from '../../http/paginate.ts';
+import { identifier, text, timestamp } from '../../http/schema.ts';
+
+/** Groups at most: all of them are kept in memory. */
+export const synonymsLimit = 5000;
+
+const words = z
+  .array(text(100))
+  .min(2)
+  .max(20)
+  .refine(values => new Set(values.map(value => value.toLowerCase())).size === values.length, {
+    error: 'must not name a word twice',
+    params: { rule: 'uniqueItems' },
+  })
+  .describe('Words, or a few words together: a search for any of them finds all of them.')
+  .meta({ examples: [['sofa', 'couch', 'settee']], uniqueItems: true });
+
+const example = {
+  id: 1,
+  words: ['sofa', 'couch', 'settee'],
+  createdAt: '2026-01-15T09:30:00.000Z',
+  updatedAt: '2026-01-15T09:30:00.000Z',
+};
+export const synonymBodyExample = { words: example.words };
+
+export const synonym = z
+  .object({ id: identifier(), words, createdAt: timestamp(), updatedAt: timestamp() })
+  .meta({ id: 'Synonym', example });
+export const synonymHal = halOf(synonym, 'SynonymHal', linksOf(['self', 'edit', 'delete'], []), z.object({}));
+
+/** POST and PUT. */
+export const replaceSynonym = z.object({ words }).meta({ id: 'WriteSynonym' });
+
+/** PATCH with application/json: only the fields to change. */
+export const patchSynonym = replaceSynonym.partial().meta({ id: 'PatchSynonym' });
+
+export const synonymList = collectionOf(synonym, 'SynonymList');
+export const synonymListHal = halCollectionOf(synonymHal, 'synonyms', synonymList, 'SynonymListHal');
+export const sortColumns = { id: 'id', createdAt: 'created_at' } as const;
+export const listSynonyms = z.object({ ...sortParameters(['id', 'createdAt']), ...pageParameters });
+
+export type Synonym = z.output<typeof synonym>;
+export type SynonymFields = z.output<typeof replaceSynonym>;

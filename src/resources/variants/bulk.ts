@@ -1,0 +1,39 @@
+/** Variants of products that an import creates: many products' at once, with their events. */
+import type { Cause, Outbox } from '../../events/outbox.ts';
+import { bulkInsert } from '../../storage/bulk.ts';
+import type { Database, Transaction } from '../../storage/database.ts';
+import { rowOf, variantColumns, variantJson } from './row.ts';
+import type { VariantFields } from './schema.ts';
+
+/** Rows per INSERT, largest first: at 10 parameters a row far below what either database allows. */
+const insertSizes = [500, 50, 1] as const;
+
+/** Variants of a product that has none yet, each of a combination of its own. */
+export interface NewVariants {
+  readonly productId: number;
+  readonly variants: readonly VariantFields[];
+}
+
+/** @returns a function that writes variants of products whose rows say already what they come to */
+export function variantInserter({ build }: Pick<Database, 'build'>, outbox: Outbox) {
+  const insert = bulkInsert(build, 'product_variants', insertSizes, variantColumns);
+  /** @throws StorageError `unique` when a sku is taken */
+  return async (session: Transaction, products: readonly NewVariants[], cause: Cause): Promise<void> => {
+    const rows = products.flatMap(({ productId, variants }) =>
+      variants.map((fields, index) =>
+        rowOf(fields, cause.at, { productId, createdAt: cause.at, position: index + 1, reserved: 0 }),
+      ),
+    );
+    if (rows.length === 0) return;
+    const ids = await session.insertMany(
+      insert,
+      rows.map(row => variantColumns.map(name => row[name])),
+    );
+    const changes = rows.map(({ document }, index) => {
+      const id = ids[index] ?? 0;
+      const after = variantJson({ id, document });
+      return { resource: 'variant', resourceId: id, action: 'created', before: null, after };
+    });
+    await outbox.recordAll(session, changes, cause);
+  };
+}

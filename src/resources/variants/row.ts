@@ -1,0 +1,125 @@
+/** A variant as a row: its representation as JSON text, and beside it what SQL filters, sorts and keeps unique. */
+import type { Collection } from '../../storage/changes/change.ts';
+import { parseStored } from '../../storage/damage.ts';
+import { codeOf } from '../../storage/search/text/words.ts';
+import type { VariantsTable } from '../../storage/tables/products.ts';
+import { comparableGtin } from '../products/members/gtin.ts';
+import { inStock, stockOf, writtenStock } from '../products/members/stock.ts';
+import type { Variant, VariantFields } from './schema.ts';
+
+export interface StoredVariant {
+  readonly id: number;
+  /** The representation as JSON text, without the opening `{"id":…,`. */
+  readonly document: string;
+  readonly updated_at: number;
+}
+
+export type VariantRow = Omit<VariantsTable, 'id'>;
+
+// Boundary: Object.keys types its result as string[]; the record has these keys and no others.
+export const variantColumns = Object.keys({
+  product_id: true,
+  sku: true,
+  code: true,
+  gtin: true,
+  combination: true,
+  price: true,
+  available: true,
+  position: true,
+  created_at: true,
+  updated_at: true,
+  document: true,
+} satisfies { readonly [Column in keyof VariantRow]: true }) as readonly (keyof VariantRow)[];
+
+/** The representation as JSON text. */
+export const variantJson = (row: Pick<StoredVariant, 'id' | 'document'>): string =>
+  `{"id":${row.id},${row.document}`;
+
+/** The representation as a value. */
+export const variantOf = (row: Pick<StoredVariant, 'id' | 'document'>): Variant =>
+  parseStored<Variant>(variantJson(row));
+
+/** A stored variant from its representation as JSON text. */
+export function storedVariantOf(id: number, text: string): StoredVariant {
+  const { updatedAt } = parseStored<Variant>(text);
+  return { id, document: text.slice(`{"id":${id},`.length), updated_at: Date.parse(updatedAt) };
+}
+
+/** How events tell which lists of variants have changed. */
+export const variants: Collection = {
+  name: 'variants',
+  told: {
+    resource: 'variant',
+    keys: ['sku', 'gtin', 'product_id'],
+    valuesOf(document) {
+      const { id, productId, sku, gtin, position, available, createdAt } = parseStored<Variant>(document);
+      return {
+        ...{ id, product_id: productId, sku, position },
+        gtin: gtin === null ? null : comparableGtin(gtin),
+        available: Number(available),
+        created_at: Date.parse(createdAt),
+      };
+    },
+  },
+};
+
+/** What no two variants of a product have in common: a digest, since the values may be longer than a key of an index. */
+function combinationOf(options: VariantFields['options']): string {
+  const entries = Object.entries(options).sort(([a], [b]) => (a < b ? -1 : 1));
+  return new Bun.CryptoHasher('sha256').update(JSON.stringify(entries)).digest('base64url');
+}
+
+/** What the service keeps of a variant, whatever clients write. */
+export interface KeptVariant {
+  readonly productId: number;
+  /** Epoch milliseconds. */
+  readonly createdAt: number;
+  readonly position: number;
+  /** Pieces that orders have reserved. */
+  readonly reserved: number;
+}
+
+/** What is kept of a variant that exists. */
+export function keptOf({ productId, createdAt, position, stock }: Variant): KeptVariant {
+  return { productId, createdAt: Date.parse(createdAt), position, reserved: stock?.reserved ?? 0 };
+}
+
+/** What clients have written of a variant. */
+export function fieldsOf({ id: _id, productId: _product, ...variant }: Variant): VariantFields {
+  const { createdAt: _created, updatedAt: _updated, available: _available, stock, ...written } = variant;
+  return { ...written, stock: writtenStock(stock) };
+}
+
+/** The row of a variant. @param now epoch milliseconds */
+export function rowOf(fields: VariantFields, now: number, kept: KeptVariant): VariantRow {
+  const { productId, createdAt } = kept;
+  const stock = stockOf(fields.stock, kept.reserved);
+  const members: Omit<Variant, 'id'> = {
+    productId,
+    sku: fields.sku,
+    gtin: fields.gtin,
+    options: fields.options,
+    price: fields.price,
+    compareAtPrice: fields.compareAtPrice,
+    weight: fields.weight,
+    stock,
+    imageId: fields.imageId,
+    position: fields.position ?? kept.position,
+    available: inStock(stock),
+    createdAt: new Date(createdAt).toISOString(),
+    updatedAt: new Date(now).toISOString(),
+  };
+  return {
+    product_id: productId,
+    sku: members.sku,
+    code: members.sku === null ? null : codeOf(members.sku),
+    gtin: members.gtin === null ? null : comparableGtin(members.gtin),
+    combination: combinationOf(members.options),
+    price: members.price,
+    available: Number(members.available),
+    position: members.position,
+    created_at: createdAt,
+    updated_at: now,
+    document: JSON.stringify(members).slice(1),
+  };
+}

@@ -1,0 +1,41 @@
+/** What a variant of a product cannot be, whatever its schema allows: the product says which options there are. */
+import { invalid } from '../../http/errors.ts';
+import { refuseBelowReserved } from '../products/rules.ts';
+import type { Product } from '../products/schema.ts';
+import type { Variant, VariantFields } from './schema.ts';
+
+/**
+ * @param before the variant as it is; undefined for a new one
+ * @throws HttpError 400 that names the field and its value
+ */
+export function refuseUnfit(product: Product, before: Variant | undefined, fields: VariantFields): void {
+  refuseOptions(product, fields.options);
+  const { imageId, stock } = fields;
+  if (imageId !== null && imageId !== before?.imageId && !product.images.some(({ id }) => id === imageId)) {
+    throw invalid(
+      'imageId',
+      'unknown',
+      `must be the id of an image of product ${product.id}, not ${imageId}`,
+    );
+  }
+  refuseBelowReserved(before?.stock ?? null, stock);
+}
+
+function refuseOptions(product: Product, chosen: VariantFields['options']): void {
+  if (product.options.length === 0) {
+    const reason = `product ${product.id} has no options: give it some, with their values, before its variants`;
+    throw invalid('options', 'noOptions', reason);
+  }
+  const names = product.options.map(({ name }) => `"${name}"`).join(', ');
+  for (const name of Object.keys(chosen)) {
+    if (product.options.some(option => option.name === name)) continue;
+    throw invalid(['options', name], 'unknown', `is no option of product ${product.id}, which has ${names}`);
+  }
+  for (const { name, values } of product.options) {
+    const value = chosen[name];
+    if (value === undefined) throw invalid(['options', name], 'required', 'is required');
+    if (values.includes(value)) continue;
+    const listed = values.map(one => `"${one}"`).join(', ');
+    throw invalid(['options', name], 'enum', `must be one of ${listed}, not "${value}"`);
+  }
+}

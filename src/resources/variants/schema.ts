@@ -1,0 +1,138 @@
+/** THE schema of variants: what is sold of a product, in one combination of its options each. */
+import { z } from 'zod';
+import { halCollectionOf, halOf, linksOf } from '../../http/hal/index.ts';
+import { collectionOf, pageParameters, sortParameters } from '../../http/paginate.ts';
+import { bulkIds, identifier, text, timestamp } from '../../http/schema.ts';
+import { largestId } from '../../storage/database.ts';
+import { gtin, gtinParameter } from '../products/members/gtin.ts';
+import { changedStock, sentStock, stock } from '../products/members/stock.ts';
+import { weight } from '../products/members/weight.ts';
+
+const sku = text(64).describe('Unique among products and variants.');
+const price = z
+  .number()
+  .min(0)
+  .describe('In the currency of the product; null where the product’s own holds.');
+const compareAtPrice = z.number().min(0).describe('What it has cost before, to be shown beside its price.');
+const options = z
+  .record(text(50), text(100))
+  .describe('A value for each option of the product.')
+  .meta({ maxProperties: 5, examples: [{ Shade: 'Linen' }] });
+const imageId = identifier().describe('An image of the product.');
+const position = z
+  .int()
+  .min(0)
+  .max(largestId)
+  .describe('Its place among the variants of the product.')
+  .meta({ examples: [1] });
+const stockText = 'How many pieces there are; null where nothing is counted.';
+
+const example = {
+  id: 1,
+  productId: 1,
+  sku: 'LAMP-0001-LINEN',
+  gtin: '4006381333931',
+  options: { Shade: 'Linen' },
+  price: null,
+  compareAtPrice: null,
+  weight: { value: 1.1, unit: 'kg' },
+  stock: { tracked: true, onHand: 12, reserved: 0, backorder: false },
+  imageId: null,
+  position: 1,
+  available: true,
+  createdAt: '2026-01-15T09:30:00.000Z',
+  updatedAt: '2026-01-15T09:30:00.000Z',
+} as const;
+
+export const variantBodyExample = {
+  sku: 'LAMP-0001-LINEN',
+  options: { Shade: 'Linen' },
+  weight: { value: 1.1, unit: 'kg' },
+  stock: { tracked: true, onHand: 12, backorder: false },
+};
+
+export const variant = z
+  .object({
+    id: identifier(),
+    productId: identifier().describe('The product it is a variant of.'),
+    sku: sku.nullable(),
+    gtin: gtin.nullable(),
+    options,
+    price: price.nullable(),
+    compareAtPrice: compareAtPrice.nullable(),
+    weight: weight.nullable(),
+    stock: stock.nullable().describe(stockText),
+    imageId: imageId.nullable(),
+    position,
+    available: z.boolean().describe('Whether it is in stock, or not tracked, or on backorder. Read-only.'),
+    createdAt: timestamp(),
+    updatedAt: timestamp(),
+  })
+  .meta({ id: 'Variant', example });
+
+export const variantHal = halOf(
+  variant,
+  'VariantHal',
+  linksOf(['self', 'product'], ['edit', 'delete']),
+  z.object({}),
+);
+
+export const createVariant = z
+  .object({
+    options,
+    sku: sku.nullish(),
+    gtin: gtin.nullish(),
+    price: price.nullish(),
+    compareAtPrice: compareAtPrice.nullish(),
+    weight: weight.nullish(),
+    stock: sentStock.nullish().describe(stockText),
+    imageId: imageId.nullish(),
+    position: position.nullish().describe('Its place; behind the others when it is left out of a new one.'),
+  })
+  .meta({ id: 'CreateVariant' });
+
+/** PUT: fields left out become null; the place stays. */
+export const replaceVariant = createVariant
+  .transform(input => ({
+    options: input.options,
+    sku: input.sku ?? null,
+    gtin: input.gtin ?? null,
+    price: input.price ?? null,
+    compareAtPrice: input.compareAtPrice ?? null,
+    weight: input.weight ?? null,
+    stock: input.stock ?? null,
+    imageId: input.imageId ?? null,
+    /** Null: where it is; of a new one, behind the others. */
+    position: input.position ?? null,
+  }))
+  .meta({ id: 'ReplaceVariant' });
+
+export const patchVariant = createVariant
+  .extend({ stock: changedStock.nullish().describe(stockText) })
+  .partial()
+  .meta({ id: 'PatchVariant' });
+
+export const bulkPatchVariants = z
+  .object({
+    ids: bulkIds,
+    update: patchVariant,
+  })
+  .meta({ id: 'BulkPatchVariants' });
+
+export const variantList = collectionOf(variant, 'VariantList');
+export const variantListHal = halCollectionOf(variantHal, 'variants', variantList, 'VariantListHal');
+
+/** Public names of the sorts → columns. */
+export const sortColumns = { id: 'id', position: 'position', createdAt: 'created_at' } as const;
+
+export const listVariants = z.object({
+  sku: text(64).optional().describe('Only the variant with exactly this sku.'),
+  gtin: gtinParameter.optional(),
+  available: z.enum(['true', 'false']).optional().describe('Only what can be bought now, or only the rest.'),
+  ...sortParameters(['id', 'position', 'createdAt']),
+  ...pageParameters,
+});
+
+/** What a caller may set, complete: every write ends in one of these. */
+export type VariantFields = z.output<typeof replaceVariant>;
+export type Variant = z.output<typeof variant>;

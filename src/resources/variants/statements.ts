@@ -1,0 +1,68 @@
+/** The statements of variants, each prepared once. */
+import { sql } from 'kysely';
+import { bulkInsert } from '../../storage/bulk.ts';
+import { versionOf } from '../../storage/changes/versions.ts';
+import type { Database } from '../../storage/database.ts';
+import type { Total } from '../../storage/list/request.ts';
+import { prepared } from '../../storage/prepared.ts';
+import { type StoredVariant, type VariantRow, variantColumns, variants } from './row.ts';
+
+export const storedColumns = ['id', 'document', 'updated_at'] as const;
+/** Rows per INSERT, largest first. */
+const insertSizes = [100, 10, 1] as const;
+/** Rows read or deleted at once, where all variants of a product are. */
+const rowsAtOnce = 500;
+
+export function variantStatements({ build, dialect }: Pick<Database, 'build' | 'dialect'>) {
+  return {
+    byId: prepared<{ id: number }, StoredVariant>(argument =>
+      build.selectFrom('product_variants').select(storedColumns).where('id', '=', argument.id),
+    ),
+    bySku: prepared<{ sku: string }, { product_id: number }>(argument =>
+      build.selectFrom('product_variants').select('product_id').where('sku', '=', argument.sku),
+    ),
+    insert: bulkInsert(build, 'product_variants', insertSizes, variantColumns),
+    updateOne: prepared<{ [Column in keyof VariantRow]: VariantRow[Column] } & { id: number }, unknown>(
+      argument => ({
+        compile: () =>
+          sql`update product_variants set ${sql.join(
+            variantColumns.map(name => sql`${sql.ref(name)} = ${argument[name]}`),
+          )} where id = ${argument.id}`.compile(build),
+      }),
+    ),
+    sameCombination: prepared<{ productId: number; combination: string }, { id: number }>(argument => ({
+      compile: () =>
+        sql<{ id: number }>`select id from product_variants
+        where product_id = ${argument.productId} and combination = ${argument.combination}`.compile(build),
+    })),
+    lastPosition: prepared<{ productId: number }, { position: number }>(argument => ({
+      compile: () =>
+        sql<{
+          position: number;
+        }>`select position from product_variants where product_id = ${argument.productId}
+        order by position desc, id desc limit 1`.compile(build),
+    })),
+    someAfter: prepared<{ productId: number; after: number }, StoredVariant>(argument => ({
+      compile: () =>
+        sql<StoredVariant>`select id, document, updated_at from product_variants
+        where product_id = ${argument.productId} and id > ${argument.after}
+        order by id limit ${sql.lit(rowsAtOnce)}`.compile(build),
+    })),
+    allOf: prepared<{ productId: number }, StoredVariant>(argument => ({
+      compile: () =>
+        sql<StoredVariant>`select id, document, updated_at from product_variants
+        where product_id = ${argument.productId} order by position, id`.compile(build),
+    })),
+    removeUpTo: prepared<{ productId: number; last: number }, unknown>(argument =>
+      build
+        .deleteFrom('product_variants')
+        .where('product_id', '=', argument.productId)
+        .where('id', '<=', argument.last),
+    ),
+    total: prepared<{ productId: number }, Total>(argument => ({
+      compile: () =>
+        sql<Total>`select coalesce((select variant_count from products where id = ${argument.productId}), 0) as total,
+        ${versionOf(dialect, variants.name)} as version`.compile(build),
+    })),
+  };
+}

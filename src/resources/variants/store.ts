@@ -1,0 +1,265 @@
+/**
+ * The queries of variants. Whatever changes a variant locks its product first, and the variant after it; what the
+ * variants come to (products/variant-summary.ts) is written to the product where it has changed.
+ */
+import type { Cause, Outbox } from '../../events/outbox.ts';
+import type { Reply } from '../../http/response/reply.ts';
+import { slices } from '../../slices.ts';
+import { type CachedRows, cachedRows } from '../../storage/changes/rows.ts';
+import { collectionVersions } from '../../storage/changes/versions.ts';
+import {
+  type Database,
+  largestId,
+  type Session,
+  StorageError,
+  type Transaction,
+} from '../../storage/database.ts';
+import { type Lister, lister } from '../../storage/list/index.ts';
+import type { Condition } from '../../storage/list/request.ts';
+import { momentOfChange } from '../../storage/moments.ts';
+import { searchCollection } from '../../storage/search/index.ts';
+import { type Stock, writtenStock } from '../products/members/stock.ts';
+import type { LockedProduct } from '../products/row.ts';
+import type { OptionValue } from '../products/rules.ts';
+import type { ProductStore } from '../products/store.ts';
+import {
+  fieldsOf,
+  keptOf,
+  rowOf,
+  type StoredVariant,
+  storedVariantOf,
+  type VariantRow,
+  variantColumns,
+  variantJson,
+  variantOf,
+  variants,
+} from './row.ts';
+import type { VariantFields } from './schema.ts';
+import { storedColumns, variantStatements } from './statements.ts';
+
+export interface VariantChange {
+  readonly before: StoredVariant;
+  /** Left out where only the stock changes. */
+  readonly fields?: VariantFields;
+  /** With the pieces that orders have reserved, which no client writes. */
+  readonly stock?: Stock | null;
+}
+
+export interface VariantStore {
+  readonly list: Lister<StoredVariant>;
+  /** Those that are read again and again, each with the response that shows it. */
+  readonly rows: CachedRows<StoredVariant, Reply>;
+  find(session: Session, id: number): Promise<StoredVariant | undefined>;
+  /** Of any products; ids that do not exist are left out. */
+  findMany(session: Session, ids: readonly number[]): Promise<StoredVariant[]>;
+  /** The product of which a variant has this sku. */
+  productOfSku(session: Session, sku: string): Promise<number | undefined>;
+  /** All of one product, in their order. */
+  all(session: Session, productId: number): Promise<StoredVariant[]>;
+  /** Those of one product, which is locked, in order of id, kept from others until the transaction ends. */
+  lockMany(session: Session, productId: number, ids: readonly number[]): Promise<StoredVariant[]>;
+  /** @throws StorageError `unique` when a sku, or a combination of options, is taken */
+  insert(
+    session: Transaction,
+    product: LockedProduct,
+    fields: readonly VariantFields[],
+    cause: Cause,
+  ): Promise<StoredVariant[]>;
+  /** @throws StorageError `unique` as for `insert` */
+  update(
+    session: Transaction,
+    product: LockedProduct,
+    changes: readonly VariantChange[],
+    cause: Cause,
+  ): Promise<StoredVariant[]>;
+  remove(session: Transaction, product: LockedProduct, before: StoredVariant, cause: Cause): Promise<void>;
+  /** Deletes all variants of a product that is locked and about to be deleted. */
+  removeAllOn(session: Transaction, productId: number, cause: Cause): Promise<void>;
+  /** The first of these values of options that a variant of the product has; undefined when none is used. */
+  usedOption(
+    session: Session,
+    productId: number,
+    values: readonly OptionValue[],
+  ): Promise<OptionValue | undefined>;
+}
+
+export function variantStore(
+  database: Database,
+  outbox: Outbox,
+  products: Pick<ProductStore, 'settle'>,
+): VariantStore {
+  const { build, dialect } = database;
+  const versions = collectionVersions(database);
+  const statements = variantStatements(database);
+  const rows = cachedRows<StoredVariant, Reply>(database, {
+    collection: variants,
+    rowOf: storedVariantOf,
+    textOf: variantJson,
+    read: id => database.read.first(statements.byId({ id })),
+  });
+
+  /** A combination is taken where another variant has it: nobody else changes variants of a product that is locked. */
+  async function refuseTaken(session: Session, { product_id, combination }: VariantRow, own?: number) {
+    const other = await session.first(statements.sameCombination({ productId: product_id, combination }));
+    if (other === undefined || other.id === own) return;
+    const message = `Variant ${other.id} has this combination of options.`;
+    throw new StorageError('unique', message, { column: 'options' });
+  }
+
+  /** Searches find products by the codes of their variants. */
+  function tellSearch(session: Transaction, before: Codes | undefined, after: Codes | undefined): void {
+    if ((before?.sku ?? null) === (after?.sku ?? null) && (before?.gtin ?? null) === (after?.gtin ?? null))
+      return;
+    versions.advance(session, searchCollection);
+  }
+
+  const changeOf = (
+    action: string,
+    before: StoredVariant | undefined,
+    after: Pick<StoredVariant, 'id' | 'document'> | undefined,
+  ) => ({
+    resource: 'variant',
+    resourceId: (after ?? before)?.id ?? 0,
+    action,
+    before: before === undefined ? null : variantJson(before),
+    after: after === undefined ? null : variantJson(after),
+  });
+
+  return {
+    rows,
+    list: lister<StoredVariant>(database, {
+      table: 'product_variants',
+      columns: ['document', 'updated_at'],
+      collection: variants,
+      rows,
+      keptTotal: conditions => {
+        const productId = onlyProduct(conditions);
+        return productId === undefined ? undefined : statements.total({ productId });
+      },
+      countedColumns: ['available'],
+    }),
+    find: (session, id) => session.first(statements.byId({ id })),
+    async findMany(session, ids) {
+      if (ids.length === 0) return [];
+      const query = build.selectFrom('product_variants').select(storedColumns).where('id', 'in', ids);
+      return session.all(query.compile());
+    },
+    productOfSku: async (session, sku) => (await session.first(statements.bySku({ sku })))?.product_id,
+    all: (session, productId) => session.all(statements.allOf({ productId })),
+    async lockMany(session, productId, ids) {
+      // PostgreSQL refuses to compare with what its integers cannot hold; no variant has such an id.
+      const possible = ids.filter(id => id >= 1 && id <= largestId);
+      if (possible.length === 0) return [];
+      const query = build.selectFrom('product_variants').select(storedColumns).where('id', 'in', possible);
+      return session.all(
+        query.where('product_id', '=', productId).orderBy('id').modifyEnd(dialect.forUpdate).compile(),
+      );
+    },
+
+    async insert(session, product, all, cause) {
+      const last = await session.first(statements.lastPosition({ productId: product.id }));
+      let next = (last?.position ?? 0) + 1;
+      const kept = { productId: product.id, createdAt: cause.at, reserved: 0 };
+      const made = all.map(fields => {
+        const row = rowOf(fields, cause.at, { ...kept, position: Math.min(next, largestId) });
+        next = Math.max(next, row.position + 1);
+        return row;
+      });
+      const combinations = new Set<string>();
+      for (const row of made) {
+        if (combinations.has(row.combination))
+          throw new StorageError('unique', 'Two have one combination.', { column: 'options' });
+        combinations.add(row.combination);
+        await refuseTaken(session, row);
+      }
+      for (const fields of all) tellSearch(session, undefined, fields);
+      const values = made.map(row => variantColumns.map(name => row[name]));
+      const ids = await session.insertMany(statements.insert, values);
+      const stored = made.map(({ document }, index) => ({
+        id: ids[index] ?? 0,
+        document,
+        updated_at: cause.at,
+      }));
+      await outbox.recordAll(
+        session,
+        stored.map(row => changeOf('created', undefined, row)),
+        cause,
+      );
+      await products.settle(session, product, stored.length, cause);
+      return stored;
+    },
+
+    async update(session, product, changes, cause) {
+      const stored: StoredVariant[] = [];
+      const { turn } = slices();
+      for (const { before, fields, stock } of changes) {
+        await turn();
+        const at = momentOfChange(cause.at, before.updated_at);
+        const old = variantOf(before);
+        const written = fields ?? fieldsOf(old);
+        const row =
+          stock === undefined
+            ? rowOf(written, at, keptOf(old))
+            : rowOf({ ...written, stock: writtenStock(stock) }, at, {
+                ...keptOf(old),
+                reserved: stock?.reserved ?? 0,
+              });
+        await refuseTaken(session, row, before.id);
+        tellSearch(session, old, written);
+        await session.run(statements.updateOne({ id: before.id, ...row }));
+        stored.push({ id: before.id, document: row.document, updated_at: at });
+      }
+      const told = stored.map((after, index) => changeOf('updated', changes[index]?.before, after));
+      await outbox.recordAll(session, told, cause);
+      await products.settle(session, product, 0, cause);
+      return stored;
+    },
+
+    async remove(session, product, before, cause) {
+      await session.run(build.deleteFrom('product_variants').where('id', '=', before.id).compile());
+      tellSearch(session, variantOf(before), undefined);
+      await outbox.record(session, changeOf('deleted', before, undefined), cause);
+      await products.settle(session, product, -1, cause);
+    },
+
+    async removeAllOn(session, productId, cause) {
+      for (;;) {
+        const some = await session.all(statements.someAfter({ productId, after: 0 }));
+        const last = some.at(-1);
+        if (last === undefined) return;
+        await session.run(statements.removeUpTo({ productId, last: last.id }));
+        await outbox.recordAll(
+          session,
+          some.map(row => changeOf('deleted', row, undefined)),
+          cause,
+        );
+      }
+    },
+
+    async usedOption(session, productId, values) {
+      const { turn } = slices();
+      for (let after = 0; values.length > 0; ) {
+        const some = await session.all(statements.someAfter({ productId, after }));
+        for (const row of some) {
+          await turn();
+          const { options } = variantOf(row);
+          const used = values.find(({ name, value }) => options[name] === value);
+          if (used !== undefined) return used;
+        }
+        const last = some.at(-1);
+        if (last === undefined) return undefined;
+        after = last.id;
+      }
+      return undefined;
+    },
+  };
+}
+
+type Codes = Pick<VariantFields, 'sku' | 'gtin'>;
+
+/** The product whose variants these conditions mean, where they ask for nothing else. */
+function onlyProduct(conditions: readonly Condition[]): number | undefined {
+  const [only, ...others] = conditions;
+  if (only?.column !== 'product_id' || others.length > 0) return undefined;
+  return typeof only.value === 'number' ? only.value : undefined;
+}

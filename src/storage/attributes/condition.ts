@@ -1,0 +1,94 @@
+/** Filters by products' attributes: what they ask, as SQL, and of a row that was told of. */
+import { type RawBuilder, sql } from 'kysely';
+import type { Values } from '../changes/change.ts';
+import { type IndexedValue, kinds, ofToken } from './values.ts';
+
+/** One value between bounds. */
+export interface Bound {
+  readonly operator: '>' | '>=' | '<' | '<=';
+  readonly value: number;
+}
+
+export type AttributeTest =
+  /** Some value is one of these. */
+  | { readonly of: 'equal'; readonly texts: readonly string[] }
+  /** Some number, or some date, is within all bounds. */
+  | { readonly of: 'number' | 'date'; readonly bounds: readonly Bound[] };
+
+/** A condition of a list on one attribute. */
+export interface AttributeCondition {
+  /** `attr.` and the key. */
+  readonly column: string;
+  readonly operator: 'attribute';
+  /** The test as text: what tells lists and cursors apart. */
+  readonly value: string;
+  readonly key: string;
+  readonly test: AttributeTest;
+  readonly literal?: never;
+  readonly through?: never;
+}
+
+export function attributeCondition(key: string, test: AttributeTest): AttributeCondition {
+  return { column: `attr.${key}`, operator: 'attribute', value: JSON.stringify(test), key, test };
+}
+
+/** Statements are prepared for these numbers of texts; shorter lists are filled up. */
+const sizes = [1, 2, 4, 8, 16, 32, 64, 128] as const;
+const sizeOf = (count: number): number => sizes.find(size => size >= count) ?? count;
+
+/** What of a condition its statement's text depends on: neither key nor values. */
+export function shapeOfAttribute({ test }: AttributeCondition): string {
+  if (test.of === 'equal') return `attribute=${sizeOf(test.texts.length)}`;
+  return `attribute ${test.of}${test.bounds.map(({ operator }) => operator).join()}`;
+}
+
+/** The arguments of its statement, named by its place among the conditions. */
+export function argumentsOfAttribute(
+  { key, test }: AttributeCondition,
+  index: number,
+): Record<string, unknown> {
+  const values: Record<string, unknown> = { [`c${index}k`]: key };
+  if (test.of === 'equal') {
+    const size = sizeOf(test.texts.length);
+    for (let at = 0; at < size; at++) values[`c${index}v${at}`] = test.texts[at] ?? test.texts[0];
+  } else {
+    for (const [at, { value }] of test.bounds.entries()) values[`c${index}v${at}`] = value;
+  }
+  return values;
+}
+
+/** Those whose attribute meets the test, found in the index of values. */
+export function attributeSql(
+  { test }: AttributeCondition,
+  index: number,
+  argument: Readonly<Record<string, RawBuilder<unknown>>>,
+): RawBuilder<unknown> {
+  const at = (place: number) => argument[`c${index}v${place}`];
+  const meets =
+    test.of === 'equal'
+      ? sql`value in (${sql.join(Array.from({ length: sizeOf(test.texts.length) }, (_, place) => at(place)))})`
+      : sql`kind = ${sql.lit(kinds[test.of])} and ${sql.join(
+          test.bounds.map(({ operator }, place) => sql`number ${sql.raw(operator)} ${at(place)}`),
+          sql` and `,
+        )}`;
+  return sql`id in (select product_id from product_attributes
+    where key = ${argument[`c${index}k`]} and ${meets})`;
+}
+
+/** Whether a value meets a test. */
+export function meetsTest(test: AttributeTest, { kind, text, number }: IndexedValue): boolean {
+  if (test.of === 'equal') return test.texts.includes(text);
+  return kind === kinds[test.of] && number !== null && test.bounds.every(bound => withinBound(bound, number));
+}
+
+export function withinBound({ operator, value }: Bound, number: number): boolean {
+  if (operator === '<') return number < value;
+  if (operator === '<=') return number <= value;
+  return operator === '>' ? number > value : number >= value;
+}
+
+/** Whether some value of a row that was told of meets a condition. */
+export function meetsAttribute({ column, test }: AttributeCondition, values: Values): boolean {
+  const tokens = values[column];
+  return Array.isArray(tokens) && tokens.some(token => meetsTest(test, ofToken(token)));
+}

@@ -1,0 +1,57 @@
+/** The rows that products are found by their attributes with: each value of each product once. */
+import { sql } from 'kysely';
+import { bulk, bulkInsert, rowsOf } from '../bulk.ts';
+import type { Database, Transaction } from '../database.ts';
+import { type AttributeValues, type IndexedValue, indexedValues } from './values.ts';
+
+/** A product's attributes before and after a change; none before it is made and after it is deleted. */
+export interface AttributeChange {
+  readonly id: number;
+  readonly before: AttributeValues;
+  readonly after: AttributeValues;
+}
+
+/** Rows per statement: at 5 parameters a row far below what either database allows. */
+const sizes = [500, 128, 32, 8, 4, 2, 1];
+
+type Row = readonly [key: string, value: string, id: number];
+type FullRow = readonly [...Row, kind: number, number: number | null];
+
+/** @returns a function that writes what has changed, in one order for all transactions */
+export function attributeIndex({ build }: Pick<Database, 'build'>) {
+  const table = 'product_attributes';
+  const added = bulkInsert(build, table, sizes, ['key', 'value', 'product_id', 'kind', 'number']);
+  const removed = bulk(table, sizes, size =>
+    sql`delete from product_attributes where (key, value, product_id) in
+      (values ${rowsOf(sql`(${null}, ${null}, ${null})`, size)})`.compile(build),
+  );
+
+  return (session: Transaction, changes: readonly AttributeChange[]): void => {
+    const [gone, fresh]: [Row[], FullRow[]] = [[], []];
+    for (const { id, before, after } of changes) {
+      for (const [key, value] of differing(before, after)) gone.push([key, value.text, id]);
+      for (const [key, value] of differing(after, before))
+        fresh.push([key, value.text, id, value.kind, value.number]);
+    }
+    if (gone.length > 0) session.writeDeferred(removed, gone.sort(byValue));
+    if (fresh.length > 0) session.writeDeferred(added, fresh.sort(byValue));
+  };
+}
+
+/** The values that the one has and the other has not, of the same kind. */
+function* differing(one: AttributeValues, other: AttributeValues): Generator<[string, IndexedValue]> {
+  for (const key in one) {
+    const value = one[key];
+    if (value === undefined || value === other[key]) continue;
+    const others = Object.hasOwn(other, key) ? indexedValues(other[key] ?? []) : [];
+    for (const own of indexedValues(value)) {
+      if (!others.some(({ kind, text }) => kind === own.kind && text === own.text)) yield [key, own];
+    }
+  }
+}
+
+/** Neighbours in the index are written one after another. */
+function byValue([key, value, id]: Row | FullRow, [otherKey, otherValue, otherId]: Row | FullRow): number {
+  if (key !== otherKey) return key < otherKey ? -1 : 1;
+  return value < otherValue ? -1 : value > otherValue ? 1 : id - otherId;
+}

@@ -1,0 +1,23 @@
+/** The columns of the tables of products' attributes. */
+import type { Generated } from 'kysely';
+
+/** Each value of each attribute of each product: see storage/attributes/values.ts. */
+export interface ProductAttributesTable {
+  key: string;
+  value: string;
+  product_id: number;
+  kind: number;
+  number: number | null;
+}
+
+/** What administrators have defined of a key of products' attributes. */
+export interface AttributesTable {
+  id: Generated<number>;
+  key: string;
+  label: string;
+  type: string;
+  created_at: number;
+  updated_at: number;
+  /** The representation as that of products. */
+  document: string;
+}

@@ -1,0 +1,57 @@
+/** Which products are listed in categories of some paths and in all below them. */
+import { type RawBuilder, sql } from 'kysely';
+
+/** A path, and the limits of the paths below it (names.ts): arguments of a statement. */
+export interface PlaceArguments {
+  readonly path: RawBuilder<unknown>;
+  readonly low: RawBuilder<unknown>;
+  readonly high: RawBuilder<unknown>;
+}
+
+/** That a category is of one of these paths, or below it. */
+function isIn(places: readonly PlaceArguments[]): RawBuilder<unknown> {
+  const each = places.map(
+    ({ path, low, high }) => sql`path = ${path} or (path >= ${low} and path < ${high})`,
+  );
+  return sql`(${sql.join(each, sql` or `)})`;
+}
+
+/** Selects the ids of the categories of these paths and of all below them. */
+export const categoriesIn = (places: readonly PlaceArguments[]): RawBuilder<unknown> =>
+  sql`select id from categories where ${isIn(places)}`;
+
+/** Selects the ids of products that are listed in some categories besides their main one. */
+export const listedBesides = (ids: RawBuilder<unknown>): RawBuilder<unknown> =>
+  sql`select product_id from product_categories where category_id in (${ids})`;
+
+/** That the main category of a product is none of these. */
+export const isElsewhere = (ids: RawBuilder<unknown>): RawBuilder<unknown> =>
+  sql`(products.category_id is null or products.category_id not in (${ids}))`;
+
+/**
+ * Whether a product that is found by something else is listed in some categories. The sign keeps SQLite from finding
+ * products by it.
+ * @param besides whether there may be any that are listed there besides their main category
+ */
+export function isListed(ids: RawBuilder<unknown>, besides: boolean): RawBuilder<unknown> {
+  const own = sql`+products.category_id in (${ids})`;
+  if (!besides) return own;
+  return sql`(${own} or (products.further_categories > 0 and exists (select 1 from product_categories
+    where product_categories.product_id = products.id and product_categories.category_id in (${ids}))))`;
+}
+
+/** The same for very many categories: those of each product are looked up, instead of gathering all that are meant. */
+export function isListedBelow(places: readonly PlaceArguments[], besides: boolean): RawBuilder<unknown> {
+  const own = sql`exists (select 1 from categories
+    where categories.id = products.category_id and ${isIn(places)})`;
+  if (!besides) return own;
+  return sql`(${own} or (products.further_categories > 0 and exists (select 1 from product_categories
+    join categories on categories.id = product_categories.category_id
+    where product_categories.product_id = products.id and ${isIn(places)})))`;
+}
+
+/** Selects the ids of all products that are listed in some categories, as `product_id`, each once. */
+export function listedProducts(ids: RawBuilder<unknown>, besides: boolean): RawBuilder<unknown> {
+  const own = sql`select id as product_id from products where category_id in (${ids})`;
+  return besides ? sql`${own} union ${listedBesides(ids)}` : own;
+}

@@ -1,0 +1,83 @@
+/**
+ * Names of categories and what is made of them: paths, as `Furniture > Tables`, and slugs. A path names one category
+ * and a category has one path, since no name has a `>` that stands by itself.
+ */
+
+export const separator = ' > ';
+/** Levels of the tree. */
+export const deepest = 10;
+/** Characters of a name. */
+export const longestName = 100;
+export const longestPath = deepest * longestName + (deepest - 1) * separator.length;
+export const longestSlug = 120;
+/** What is left of a slug's length to a number at its end, and what its first word may take. */
+const numberLength = 20;
+const longestWord = 50;
+
+/** Whether a name would be read as several, or as another, in a path. */
+export const separates = (name: string): boolean => ` ${name} `.includes(separator);
+
+/** The names of a path, the highest category's first: trimmed, but not checked. */
+export function namesOf(path: string): string[] {
+  return path.split(separator).map(name => name.trim());
+}
+
+export const pathOf = (names: readonly string[]): string => names.join(separator);
+
+/** The path that a category has once `former` has become `path`: another one only for that and those below it. */
+export const renamedPath = (one: string, former: string, path: string): string =>
+  one === former || one.startsWith(`${former}${separator}`) ? `${path}${one.slice(former.length)}` : one;
+
+/** The paths below a category are those from `low` on and before `high`: a space is followed by `!`. */
+export function pathsBelow(path: string): { readonly low: string; readonly high: string } {
+  return { low: `${path}${separator}`, high: `${path} >!` };
+}
+
+/** The paths of a category and of all above it, the highest first. */
+export function pathsAbove(path: string): string[] {
+  const paths: string[] = [];
+  for (let end = path.indexOf(separator); end !== -1; end = path.indexOf(separator, end + 1)) {
+    paths.push(path.slice(0, end));
+  }
+  paths.push(path);
+  return paths;
+}
+
+/** What a text becomes in a slug where taking its accents away is not what its readers write. */
+const written: Readonly<Record<string, string>> = {
+  ä: 'ae',
+  ö: 'oe',
+  ü: 'ue',
+  ß: 'ss',
+  æ: 'ae',
+  ø: 'o',
+  œ: 'oe',
+  đ: 'd',
+  ł: 'l',
+  '&': ' and ',
+};
+
+/** What of a name can stand in an address: `Küche & Bad` → `kueche-and-bad`. */
+export function slugOf(name: string): string {
+  const plain = name
+    .normalize('NFC')
+    .toLowerCase()
+    .replace(/[äöüßæøœđł&]/g, letter => written[letter] ?? letter)
+    .normalize('NFKD')
+    .replace(/\p{Mn}/gu, '')
+    .normalize('NFC');
+  const words = plain.match(/[\p{Ll}\p{Lo}\p{Lm}\p{N}]+/gu) ?? [];
+  let slug = '';
+  for (const word of words) {
+    const longer = slug === '' ? [...word].slice(0, longestWord).join('') : `${slug}-${word}`;
+    if (longer.length > longestSlug - numberLength) break;
+    slug = longer;
+  }
+  return slug === '' ? 'category' : slug;
+}
+
+/** The first of a slug and its numbered variants that is not taken. */
+export function freeSlug(slug: string, isTaken: (slug: string) => boolean): string {
+  if (!isTaken(slug)) return slug;
+  for (let number = 2; ; number++) if (!isTaken(`${slug}-${number}`)) return `${slug}-${number}`;
+}

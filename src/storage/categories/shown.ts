@@ -1,0 +1,36 @@
+/**
+ * What a product shows of the tree: the paths of its categories, which are read with each product, so that a category
+ * is renamed or moved without writing any product (docs/decisions/0030). Documents begin with the paths as they were
+ * when the product was written; in their place come those that the tree has now.
+ */
+import { type RawBuilder, sql } from 'kysely';
+import type { Dialect } from '../database.ts';
+
+/** The member that follows what is read from the tree. Within a text of the document its quotes would be escaped. */
+const next = ',"name":';
+
+/** Columns of the table `products`, as they are shown. */
+export interface ShownProduct {
+  readonly document: RawBuilder<string>;
+  /** When the product or one of its paths was last changed. */
+  readonly updated_at: RawBuilder<number>;
+}
+
+export function shownProduct({ json, position }: Pick<Dialect, 'json' | 'position'>): ShownProduct {
+  const own = sql`from categories where categories.id = products.category_id`;
+  const further = sql`from product_categories
+    join categories on categories.id = product_categories.category_id
+    where product_categories.product_id = products.id`;
+  const path = json(sql`categories.path`);
+  const category = sql`coalesce((select ${path} ${own}), 'null')`;
+  const categories = sql`case products.further_categories when 0 then '[]' else
+    '[' || coalesce((select string_agg(${path}, ',' order by product_categories.position) ${further}), '') || ']' end`;
+  const rest = sql`substr(products.document, ${position(sql`products.document`, sql.lit(next))})`;
+  const moment = sql`coalesce((select path_at ${own} and path_at > products.updated_at), products.updated_at)`;
+  const latest = sql`(select max(moment) from
+    (select ${moment} as moment union all select path_at ${further}) as moments)`;
+  return {
+    document: sql<string>`'"category":' || ${category} || ',"categories":' || ${categories} || ${rest}`,
+    updated_at: sql<number>`case products.further_categories when 0 then ${moment} else ${latest} end`,
+  };
+}

@@ -1,0 +1,35 @@
+/**
+ * Who may rely on the tree of categories while they write, and who changes it. A transaction that writes paths down (in
+ * the events of products, say) shares the tree; one that moves or renames a category has it alone, so that no event
+ * that is committed after a rename shows the old path.
+ */
+import type { CompiledQuery } from 'kysely';
+import type { Database, Session } from '../database.ts';
+
+const tree = 'categories';
+
+export interface CategoryTree {
+  /** Keeps all paths as they are until the transaction ends. To be called before a path is read. */
+  share(session: Session): Promise<void>;
+  /** Waits until nobody shares the tree, and keeps others from it. */
+  own(session: Session): Promise<void>;
+  /** Keeps others who share the tree from adding categories to it. */
+  extend(session: Session): Promise<void>;
+}
+
+export function categoryTree({
+  build,
+  dialect: { lock },
+}: Pick<Database, 'build' | 'dialect'>): CategoryTree {
+  const taking = (name: string, mode: 'shared' | 'exclusive') => {
+    const query: CompiledQuery<unknown> | undefined = lock?.(name, mode).compile(build);
+    return async (session: Session): Promise<void> => {
+      if (query !== undefined) await session.all(query);
+    };
+  };
+  return {
+    share: taking(tree, 'shared'),
+    own: taking(tree, 'exclusive'),
+    extend: taking(`new ${tree}`, 'exclusive'),
+  };
+}

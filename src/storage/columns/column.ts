@@ -1,0 +1,193 @@
+/**
+ * One column of a table in memory: which values each row has, as one small number per row. Rows with the same values
+ * have the same number, that of a combination, so that a test is made once per combination and not once per row.
+ */
+import { type AttributeTest, meetsTest, withinBound } from '../attributes/condition.ts';
+import { type IndexedValue, kinds, tokenOf } from '../attributes/values.ts';
+import { putRow, type RowSet, rowsWith } from './rows.ts';
+
+/** Distinct values, and combinations of them, at most: with more a column is no use as a facet, and large. */
+export const mostCombinations = 300_000;
+/** Bytes of sets of rows that are kept for the tests made last. */
+const setsSize = 4 * 1024 * 1024;
+/** Tests of which sets are kept, at most: each change of a row is compared with all. */
+const mostSets = 64;
+/** What a value takes besides its text, and a combination. */
+const valueBytes = 250;
+const combinationBytes = 120;
+
+export interface Column {
+  /** By row id: the number of its combination; 0 for none. Another array once it has grown. */
+  codes(): Uint32Array;
+  /** How many rows have each combination. */
+  readonly uses: readonly number[];
+  /** The values of each combination, by their places in `values`. */
+  readonly members: readonly (readonly number[])[];
+  readonly values: readonly IndexedValue[];
+  /** By combination: the place of its only value; -1 for several and for none. */
+  readonly singles: readonly number[];
+  /** By place: the number that comparisons compare; NaN for a value that has no order. */
+  readonly numbers: readonly number[];
+  /** Puts other values in the place of a row's. */
+  set(id: number, values: readonly IndexedValue[]): void;
+  /** Adds values to those of a row. */
+  add(id: number, values: readonly IndexedValue[]): void;
+  /** The rows of which some value meets a test: until the next change of a row, and not to be changed. */
+  rows(test: AttributeTest): RowSet;
+  bytes(): number;
+}
+
+interface KeptSet {
+  readonly test: AttributeTest;
+  readonly rows: RowSet;
+}
+
+export function column(): Column {
+  let codes = new Uint32Array(1024);
+  const uses: number[] = [0];
+  const members: (readonly number[])[] = [[]];
+  const values: IndexedValue[] = [];
+  const places = new Map<string, number>();
+  const singles: number[] = [-1];
+  const numbers: number[] = [];
+  /** The combination of a single value, by its place. */
+  const alone: number[] = [];
+  const combinations = new Map<string, number>();
+  let textBytes = 0;
+
+  const sets = new Map<string, KeptSet>();
+
+  function placeOf(value: IndexedValue): number {
+    const token = tokenOf(value);
+    const known = places.get(token);
+    if (known !== undefined) return known;
+    const place = values.push(value) - 1;
+    numbers.push(value.number ?? Number.NaN);
+    places.set(token, place);
+    textBytes += valueBytes + 2 * token.length;
+    return place;
+  }
+
+  function newCombination(own: readonly number[]): number {
+    uses.push(0);
+    singles.push(own.length === 1 ? (own[0] ?? -1) : -1);
+    textBytes += combinationBytes + 8 * own.length;
+    return members.push(own) - 1;
+  }
+
+  function combinationOf(own: readonly number[]): number {
+    const [only] = own;
+    if (only === undefined) return 0;
+    if (own.length === 1) {
+      alone[only] ??= newCombination(own);
+      return alone[only] ?? 0;
+    }
+    const sorted = [...own].sort((a, b) => a - b);
+    const name = sorted.join();
+    const known = combinations.get(name);
+    if (known !== undefined) return known;
+    const code = newCombination(sorted);
+    combinations.set(name, code);
+    return code;
+  }
+
+  function change(id: number, code: number): void {
+    if (id >= codes.length) {
+      const larger = new Uint32Array(Math.max(id + 1, Math.ceil(codes.length * 1.5)));
+      larger.set(codes);
+      codes = larger;
+    }
+    const before = codes[id] ?? 0;
+    if (before === code) return;
+    if (before !== 0) uses[before] = (uses[before] ?? 0) - 1;
+    if (code !== 0) uses[code] = (uses[code] ?? 0) + 1;
+    codes[id] = code;
+    for (const { test, rows } of sets.values()) putRow(rows, id, meets(test, code));
+  }
+
+  function meets(test: AttributeTest, code: number): boolean {
+    return (members[code] ?? []).some(place => {
+      const value = values[place];
+      return value !== undefined && meetsTest(test, value);
+    });
+  }
+
+  function makeSet(name: string, test: AttributeTest): RowSet {
+    const rows = rowsWith(codes, accepted(test, { members, singles, values, numbers }));
+    const room = Math.min(mostSets, setsSize / rows.words.byteLength);
+    for (const oldest of sets.keys()) {
+      if (sets.size < room) break;
+      sets.delete(oldest);
+    }
+    sets.set(name, { test, rows });
+    return rows;
+  }
+
+  return {
+    codes: () => codes,
+    uses,
+    members,
+    values,
+    singles,
+    numbers,
+    set: (id, own) => change(id, combinationOf([...new Set(own.map(placeOf))])),
+    add(id, own) {
+      const before = members[codes[id] ?? 0] ?? [];
+      const [only] = own;
+      if (before.length === 0 && own.length === 1 && only !== undefined)
+        change(id, combinationOf([placeOf(only)]));
+      else change(id, combinationOf([...new Set([...before, ...own.map(placeOf)])]));
+    },
+    rows(test) {
+      const name = JSON.stringify(test);
+      return sets.get(name)?.rows ?? makeSet(name, test);
+    },
+    bytes: () => codes.byteLength + textBytes + Math.min(sets.size * (codes.byteLength >>> 5), setsSize),
+  };
+}
+
+type Values = Pick<Column, 'members' | 'singles' | 'values' | 'numbers'>;
+
+/** 1 for each combination of which some value meets the test. */
+function accepted(test: AttributeTest, { members, singles, values, numbers }: Values): Uint8Array {
+  const meets = test.of === 'equal' ? equalTo(test.texts, values) : within(test, values, numbers);
+  const found = new Uint8Array(members.length);
+  for (let code = 1; code < found.length; code++) {
+    const only = singles[code] ?? -1;
+    if (only >= 0) found[code] = meets[only] ?? 0;
+    else for (const place of members[code] ?? []) if (meets[place] === 1) found[code] = 1;
+  }
+  return found;
+}
+
+/** 1 for each value that is one of these. */
+function equalTo(texts: readonly string[], values: readonly IndexedValue[]): Uint8Array {
+  const meets = new Uint8Array(values.length);
+  const wanted = new Set(texts);
+  for (let place = 0; place < meets.length; place++)
+    if (wanted.has(values[place]?.text ?? '')) meets[place] = 1;
+  return meets;
+}
+
+/** 1 for each value that is within bounds. Those with an order are looked at without anything being called. */
+function within(
+  { of, bounds }: Exclude<AttributeTest, { readonly of: 'equal' }>,
+  values: readonly IndexedValue[],
+  numbers: readonly number[],
+): Uint8Array {
+  const meets = new Uint8Array(values.length);
+  const kind = kinds[of];
+  let [low, high] = [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY];
+  for (const { operator, value } of bounds) {
+    if (operator.startsWith('>')) low = Math.max(low, value);
+    else high = Math.min(high, value);
+  }
+  for (let place = 0; place < meets.length; place++) {
+    const number = numbers[place] ?? Number.NaN;
+    if (!(number >= low && number <= high) || values[place]?.kind !== kind) continue;
+    // Only what lies on a bound may yet be outside.
+    if ((number > low && number < high) || bounds.every(bound => withinBound(bound, number)))
+      meets[place] = 1;
+  }
+  return meets;
+}

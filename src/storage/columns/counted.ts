@@ -1,0 +1,123 @@
+/** Facets of products: how many have each value, each facet counted without the conditions on itself. */
+import { sql } from 'kysely';
+import type { Database } from '../database.ts';
+import type { Condition } from '../list/request.ts';
+import type { Column } from './column.ts';
+import { type FacetRange, type FacetValues, facetRange, facetValues } from './facet.ts';
+import type { Columns } from './index.ts';
+import { has, intersection, type RowSet, rowsOfIds } from './rows.ts';
+import { type ColumnSource, sourceOf } from './source.ts';
+import { testOf } from './tests.ts';
+
+/** What is counted by the range it lies in. */
+const rangeColumn = 'price';
+
+export interface FacetRequest {
+  /** Names of columns: `brand`, `attr.colour`. */
+  readonly facets: readonly string[];
+  readonly conditions: readonly Condition[];
+  /** Only rows of these ids: those that a search has found. */
+  readonly within?: readonly number[];
+}
+
+export interface Facets {
+  readonly values: Readonly<Record<string, FacetValues>>;
+  readonly ranges: Readonly<Record<string, FacetRange>>;
+}
+
+/** A condition on a column, and the rows that meet it. */
+interface Met {
+  readonly name: string;
+  readonly rows: (columns: ReadonlyMap<string, Column>) => RowSet;
+}
+
+/**
+ * @returns a function that counts facets, as new as a look that is made now
+ * @throws TooManyValues
+ */
+export function facetCounter(database: Pick<Database, 'build' | 'read'>, columns: Columns) {
+  return async ({ facets, conditions, within }: FacetRequest): Promise<Facets> => {
+    const looked = await Promise.all(conditions.map(condition => metBy(database, condition)));
+    const sources = new Map<string, ColumnSource>();
+    for (const name of [...facets, ...conditions.map(({ column }) => column)]) {
+      const source = sourceOf(name);
+      if (source !== undefined) sources.set(name, source);
+    }
+    const found = await columns.get([...sources.values()]);
+    // From here on nothing is waited for: the columns are of one state.
+    const byName = new Map([...sources.keys()].map((name, index) => [name, found[index]] as const));
+    return count(facets, looked, byName, within);
+  };
+}
+
+/**
+ * @returns a function that gives a test of ids: whether the row of one meets all conditions, as new as a look that is
+ * made now; undefined without conditions
+ * @throws TooManyValues
+ */
+export function rowFinder(database: Pick<Database, 'build' | 'read'>, columns: Columns) {
+  return async (conditions: readonly Condition[]): Promise<((id: number) => boolean) | undefined> => {
+    const looked = await Promise.all(conditions.map(condition => metBy(database, condition)));
+    const sources = new Map<string, ColumnSource>();
+    for (const { column } of conditions) {
+      const source = sourceOf(column);
+      if (source !== undefined) sources.set(column, source);
+    }
+    const found = await columns.get([...sources.values()]);
+    const there = new Map<string, Column>();
+    for (const [index, name] of [...sources.keys()].entries()) {
+      const column = found[index];
+      if (column !== undefined) there.set(name, column);
+    }
+    const met = intersection(looked.map(({ rows }) => rows(there)));
+    if (met === undefined) return undefined;
+    // A copy: columns change with the next turn of the event loop.
+    const rows = { words: met.words.slice(), count: met.count };
+    return id => has(rows, id);
+  };
+}
+
+function count(
+  facets: readonly string[],
+  conditions: readonly Met[],
+  columns: ReadonlyMap<string, Column | undefined>,
+  within: readonly number[] | undefined,
+): Facets {
+  const there = new Map(
+    [...columns].flatMap(([name, column]) => (column === undefined ? [] : [[name, column]])),
+  );
+  const base = within === undefined ? [] : [rowsOfIds(within)];
+  const met = conditions.map(({ name, rows }) => ({ name, rows: rows(there) }));
+  const rowsWithout = (name: string) =>
+    intersection([...base, ...met.filter(one => one.name !== name).map(({ rows }) => rows)]);
+  let all: { rows: RowSet | undefined } | undefined;
+  const values: Record<string, FacetValues> = {};
+  const ranges: Record<string, FacetRange> = {};
+  for (const name of facets) {
+    const column = there.get(name);
+    if (column === undefined) continue;
+    const isOwn = met.some(one => one.name === name);
+    if (!isOwn) all ??= { rows: rowsWithout(name) };
+    const rows = isOwn ? rowsWithout(name) : all?.rows;
+    if (name === rangeColumn) ranges[name] = facetRange(column, rows);
+    else values[name] = facetValues(column, rows);
+  }
+  return { values, ranges };
+}
+
+async function metBy({ build, read }: Pick<Database, 'build' | 'read'>, condition: Condition): Promise<Met> {
+  const name = condition.column;
+  const test = testOf(condition);
+  if (test !== undefined) {
+    return {
+      name,
+      rows: columns => columns.get(name)?.rows(test) ?? rowsOfIds([]),
+    };
+  }
+  if (condition.operator !== '=')
+    throw new Error(`no facet is counted under a condition ${condition.operator}`);
+  // What names one row, or a few.
+  const query = sql<{ id: number }>`select id from products where ${sql.ref(name)} = ${condition.value}`;
+  const ids = (await read.all(query.compile(build))).map(({ id }) => id);
+  return { name, rows: () => rowsOfIds(ids) };
+}

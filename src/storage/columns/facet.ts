@@ -1,0 +1,169 @@
+/** What a facet says: how many rows have each of its values, or how numbers are spread. */
+import { type IndexedValue, isShortened, kinds } from '../attributes/values.ts';
+import type { Column } from './column.ts';
+import { histogram, idsOf, type RowSet } from './rows.ts';
+
+interface FacetValue {
+  readonly value: string | number | boolean;
+  readonly count: number;
+}
+
+export interface FacetValues {
+  /** Those of most rows first; the smaller value before the larger. */
+  readonly values: readonly FacetValue[];
+  /** How many values there are besides. */
+  readonly more: number;
+}
+
+interface Bucket {
+  readonly from: number;
+  /** Not included, but in the last. */
+  readonly to: number;
+  readonly count: number;
+}
+
+export interface FacetRange {
+  readonly min: number | null;
+  readonly max: number | null;
+  readonly buckets: readonly Bucket[];
+}
+
+/** Values of a facet that are shown. */
+export const mostValues = 100;
+const mostBuckets = 10;
+
+/** How many rows have each value, by their places. @param rows undefined for all */
+function countsOf(column: Column, rows: RowSet | undefined): Uint32Array {
+  const { members, singles, uses, values } = column;
+  const combined = rows === undefined ? uses : histogram(column.codes(), rows, members.length);
+  const counts = new Uint32Array(values.length);
+  for (let code = 1; code < members.length; code++) {
+    const count = combined[code] ?? 0;
+    if (count === 0) continue;
+    const only = singles[code] ?? -1;
+    if (only >= 0) counts[only] = (counts[only] ?? 0) + count;
+    else for (const place of members[code] ?? []) counts[place] = (counts[place] ?? 0) + count;
+  }
+  return counts;
+}
+
+/** A value as JSON has it. */
+function shownValue({ kind, text, number }: IndexedValue): FacetValue['value'] {
+  if (kind === kinds.number) return number ?? text;
+  return kind === kinds.boolean ? text === 'true' : text;
+}
+
+/** Numbers by size, before all others by code point. */
+function compareValues(one: IndexedValue, other: IndexedValue): number {
+  const [a, b] = [
+    one.kind === kinds.number ? one.number : null,
+    other.kind === kinds.number ? other.number : null,
+  ];
+  if (a !== null && b !== null) return a - b;
+  if (a !== null || b !== null) return a !== null ? -1 : 1;
+  if (one.text !== other.text) return byCodePoint(one.text, other.text);
+  return one.kind - other.kind;
+}
+
+/** The order of UTF-8, as databases have it; that of UTF-16 differs above U+FFFF. */
+function byCodePoint(one: string, other: string): number {
+  return Buffer.compare(Buffer.from(one), Buffer.from(other));
+}
+
+/** The most frequent values. Texts that indexes hold shortened are no values to choose from, and left out. */
+export function facetValues(column: Column, rows: RowSet | undefined): FacetValues {
+  const counts = countsOf(column, rows);
+  const { values } = column;
+  const isBefore = (a: number, b: number): boolean => {
+    const difference = (counts[b] ?? 0) - (counts[a] ?? 0);
+    if (difference !== 0) return difference < 0;
+    const [one, other] = [values[a], values[b]];
+    return one !== undefined && other !== undefined && compareValues(one, other) < 0;
+  };
+  const best: number[] = [];
+  let found = 0;
+  for (let place = 0; place < counts.length; place++) {
+    if (counts[place] === 0 || isShortened(values[place]?.text ?? '')) continue;
+    found += 1;
+    const last = best.at(-1);
+    if (best.length === mostValues && last !== undefined && !isBefore(place, last)) continue;
+    insert(best, place, isBefore);
+    if (best.length > mostValues) best.pop();
+  }
+  const shown = best.flatMap(place => {
+    const value = values[place];
+    return value === undefined ? [] : [{ value: shownValue(value), count: counts[place] ?? 0 }];
+  });
+  return { values: shown, more: found - shown.length };
+}
+
+/** Puts a place among those that are in order. */
+function insert(best: number[], place: number, isBefore: (a: number, b: number) => boolean): void {
+  let [low, high] = [0, best.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (isBefore(best[middle] ?? 0, place)) low = middle + 1;
+    else high = middle;
+  }
+  best.splice(low, 0, place);
+}
+
+/** Numbers, and how many rows have each. */
+interface Spread {
+  readonly numbers: ArrayLike<number>;
+  readonly counts: ArrayLike<number>;
+}
+
+/** Of fewer rows than there are values, the number of each row. */
+function spreadOf(column: Column, rows: RowSet | undefined): Spread {
+  const { members, numbers, singles } = column;
+  if (rows === undefined || rows.count >= members.length) return { numbers, counts: countsOf(column, rows) };
+  const codes = column.codes();
+  const own = idsOf(rows).map(id => numbers[singles[codes[id] ?? 0] ?? -1] ?? Number.NaN);
+  return { numbers: own, counts: new Uint8Array(own.length).fill(1) };
+}
+
+/** How the numbers of a column are spread that has at most one for each row. */
+export function facetRange(column: Column, rows: RowSet | undefined): FacetRange {
+  const { numbers, counts } = spreadOf(column, rows);
+  let [min, max] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+  for (let place = 0; place < counts.length; place++) {
+    if (counts[place] === 0) continue;
+    const number = numbers[place] ?? Number.NaN;
+    if (number < min) min = number;
+    if (number > max) max = number;
+  }
+  return min > max
+    ? { min: null, max: null, buckets: [] }
+    : { min, max, buckets: bucketsOf({ numbers, counts }, min, max) };
+}
+
+/** Buckets of one width, which is 1, 2 or 5 times a power of ten; those without rows between others stay. */
+function bucketsOf({ numbers, counts }: Spread, min: number, max: number): Bucket[] {
+  const width = widthOf(max - min);
+  const first = Math.floor(min / width);
+  const length = Math.floor(max / width) - first + 1;
+  // Numbers so close, or so far apart, that no such width tells them apart.
+  if (!Number.isFinite(width) || !(length <= mostBuckets + 1)) return [];
+  const edge = (index: number) => Number(((first + index) * width).toPrecision(12));
+  const sums = new Float64Array(length);
+  const edges = Array.from({ length: length + 1 }, (_, index) => edge(index));
+  for (let place = 0; place < counts.length; place++) {
+    const count = counts[place] ?? 0;
+    const number = numbers[place] ?? Number.NaN;
+    if (count === 0 || Number.isNaN(number)) continue;
+    let bucket = Math.max(0, Math.min(length - 1, Math.floor(number / width) - first));
+    // A quotient may be rounded over an edge.
+    if (number < (edges[bucket] ?? 0) && bucket > 0) bucket -= 1;
+    else if (number >= (edges[bucket + 1] ?? 0) && bucket < length - 1) bucket += 1;
+    sums[bucket] = (sums[bucket] ?? 0) + count;
+  }
+  return Array.from(sums, (count, index) => ({ from: edges[index] ?? 0, to: edges[index + 1] ?? 0, count }));
+}
+
+function widthOf(span: number): number {
+  if (span === 0) return 1;
+  const smallest = span / mostBuckets;
+  const power = 10 ** Math.floor(Math.log10(smallest));
+  return [1, 2, 5, 10].map(factor => factor * power).find(width => width >= smallest) ?? 10 * power;
+}

@@ -1,0 +1,237 @@
+/**
+ * Orders that only the database has, by name and by the moment of creation, in memory: a number for each row, its rank,
+ * which ascends in the order. Ranks are read in the order of an index when they are first needed. A row that is new, or
+ * has another value, gets one between those of its neighbours, which the database tells, when it is next asked for.
+ */
+import { type RawBuilder, sql } from 'kysely';
+import { slices } from '../../slices.ts';
+import type { Change, Collection } from '../changes/change.ts';
+import { versionOf } from '../changes/versions.ts';
+import type { Database } from '../database.ts';
+import type { Key } from '../list/request.ts';
+import { type Arguments, preparedByShape } from '../prepared.ts';
+
+const rowsAtOnce = 2000;
+/** The first ranks are so far apart that a place between two can be halved as often as rows are expected there. */
+const gap = 2 ** 24;
+/** Rows without a rank, at most: with more of them all ranks are read again. */
+const mostUnranked = 100;
+/** Milliseconds for which ranks are not read again after everything may have changed. */
+const restMs = 1000;
+/** The largest page and one more. */
+const mostKeys = 101;
+
+interface Ranking {
+  /** By row id; NaN for a row that has none. */
+  ranks: Float64Array;
+  readonly unranked: Set<number>;
+}
+
+interface Placed extends Key {
+  readonly version: number;
+}
+
+export interface Orders {
+  /** The ranks of rows by their ids in the state of a version; undefined where they are not there, or of another. */
+  ranks(column: string, version: number): Promise<Float64Array | undefined>;
+  /** The rank of the last row that is not past a key in a direction, or of none. Undefined for another version. */
+  edge(column: string, key: Key, descending: boolean, version: number): Promise<number | undefined>;
+  /** The keys of rows, in the order of their ids; at most those of a page. */
+  keys(column: string, ids: readonly number[], version: number): Promise<readonly Key[] | undefined>;
+}
+
+export function ordersOf(
+  { build, changes, dialect, read }: Pick<Database, 'build' | 'changes' | 'dialect' | 'read'>,
+  collection: Collection,
+  table: string,
+): Orders {
+  const rankings = new Map<string, Ranking>();
+  /** What has changed while the ranks of a column are read; undefined once anything may have. */
+  const loading = new Map<string, Set<number> | undefined>();
+  let restsUntil = 0;
+  const statements = rankStatements({ build, dialect }, collection.name, table);
+
+  changes.follow(collection, told => {
+    if (told === undefined) {
+      if (rankings.size > 0 || loading.size > 0) restsUntil = performance.now() + restMs;
+      rankings.clear();
+      for (const column of loading.keys()) loading.set(column, undefined);
+      return;
+    }
+    for (const [column, ranking] of rankings) {
+      for (const change of told) unrank(ranking, column, change);
+      if (ranking.unranked.size > mostUnranked) rankings.delete(column);
+    }
+    for (const changed of loading.values()) for (const { id } of told) changed?.add(id);
+  });
+
+  async function load(column: string): Promise<void> {
+    const changed = new Set<number>();
+    await changes.look();
+    loading.set(column, changed);
+    try {
+      const ranking: Ranking = { ranks: new Float64Array(1024).fill(Number.NaN), unranked: new Set() };
+      const { turn } = slices();
+      let count = 0;
+      for (let last: Placed | undefined; ; ) {
+        const rows = await read.all(statements.after(column, last));
+        for (const { id } of rows) setRank(ranking, id, ++count * gap);
+        last = rows.at(-1);
+        if (last === undefined || rows.length < rowsAtOnce || loading.get(column) === undefined) break;
+        await turn();
+      }
+      await changes.look();
+      if (loading.get(column) === undefined || changed.size > mostUnranked) return;
+      for (const id of changed) {
+        setRank(ranking, id, Number.NaN);
+        ranking.unranked.add(id);
+      }
+      rankings.set(column, ranking);
+    } finally {
+      loading.delete(column);
+    }
+  }
+
+  /** Gives ranks to rows that have none: the smaller ones first, so that no larger one is asked of its neighbours. */
+  async function rank(column: string, ranking: Ranking, version: number): Promise<boolean> {
+    const { unranked } = ranking;
+    const isSeen = (rows: readonly Placed[]) =>
+      changes.version(collection) === version && rows.every(row => row.version === version);
+    const wanted = [...unranked];
+    const rows = await read.all<Placed>(statements.ofIds(column, wanted));
+    if (!isSeen(rows)) return false;
+    // A row that is not there any more is in no set either.
+    const there = new Set(rows.map(({ id }) => id));
+    for (const id of wanted) if (!there.has(id)) unranked.delete(id);
+    for (const row of rows.sort(byKey)) {
+      const [before, behind] = await Promise.all([
+        read.all(statements.beside(column, row, true)),
+        read.all(statements.beside(column, row, false)),
+      ]);
+      if (!isSeen([...before, ...behind])) return false;
+      const known = (rows: readonly Placed[]) => rows.find(({ id }) => !Number.isNaN(rankOf(ranking, id)));
+      const [low, high] = [known(before), known(behind)];
+      const from = low === undefined ? undefined : rankOf(ranking, low.id);
+      const to = high === undefined ? undefined : rankOf(ranking, high.id);
+      const between = middleOf(from, to);
+      if (between === undefined || rankings.get(column) !== ranking) {
+        rankings.delete(column);
+        return false;
+      }
+      setRank(ranking, row.id, between);
+      unranked.delete(row.id);
+    }
+    return unranked.size === 0;
+  }
+
+  return {
+    async ranks(column, version) {
+      const ranking = rankings.get(column);
+      if (ranking === undefined) {
+        if (!loading.has(column) && performance.now() >= restsUntil) load(column).catch(() => undefined);
+        return undefined;
+      }
+      const isRanked = ranking.unranked.size === 0 || (await rank(column, ranking, version));
+      return isRanked && rankings.get(column) === ranking ? ranking.ranks : undefined;
+    },
+    async edge(column, key, descending, version) {
+      const [row] = await read.all(statements.upTo(column, key, descending));
+      if (row === undefined) return descending ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY;
+      const ranking = rankings.get(column);
+      const found = ranking === undefined ? Number.NaN : rankOf(ranking, row.id);
+      return row.version !== version || Number.isNaN(found) ? undefined : found;
+    },
+    async keys(column, ids, version) {
+      if (ids.length === 0) return [];
+      const rows = await read.all<Placed>(statements.ofIds(column, ids));
+      const byId = new Map(rows.map(row => [row.id, row]));
+      const keys: Key[] = [];
+      for (const id of ids) {
+        const row = byId.get(id);
+        if (row?.version !== version) return undefined;
+        keys.push({ value: row.value, id });
+      }
+      return keys;
+    },
+  };
+}
+
+function rankOf({ ranks }: Ranking, id: number): number {
+  return ranks[id] ?? Number.NaN;
+}
+
+function setRank(ranking: Ranking, id: number, rank: number): void {
+  if (id >= ranking.ranks.length) {
+    const larger = new Float64Array(Math.ceil((id + 1) * 1.5)).fill(Number.NaN);
+    larger.set(ranking.ranks);
+    ranking.ranks = larger;
+  }
+  ranking.ranks[id] = rank;
+}
+
+function unrank(ranking: Ranking, column: string, { id, before, after }: Change): void {
+  if (after !== undefined && before !== undefined && before[column] === after[column]) return;
+  setRank(ranking, id, Number.NaN);
+  if (after === undefined) ranking.unranked.delete(id);
+  else ranking.unranked.add(id);
+}
+
+/** A rank between two, or past one; undefined where there is no room left. */
+function middleOf(low: number | undefined, high: number | undefined): number | undefined {
+  if (low === undefined) return (high ?? 0) - gap;
+  if (high === undefined) return low + gap;
+  const middle = (low + high) / 2;
+  return low < middle && middle < high ? middle : undefined;
+}
+
+/** Both databases order texts by code point, as the bytes of UTF-8 are. */
+function byKey(a: Key, b: Key): number {
+  const difference =
+    typeof a.value === 'number' && typeof b.value === 'number'
+      ? a.value - b.value
+      : Buffer.compare(Buffer.from(String(a.value)), Buffer.from(String(b.value)));
+  return difference || a.id - b.id;
+}
+
+function rankStatements(
+  { build, dialect }: Pick<Database, 'build' | 'dialect'>,
+  collection: string,
+  name: string,
+) {
+  const version = versionOf(dialect, collection);
+  const table = sql.table(name);
+  const compilable = (query: RawBuilder<Placed>) => ({ compile: () => query.compile(build) });
+  const shown = (column: string) => sql`id, ${sql.ref(column)} as value, ${version} as version`;
+  const inOrder = (column: string, direction: 'asc' | 'desc', limit: number) =>
+    sql`order by ${sql.ref(column)} ${sql.raw(direction)}, id ${sql.raw(direction)} limit ${sql.lit(limit)}`;
+  const first = preparedByShape<Arguments, Placed>(column =>
+    compilable(sql<Placed>`select ${shown(column)} from ${table} ${inOrder(column, 'asc', rowsAtOnce)}`),
+  );
+  const past = preparedByShape<Arguments, Placed>((shape, { value, id }) => {
+    const [column = '', operator = '', limit = ''] = shape.split(' ');
+    const direction = operator.startsWith('<') ? 'desc' : 'asc';
+    return compilable(sql<Placed>`select ${shown(column)} from ${table}
+      where (${sql.ref(column)}, id) ${sql.raw(operator)} (${value}, ${id}) ${inOrder(column, direction, Number(limit))}`);
+  });
+  const ofIds = preparedByShape<Arguments, Placed>(column =>
+    compilable(sql<Placed>`select ${shown(column)} from ${table}
+      where id in (${sql.join(new Array(mostKeys).fill(null))})`),
+  );
+  return {
+    after: (column: string, last: Key | undefined) =>
+      last === undefined
+        ? first(column, {})
+        : past(`${column} > ${rowsAtOnce}`, { value: last.value, id: last.id }),
+    /** The neighbours of a row, the nearest first: more than may have no rank. */
+    beside: (column: string, { value, id }: Key, isBefore: boolean) =>
+      past(`${column} ${isBefore ? '<' : '>'} ${mostUnranked + 1}`, { value, id }),
+    /** The last row that is not past a key. */
+    upTo: (column: string, { value, id }: Key, descending: boolean) =>
+      past(`${column} ${descending ? '>=' : '<='} 1`, { value, id }),
+    ofIds: (column: string, ids: readonly number[]) => {
+      const parameters: number[] = [...ids];
+      while (parameters.length < mostKeys) parameters.push(ids[0] ?? 0);
+      return { ...ofIds(column, {}), parameters };
+    },
+  };
+}

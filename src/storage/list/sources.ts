@@ -1,0 +1,185 @@
+/** Where the rows of a list come from, and what they have to meet, as SQL. */
+import { type RawBuilder, sql } from 'kysely';
+import { argumentsOfAttribute, attributeSql, shapeOfAttribute } from '../attributes/condition.ts';
+import {
+  categoriesIn,
+  isElsewhere,
+  isListed,
+  isListedBelow,
+  listedBesides,
+  listedProducts,
+  type PlaceArguments,
+} from '../categories/listed.ts';
+import { pathsBelow } from '../categories/names.ts';
+import type { Comparison, Condition, ListRequest } from './request.ts';
+import { pathsIn, withinColumn } from './within.ts';
+
+/** Placeholders for arguments of a statement, by their names. */
+export type Argument = Readonly<Record<string, RawBuilder<unknown>>>;
+
+/** What conditions are arguments to, by the names that the statements have for them. */
+export function conditionArguments(conditions: readonly Condition[]): Record<string, unknown> {
+  const values: Record<string, unknown> = {};
+  conditions.forEach((condition, index) => {
+    if (condition.operator === 'attribute') Object.assign(values, argumentsOfAttribute(condition, index));
+    else if (condition.column === withinColumn) {
+      for (const [number, path] of pathsIn(condition).entries()) {
+        const { low, high } = pathsBelow(path);
+        values[`c${index}path${number}`] = path;
+        values[`c${index}low${number}`] = low;
+        values[`c${index}high${number}`] = high;
+      }
+    } else if (condition.literal !== true) values[`c${index}`] = condition.value;
+  });
+  return values;
+}
+
+/** What makes the statements of two filters different. */
+export function conditionShape(condition: Condition): string {
+  if (condition.operator === 'attribute') return shapeOfAttribute(condition);
+  if (condition.column === withinColumn) return `${withinColumn} ${pathsIn(condition).length}`;
+  const { column, operator, literal, value } = condition;
+  return `${column}${operator}${literal === true ? value : '?'}`;
+}
+
+export interface Source {
+  readonly from: RawBuilder<unknown>;
+  readonly conditions: RawBuilder<unknown>[];
+  /** The column that holds the rows' ids. */
+  readonly id: string;
+}
+
+/**
+ * Where the rows of a list come from. A cross join is carried out from left to right on SQLite, and as its
+ * statistics tell on PostgreSQL; neither moves a look-up for each row anywhere else.
+ */
+export function sourceOf(
+  name: string,
+  request: Pick<ListRequest, 'conditions' | 'through' | 'within'>,
+  argument: Argument,
+): Source {
+  const table = sql.table(name);
+  const { within } = request;
+  const found = request.conditions.findIndex(condition => 'through' in condition);
+  const isGathered = found === -1 && within !== undefined && within.kind !== 'probed';
+  const conditions = request.conditions.flatMap((condition, index) => {
+    if (index === found) return [];
+    if (condition.column !== withinColumn) return [conditionSql(condition, index, argument)];
+    if (isGathered) return [];
+    const besides = within?.besides ?? true;
+    return within?.isWide === true
+      ? [isListedBelow(placesOf(condition, index, argument), besides)]
+      : [isListed(idsOf(condition, index, argument), besides)];
+  });
+  const chosen = request.conditions[found];
+  if (isGathered) {
+    const index = request.conditions.findIndex(({ column }) => column === withinColumn);
+    const condition = request.conditions[index];
+    if (condition === undefined) throw new Error('a plan for a part of a tree has no condition');
+    const listed = listedProducts(idsOf(condition, index, argument), within.besides);
+    return {
+      from: sql`(${listed}) as listed cross join ${table}`,
+      conditions: [sql`product_id = id`, ...conditions],
+      id: 'product_id',
+    };
+  }
+  if (chosen === undefined || chosen.operator !== '=' || chosen.through === undefined) {
+    return { from: table, conditions, id: 'id' };
+  }
+  const { key, table: other } = chosen.through;
+  const meets = comparisonSql(chosen, found, argument);
+  if (request.through?.probed === true) {
+    const lookUp = sql`(select true from ${sql.table(other)} where ${meets}
+      and ${sql.ref(key)} = ${sql.ref(`${name}.id`)})`;
+    return { from: table, conditions: [...conditions, lookUp], id: 'id' };
+  }
+  const isOne = sql`${sql.ref(key)} = id`;
+  return {
+    from: sql`${sql.table(other)} cross join ${table}`,
+    conditions: [meets, isOne, ...conditions],
+    id: key,
+  };
+}
+
+/** Counts the rows of a list: what another table decides alone is counted there, and nothing is counted row by row. */
+export function countOf(
+  name: string,
+  request: Pick<ListRequest, 'conditions' | 'within'>,
+  argument: Argument,
+): RawBuilder<{ total: number }> {
+  const [only, ...others] = request.conditions;
+  const count = (from: RawBuilder<unknown>, conditions: readonly RawBuilder<unknown>[]) =>
+    sql<{ total: number }>`select cast(count(*) as integer) as total from ${from} ${where(conditions)}`;
+  if (only !== undefined && others.length === 0 && only.operator === '=' && only.through !== undefined)
+    return count(sql.table(only.through.table), [comparisonSql(only, 0, argument)]);
+  const isThrough = request.conditions.some(condition => 'through' in condition);
+  const index = request.conditions.findIndex(({ column }) => column === withinColumn);
+  const condition = request.conditions[index];
+  if (isThrough || condition === undefined || request.within === undefined) {
+    const { from, conditions } = sourceOf(name, request, argument);
+    return count(from, conditions);
+  }
+  // Those in their main category are a range of an index for each, those that are listed there besides are looked up.
+  const ids = idsOf(condition, index, argument);
+  const rest = request.conditions.flatMap((other, at) =>
+    at === index ? [] : [conditionSql(other, at, argument)],
+  );
+  const table = sql.table(name);
+  const own = count(table, [sql`category_id in (${ids})`, ...rest]);
+  if (!request.within.besides) return own;
+  const besides = count(table, [sql`id in (${listedBesides(ids)})`, isElsewhere(ids), ...rest]);
+  return sql<{ total: number }>`select (${own}) + (${besides}) as total`;
+}
+
+/** The paths that a condition names. */
+function placesOf(condition: Condition, index: number, argument: Argument): PlaceArguments[] {
+  const place = (number: number) => {
+    const of = (part: string) => argument[`c${index}${part}${number}`] ?? sql`null`;
+    return { path: of('path'), low: of('low'), high: of('high') };
+  };
+  return pathsIn(condition).map((_, number) => place(number));
+}
+
+/** The ids of the categories that a condition means. */
+const idsOf = (condition: Condition, index: number, argument: Argument): RawBuilder<unknown> =>
+  categoriesIn(placesOf(condition, index, argument));
+
+function comparisonSql(condition: Comparison, index: number, argument: Argument): RawBuilder<unknown> {
+  const value = condition.literal === true ? sql.lit(condition.value) : argument[`c${index}`];
+  return sql`${sql.ref(condition.column)} ${sql.raw(condition.operator)} ${value}`;
+}
+
+function conditionSql(condition: Condition, index: number, argument: Argument): RawBuilder<unknown> {
+  if (condition.operator === 'attribute') return attributeSql(condition, index, argument);
+  if (condition.operator === 'is null') return sql`${sql.ref(condition.column)} is null`;
+  if (condition.operator === 'in') throw new Error(`${condition.column} is compared with one value only`);
+  return comparisonSql(condition, index, argument);
+}
+
+export function where(conditions: readonly RawBuilder<unknown>[]): RawBuilder<unknown> {
+  return conditions.length === 0 ? sql`` : sql`where ${sql.join(conditions, sql` and `)}`;
+}
+
+/**
+ * The ids of a part of a tree in the order of a list, with their places in it: a range of an index for each category, which
+ * both databases merge as they read them. @param seek the rows' place in the order
+ */
+export function mergedSource(
+  request: Pick<ListRequest, 'conditions' | 'order' | 'within'>,
+  argument: Argument,
+  seek: readonly RawBuilder<unknown>[],
+): RawBuilder<unknown> {
+  const { ids = [], besides = false } = request.within ?? {};
+  const column = sql.ref(request.order.column);
+  const rest = request.conditions.flatMap((condition, index) =>
+    condition.column === withinColumn ? [] : [conditionSql(condition, index, argument)],
+  );
+  const part = (own: readonly RawBuilder<unknown>[]) =>
+    sql`select id as product_id, ${column} as place from products ${where([...own, ...rest, ...seek])}`;
+  const parts = ids.map((_, number) => part([sql`category_id = ${argument[`w${number}`]}`]));
+  if (besides) {
+    const all = sql.join(ids.map((_, number) => argument[`w${number}`]));
+    parts.push(part([sql`id in (${listedBesides(all)})`, isElsewhere(all)]));
+  }
+  return sql.join(parts, sql` union all `);
+}

@@ -1,0 +1,154 @@
+/**
+ * Lists filtered by a part of a tree: the products of categories and of all below them.
+ *
+ * A category without others below it is one range of an index. Of few categories the ranges are merged in the order of
+ * the list; of few rows all are gathered and sorted; and where most rows are meant, rows are read in their order and
+ * those that are not listed there passed over. The plan that reads least is taken; a page is right with any of them
+ * (docs/decisions/0030).
+ */
+
+import { type RawBuilder, sql } from 'kysely';
+import { LRUCache } from 'lru-cache';
+import { categoriesIn, listedBesides } from '../categories/listed.ts';
+import { pathsBelow } from '../categories/names.ts';
+import type { Change, Collection } from '../changes/change.ts';
+import type { Database, Session } from '../database.ts';
+import type { Condition, ListRequest, WithinPlan } from './request.ts';
+
+/** The column that conditions name paths of, and whose values in events are paths. */
+export const withinColumn = 'category';
+
+/** Ranges that one statement merges at most. */
+const mostRanges = 64;
+/** So many rows are read within some milliseconds. */
+const shortlyRead = 5000;
+/** What it costs to begin a range, in rows of it that are read. */
+const rangeCost = 12;
+/** What it costs to pass a row by: the indexes of the orders have the category, but not whether there are others. */
+const passCost = { alone: 0.5, besides: 1.5 };
+/** How many rows there are is only a hint, counted again after this long. */
+const countedForMs = 60_000;
+const cachedPlaces = 1000;
+
+/** What paths stand for now. */
+interface Place {
+  /** The categories, as many as are merged; undefined when there are more. */
+  readonly ids: readonly number[] | undefined;
+  /** Whether products are listed there besides their main category. */
+  readonly besides: boolean;
+}
+
+export function withinOf(conditions: readonly Condition[]): Condition | undefined {
+  return conditions.find(({ column }) => column === withinColumn);
+}
+
+/** The paths that a condition names. */
+export function pathsIn(condition: Condition): readonly string[] {
+  return condition.operator === 'in' ? condition.values : [String(condition.value)];
+}
+
+/** The categories that paths stand for, as the arguments of a statement. */
+export const placesIn = (paths: readonly string[]): RawBuilder<unknown> =>
+  categoriesIn(
+    paths.map(path => {
+      const { low, high } = pathsBelow(path);
+      return { path: sql`${path}`, low: sql`${low}`, high: sql`${high}` };
+    }),
+  );
+
+/** @returns a function that gives a request, which has such a condition, the way it is read */
+export function withinPlanner(database: Database, products: Collection) {
+  const { build, changes, read } = database;
+  const places = new LRUCache<string, Place>({ max: cachedPlaces });
+  const counted = new LRUCache<string, { rows: number }>({ max: cachedPlaces, ttl: countedForMs });
+  // Any change of the tree ends what is known of it; of products those that are listed besides their main category.
+  changes.follow({ name: 'categories' }, () => places.clear());
+  changes.follow(products, told => {
+    if (told === undefined || told.some(isListedBesides)) places.clear();
+  });
+
+  async function placeOf(session: Session, paths: readonly string[]): Promise<Place> {
+    const ids = placesIn(paths);
+    const some = sql<{ id: number }>`${ids} limit ${sql.lit(mostRanges + 1)}`.compile(build);
+    const besides = sql<{ product_id: number }>`${listedBesides(ids)} limit 1`.compile(build);
+    const [rows, other] = await Promise.all([session.all(some), session.first(besides)]);
+    return {
+      ids: rows.length > mostRanges ? undefined : rows.map(({ id }) => id),
+      besides: other !== undefined,
+    };
+  }
+
+  /** How many products have their main category there, or all there are; as it was a moment ago. */
+  async function rowsOf(paths: readonly string[] | undefined): Promise<number> {
+    const name = JSON.stringify(paths ?? '');
+    const known = counted.get(name);
+    if (known !== undefined) return known.rows;
+    const where = paths === undefined ? sql`` : sql`where category_id in (${placesIn(paths)})`;
+    const query = sql<{ rows: number }>`select cast(coalesce(sum(total), 0) as integer) as rows
+      from product_totals ${where}`;
+    const rows = (await read.first(query.compile(build)))?.rows ?? 0;
+    counted.set(name, { rows });
+    return rows;
+  }
+
+  async function planOf(request: ListRequest, condition: Condition, place: Place): Promise<WithinPlan> {
+    const { ids, besides } = place;
+    const paths = pathsIn(condition);
+    const [mine, all] = [await rowsOf(paths), await rowsOf(undefined)];
+    const { page } = request;
+    const limit = page.kind === 'offset' ? page.perPage : page.limit + 1;
+    const merged = ids === undefined ? Number.POSITIVE_INFINITY : ids.length * rangeCost + limit;
+    const passed = limit * (all / Math.max(1, mine));
+    const probed = passed * (besides ? passCost.besides : passCost.alone);
+    const kind = mine <= Math.min(merged, probed) ? 'gathered' : merged <= probed ? 'merged' : 'probed';
+    const rows = Math.min(mine, merged, probed);
+    // Where the rows that are meant come last, all others are passed.
+    const mayPassMany = kind === 'probed' && all - mine > shortlyRead;
+    return {
+      kind,
+      ids: kind === 'merged' ? (ids ?? []) : [],
+      isWide: ids === undefined || ids.length > passed,
+      besides,
+      background: rows > shortlyRead || mayPassMany,
+    };
+  }
+
+  return {
+    /** Reads what the paths stand for in a session that sees one state of the data. */
+    async inSession(session: Session, request: ListRequest): Promise<ListRequest> {
+      const condition = withinOf(request.conditions);
+      if (condition === undefined) return request;
+      return planned(request, condition, await placeOf(session, pathsIn(condition)));
+    },
+    async now(request: ListRequest): Promise<ListRequest> {
+      const condition = withinOf(request.conditions);
+      if (condition === undefined) return request;
+      await changes.look();
+      const name = JSON.stringify(pathsIn(condition));
+      let place = places.get(name);
+      if (place === undefined) {
+        const version = changes.version(products);
+        place = await placeOf(read, pathsIn(condition));
+        if (version === changes.version(products)) places.set(name, place);
+      }
+      return planned(request, condition, place);
+    },
+  };
+
+  async function planned(request: ListRequest, condition: Condition, place: Place): Promise<ListRequest> {
+    const { ids, besides } = place;
+    if (besides || ids === undefined || ids.length > 1)
+      return { ...request, within: await planOf(request, condition, place) };
+    // No category has the id -1, and 0 stands for none where totals are kept.
+    const one = { column: 'category_id', operator: '=', value: ids[0] ?? -1 } as const;
+    const resolved = request.conditions.map(other => (other === condition ? one : other));
+    return { ...request, resolved };
+  }
+}
+
+function isListedBesides({ before, after }: Change): boolean {
+  return [before, after].some(values => {
+    const further = values?.categories;
+    return Array.isArray(further) && further.length > 0;
+  });
+}

@@ -1,0 +1,143 @@
+/**
+ * Products name their category by its id, so that a category can be renamed without them. The categories are those
+ * that products named by text so far. Documents begin with what is read from the tree: see storage/categories/.
+ * Programs that write categories as text would write products without them, so this keeps them out.
+ */
+import { type RawBuilder, sql } from 'kysely';
+import { deepest, freeSlug, longestName, namesOf, pathOf, separates, slugOf } from '../categories/names.ts';
+import type { Builder, Dialect, Session, Transaction } from '../database.ts';
+import type { Migration } from './migration.ts';
+
+const rowsAtOnce = 5000;
+
+export const categoriesOfProducts: Migration = {
+  name: '0027-categories-of-products',
+  async up(session, { build, dialect }) {
+    const { text, integer } = dialect.types;
+    const run = (statement: RawBuilder<unknown>) => session.run(statement.compile(build));
+    const withoutRowid = dialect.name === 'sqlite' ? sql`without rowid` : sql``;
+    await run(sql`alter table products add column category_id ${integer}`);
+    await run(sql`alter table products add column further_categories ${integer} not null default 0`);
+    await run(sql`create table product_categories (
+      product_id ${integer} not null,
+      category_id ${integer} not null,
+      position ${integer} not null,
+      primary key (product_id, category_id)
+    ) ${withoutRowid}`);
+    await run(
+      sql`create index product_categories_by_category on product_categories (category_id, product_id)`,
+    );
+    await run(sql`create table former_categories (category ${text} primary key, id ${integer} not null)`);
+    await createCategories(session, build);
+    for await (const last of slicesOf(session, build)) await run(rewritten(last, dialect));
+    await run(sql`drop table former_categories`);
+    await run(sql`drop table product_totals`);
+    await run(sql`create table product_totals (
+      status ${text} not null,
+      category_id ${integer} not null,
+      slot ${integer} not null,
+      total ${integer} not null,
+      primary key (category_id, status, slot)
+    )`);
+    await run(sql`insert into product_totals (status, category_id, slot, total)
+      select status, coalesce(category_id, 0), 0, count(*) from products group by 1, 2`);
+    for (const suffix of ['', '_price', '_name', '_created_at']) {
+      await run(sql`drop index if exists ${sql.ref(`products_by_category${suffix}`)}`);
+      const column = suffix === '' ? sql`` : sql`${sql.ref(suffix.slice(1))},`;
+      await run(sql`create index ${sql.ref(`products_by_category${suffix}`)}
+        on products (category_id, ${column} id, status)`);
+    }
+    // Rows that are read in the order of a list are looked at for their category without the table.
+    for (const column of ['price', 'name', 'created_at']) {
+      const index = sql.ref(`products_by_${column}`);
+      await run(sql`drop index if exists ${index}`);
+      await run(sql`create index ${index} on products (${sql.ref(column)}, id, status, category_id)`);
+    }
+    await run(sql`alter table products drop column category`);
+  },
+};
+
+/** The products up to an id: with the id of their category, and what is read from the tree first in the document. */
+function rewritten(last: number, { json }: Dialect): RawBuilder<unknown> {
+  const category = sql`coalesce(${json(sql`category`)}, 'null')`;
+  return sql`update products set
+    category_id = (select id from former_categories where former_categories.category = products.category),
+    document = '"category":' || ${category} || ',"categories":[],' || replace(
+      replace(document, '"category":' || ${category} || ',"tags":', '"tags":'), ',"categories":[]', '')
+    where id > ${last - rowsAtOnce} and id <= ${last}`;
+}
+
+/** The last ids of slices of the table. */
+async function* slicesOf(session: Session, build: Builder): AsyncGenerator<number> {
+  const query = sql<{ id: number | null }>`select max(id) as id from products`;
+  const largest = (await session.first(query.compile(build)))?.id ?? 0;
+  for (let last = rowsAtOnce; last - rowsAtOnce < largest; last += rowsAtOnce) yield last;
+}
+
+/** Makes the categories of all products, and notes which is which. */
+async function createCategories(session: Transaction, build: Builder): Promise<void> {
+  const oldest = sql<{ at: number | null }>`select min(created_at) as at from products`;
+  const at = (await session.first(oldest.compile(build)))?.at ?? 0;
+  let position = 0;
+  for (let after = ''; ; ) {
+    const some = sql<{ category: string }>`select distinct category from products
+      where category > ${after} order by category limit ${sql.lit(rowsAtOnce)}`;
+    const rows = await session.all(some.compile(build));
+    for (const { category } of rows) {
+      const id = await createPath(session, build, readableNames(category), at, () => position++);
+      await session.run(
+        sql`insert into former_categories (category, id) values (${category}, ${id})`.compile(build),
+      );
+    }
+    const last = rows.at(-1);
+    if (last === undefined) return;
+    after = last.category;
+  }
+}
+
+/** The names that a category which was any text is taken for. */
+function readableNames(text: string): readonly string[] {
+  const names = namesOf(` ${text} `)
+    .map(name => [...name].slice(0, longestName).join('').trim())
+    .filter(name => name !== '')
+    .map(name => (separates(name) ? name.replaceAll('>', '›') : name));
+  if (names.length === 0) return [text.replaceAll('>', '›').trim() || '-'];
+  return names.length <= deepest
+    ? names
+    : [...names.slice(0, deepest - 1), names.slice(deepest - 1).join(' / ')];
+}
+
+async function createPath(
+  session: Transaction,
+  build: Builder,
+  names: readonly string[],
+  at: number,
+  nextPosition: () => number,
+): Promise<number> {
+  let parent: number | null = null;
+  for (const [index, name] of names.entries()) {
+    const path = pathOf(names.slice(0, index + 1));
+    const found: { id: number } | undefined = await session.first(
+      sql<{ id: number }>`select id from categories where path = ${path}`.compile(build),
+    );
+    if (found !== undefined) {
+      parent = found.id;
+      continue;
+    }
+    const slug = slugOf(name);
+    const taken = await session.all(
+      sql<{ slug: string }>`select slug from categories
+        where slug = ${slug} or (slug >= ${`${slug}-`} and slug < ${`${slug}.`})`.compile(build),
+    );
+    const free = freeSlug(slug, one => taken.some(row => row.slug === one));
+    parent = await session.insert(
+      sql`insert into categories
+        (parent_id, name, slug, path, depth, position, created_at, updated_at, path_at)
+        values (${parent}, ${name}, ${free}, ${path}, ${index + 1}, ${nextPosition()}, ${at}, ${at}, 0)`.compile(
+        build,
+      ),
+    );
+  }
+  if (parent === null) throw new Error('a category has no name');
+  return parent;
+}

@@ -1,0 +1,103 @@
+/** How many documents have a word: of common words about how many, which is told by the first of them. */
+import { LRUCache } from 'lru-cache';
+import type { Database, Session } from '../database.ts';
+import { type Arguments, prepared, preparedByShape } from '../prepared.ts';
+import type { Mark, PageArguments, Reach } from './dialect.ts';
+import { type Expression, isOneWord, type Range } from './expression.ts';
+import { type DocumentType, idAt, positionOf, typeAt, typeSpan, wordsOfDialect } from './index.ts';
+
+/** Documents of a word that are looked at. */
+export const reachLimit = 500;
+const cachedFrequencies = 10_000;
+/** Documents that may be looked at while others wait: SQLite looks at a million in 20 to 100 ms. */
+export const shortReads = 20_000;
+/** How common a common word is need not be told after each change. */
+const mostUses = 500;
+
+/**
+ * One search's: a new object for each, all of whose reads see one state. `brief`: reads that might take long are
+ * refused with LongRead instead of holding everybody up.
+ */
+export interface SearchSession extends Session {
+  readonly brief?: boolean;
+}
+
+export interface FrequencyReader {
+  /**
+   * About how many documents of these types there are; of few, exactly how many.
+   * @param smallest how many documents the rarest of several words has, where that is known
+   */
+  frequency(
+    session: SearchSession,
+    expression: Expression,
+    types: readonly DocumentType[],
+    smallest?: number,
+  ): Promise<number>;
+  /** About how many documents there are: how many products there have ever been. */
+  documents(session: SearchSession): Promise<number>;
+}
+
+interface Known extends Mark {
+  readonly total: number;
+  uses: number;
+}
+
+interface Reading {
+  isRare(session: SearchSession, query: string): Promise<boolean>;
+  readMark(session: SearchSession): Promise<Mark>;
+  refuseIfBrief(session: SearchSession): Promise<void>;
+}
+
+export function frequencyReader(
+  database: Pick<Database, 'build' | 'dialect'>,
+  { isRare, readMark, refuseIfBrief }: Reading,
+): FrequencyReader {
+  const { build } = database;
+  const words = wordsOfDialect(database);
+  const reachQuery = preparedByShape<Arguments & PageArguments<unknown>, Reach>((shape, argument) => ({
+    compile: () => words.reach(argument, shape === 'rare').compile(build),
+  }));
+  const lastQuery = prepared<{ below: number }, { position: number }>(({ below }) => ({
+    compile: () => words.lastPosition(below).compile(build),
+  }));
+  const cached = new LRUCache<string, Known>({ max: cachedFrequencies });
+
+  async function documents(session: SearchSession): Promise<number> {
+    const row = await session.first(lastQuery({ below: spanOf(['product']).high }));
+    return row === undefined || row.position < typeSpan ? 0 : idAt(row.position);
+  }
+
+  async function read(session: SearchSession, query: string, types: readonly DocumentType[]) {
+    const shape = (await isRare(session, query)) ? 'rare' : 'common';
+    const values = { query, ...spanOf(types), limit: reachLimit, offset: 0 };
+    const { total, last } = (await session.first(reachQuery(shape, values))) ?? { total: 0, last: null };
+    if (total < reachLimit || last === null || typeAt(last) !== 'product') return total;
+    const share = total / Math.max(1, idAt(last));
+    return Math.max(total, Math.round(share * (await documents(session))));
+  }
+
+  return {
+    documents,
+    async frequency(session, expression, types, smallest = Number.POSITIVE_INFINITY) {
+      const query = words.text(expression);
+      const mark = await readMark(session);
+      const key = `${types.join()} ${query}`;
+      const known = cached.get(key);
+      if (known !== undefined) {
+        known.uses += 1;
+        if (known.version === mark.version && known.last === mark.last) return known.total;
+        if (known.total >= reachLimit && known.uses < mostUses) return known.total;
+      }
+      if (!isOneWord(expression) && smallest > shortReads) await refuseIfBrief(session);
+      const total = await read(session, query, types);
+      cached.set(key, { ...mark, total, uses: 0 });
+      return total;
+    },
+  };
+}
+
+/** From the first position of these types to behind their last. */
+export function spanOf(types: readonly DocumentType[]): Range {
+  const positions = types.map(type => positionOf(type, 0));
+  return { low: Math.min(...positions), high: Math.max(...positions) + typeSpan };
+}

@@ -1,0 +1,126 @@
+/** The text of a description that may be HTML: without its tags, as a reader sees it. */
+
+/** The elements of HTML; what looks like a tag and is none of them is text. */
+const elements = new Set(
+  `a abbr acronym address area article audio b base basefont bdi bdo big blockquote body br button canvas caption
+  center cite code col colgroup data datalist dd del details dfn dialog dir div dl dt em embed fieldset figcaption figure
+  font footer form frame frameset h1 h2 h3 h4 h5 h6 head header hgroup hr html i iframe img input ins kbd label legend li
+  link main map mark marquee menu meta meter nav noframes noscript object ol optgroup option output p param picture pre
+  progress q rp rt ruby s samp script search section select slot small source span strike strong style sub summary sup
+  svg table tbody td template textarea tfoot th thead time title tr track tt u ul var video wbr`.split(/\s+/),
+);
+/** What is in them is not for readers. */
+const hidden = new Set(['script', 'style', 'template', 'noscript', 'svg']);
+/** Within a line: words on both sides are one. */
+const inline = new Set([
+  'a',
+  'abbr',
+  'b',
+  'em',
+  'i',
+  'mark',
+  's',
+  'small',
+  'span',
+  'strong',
+  'sub',
+  'sup',
+  'u',
+  'wbr',
+  'font',
+]);
+
+const entities: ReadonlyMap<string, string> = new Map([
+  ['amp', '&'],
+  ['lt', '<'],
+  ['gt', '>'],
+  ['quot', '"'],
+  ['apos', "'"],
+  ['nbsp', ' '],
+  ['shy', ''],
+  ['ndash', '–'],
+  ['mdash', '—'],
+  ['rsquo', '’'],
+  ['lsquo', '‘'],
+  ['rdquo', '”'],
+  ['ldquo', '“'],
+  ['hellip', '…'],
+  ['bull', '•'],
+  ['middot', '·'],
+  ['trade', '™'],
+  ['reg', '®'],
+  ['copy', '©'],
+  ['deg', '°'],
+  ['times', '×'],
+  ['euro', '€'],
+  ['auml', 'ä'],
+  ['ouml', 'ö'],
+  ['uuml', 'ü'],
+  ['Auml', 'Ä'],
+  ['Ouml', 'Ö'],
+  ['Uuml', 'Ü'],
+  ['szlig', 'ß'],
+  ['eacute', 'é'],
+  ['egrave', 'è'],
+]);
+const entity = /&(?:#(\d{1,7})|#[xX]([0-9a-fA-F]{1,6})|([A-Za-z]{2,8}));/g;
+const tagName = /^\/?([a-zA-Z][a-zA-Z0-9:-]{0,40})(?=[\s/>])/;
+const longestName = 43;
+
+/** Text without markup; what holds none is given as it is. Linear, whatever the text. */
+export function textOfHtml(text: string): string {
+  const plain = text.includes('<') ? withoutTags(text) : text;
+  return plain.includes('&') ? plain.replace(entity, characterOf) : plain;
+}
+
+function withoutTags(text: string): string {
+  let result = '';
+  let at = 0;
+  /** Where there is no `>` any more, and so no tag. */
+  const lastEnd = text.lastIndexOf('>');
+  for (let open = text.indexOf('<'); open >= 0 && open < lastEnd; open = text.indexOf('<', open)) {
+    const end = tagEnd(text, open);
+    if (end === undefined) {
+      open += 1;
+      continue;
+    }
+    const name = nameAt(text, open);
+    result += text.slice(at, open);
+    if (!inline.has(name) && !result.endsWith(' ')) result += ' ';
+    at = hidden.has(name) && text[open + 1] !== '/' ? contentEnd(text, name, end) : end;
+    open = at;
+  }
+  return (result + text.slice(at)).trim();
+}
+
+const nameAt = (text: string, open: number): string =>
+  tagName.exec(text.slice(open + 1, open + 1 + longestName))?.[1]?.toLowerCase() ?? '';
+
+/** Behind the tag or comment that begins here; undefined where none does. */
+function tagEnd(text: string, open: number): number | undefined {
+  if (text.startsWith('<!--', open)) {
+    const end = text.indexOf('-->', open + 4);
+    return end < 0 ? text.length : end + 3;
+  }
+  const name = nameAt(text, open);
+  if (!elements.has(name) && !name.includes('-') && !name.includes(':')) return undefined;
+  const end = text.indexOf('>', open);
+  return end < 0 ? undefined : end + 1;
+}
+
+/** Behind the end tag of an element whose content is left out. */
+function contentEnd(text: string, name: string, from: number): number {
+  const end = text.indexOf(`</${name}`, from);
+  if (end < 0) return from;
+  const close = text.indexOf('>', end);
+  return close < 0 ? text.length : close + 1;
+}
+
+const largestCodePoint = 0x10ffff;
+
+function characterOf(found: string, decimal?: string, hexadecimal?: string, name?: string): string {
+  if (name !== undefined) return entities.get(name) ?? found;
+  const code = decimal === undefined ? Number.parseInt(hexadecimal ?? '', 16) : Number(decimal);
+  const isCharacter = code >= 0x20 && code <= largestCodePoint && (code < 0xd800 || code > 0xdfff);
+  return isCharacter ? String.fromCodePoint(code) : ' ';
+}

@@ -1,0 +1,79 @@
+/** Words that are written apart or together: parts of a code, a number and its unit, what a hyphen or an apostrophe parts. */
+
+/** Characters of a word made of several. */
+const longest = 24;
+/** So many words are put together at most. */
+const mostParts = 4;
+/** Of letters before a number, and after it: `GSR 18`, `500 grams`. */
+const longestPrefix = 3;
+const longestUnit = 5;
+/** Longer numbers stand for themselves. */
+const longestNumber = 8;
+const space = 0x20;
+const slash = 0x2f;
+const dot = 0x2e;
+
+/** Hyphens, apostrophes, the underscore and the ampersand: what they part is often written as one word. */
+const isTight = (code: number): boolean =>
+  code === 0x2d ||
+  code === 0x27 ||
+  code === 0x26 ||
+  code === 0x5f ||
+  code === 0x2019 ||
+  code === 0x2018 ||
+  code === 0x2010 ||
+  code === 0x2011;
+
+const isDigit = (code: number): boolean => code >= 0x30 && code <= 0x39;
+/** Whether it begins or ends with a digit, as nearly all words with digits do. */
+export const hasDigit = (word: string): boolean =>
+  isDigit(word.charCodeAt(0)) || isDigit(word.charCodeAt(word.length - 1));
+
+const isNumber = (word: string): boolean =>
+  isDigit(word.charCodeAt(0)) && isDigit(word.charCodeAt(word.length - 1));
+
+/** Whether two words with one character between them may be written as one. */
+function isJoinable(before: string, word: string, between: number): boolean {
+  if (isTight(between)) return true;
+  const [first, second] = [hasDigit(before), hasDigit(word)];
+  // Not decimal numbers and fractions.
+  if (between === slash || between === dot) return (first || second) && !(isNumber(before) && isNumber(word));
+  if (between !== space) return false;
+  if (!first && !second) return false;
+  return (
+    before.length <= (first ? longestNumber : longestPrefix) &&
+    word.length <= (second ? longestNumber : longestUnit)
+  );
+}
+
+/**
+ * @param into where words put together are added
+ * @returns what is told each word of a text in order, and the one character before it: 0 where there are more or none
+ */
+export function joiner(into: string[]): (word: string, between: number) => void {
+  let parts: string[] = [];
+  let digits = false;
+  let last = '';
+  return (word, between) => {
+    if (between === 0 || last === '' || !isJoinable(last, word, between)) {
+      parts = [];
+      digits = false;
+      last = word;
+      return;
+    }
+    if (parts.length === 0) {
+      parts.push(last);
+      digits = hasDigit(last);
+    }
+    digits ||= hasDigit(word);
+    last = word;
+    let text = word;
+    for (let index = parts.length - 1; index >= 0 && parts.length - index < mostParts; index--) {
+      text = parts[index] + text;
+      if (text.length > longest) break;
+      // Of `state-of-the-art` only what begins with its beginning.
+      if (digits || index === 0) into.push(text);
+    }
+    parts.push(word);
+  };
+}

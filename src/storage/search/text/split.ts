@@ -1,0 +1,152 @@
+/**
+ * Splits text into the words that are searched for: small letters without diacritics. Both databases index these words
+ * as they are and split nothing themselves, so that a query finds the same on both (docs/decisions/0014).
+ */
+import { joiner } from './joined.ts';
+
+/** Longer words are cut: nobody types them, and PostgreSQL's index takes 2,046 bytes at most. */
+const longestWord = 64;
+
+const run = /[\p{L}\p{N}\p{M}]+/gu;
+const asciiText = /^[\0-\x7f]*$/;
+/** Scripts written without spaces: each character is a word. All others: what stands together. */
+const foldedWord =
+  /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}]|[[\p{L}\p{N}\p{M}]--[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}]]+/gv;
+/** Accents of European scripts; the marks of others are letters to their readers. */
+const diacritics = /[\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]|\u3099|\u309a/g;
+
+/** Letters that Unicode does not take apart, as people type them who do not have them. */
+const spelledOut: ReadonlyMap<string, string> = new Map([
+  ['ß', 'ss'],
+  ['ø', 'o'],
+  ['æ', 'ae'],
+  ['œ', 'oe'],
+  ['đ', 'd'],
+  ['ð', 'd'],
+  ['ħ', 'h'],
+  ['ł', 'l'],
+  ['þ', 'th'],
+  ['ı', 'i'],
+  ['ς', 'σ'],
+]);
+const spelledOutLetters = new RegExp(`[${[...spelledOut.keys()].join('')}]`, 'g');
+
+/** A stretch of letters and digits in a text, and the words it is indexed as. */
+export interface Run {
+  /** Where it begins and ends in the text. */
+  readonly start: number;
+  readonly end: number;
+  readonly words: readonly string[];
+}
+
+/** The runs of a text one after another, for as long as they are asked for. */
+export function* runsOf(text: string): Generator<Run> {
+  if (!isPlain(text)) {
+    for (const { 0: found, index } of text.matchAll(run)) {
+      yield { start: index, end: index + found.length, words: foldedWords(found) };
+    }
+    return;
+  }
+  const small = text.toLowerCase();
+  for (let end = 0; end < text.length; ) {
+    const start = wordStart(text, end);
+    end = wordEnd(text, start);
+    if (end > start) yield { start, end, words: [plainWord(small, start, end)] };
+  }
+}
+
+/** All words of a text, in its order; what is repeated stands there again. */
+export function wordsOf(text: string): string[] {
+  const words: string[] = [];
+  for (const run of runsOf(text)) for (const word of run.words) words.push(word);
+  return words;
+}
+
+/**
+ * Adds the words of a text to others, and after each what it makes together with those before: `t-shirt` is found
+ * by `tshirt` too, `24 MB-01` by `24mb01`, `500 g` by `500g`.
+ * @param together where those go that are put together, if not among the others
+ * @returns how many words there are without those put together
+ */
+export function collectWords(text: string, into: string[], together: string[] = into): number {
+  const join = joiner(together);
+  let count = 0;
+  if (!isPlain(text)) {
+    let last = 0;
+    for (const { 0: found, index } of text.matchAll(run)) {
+      const words = foldedWords(found);
+      const [only] = words;
+      for (const word of words) into.push(word);
+      if (words.length === 1 && only !== undefined) {
+        join(only, index - last === 1 ? text.charCodeAt(last) : 0);
+        last = index + found.length;
+      } else last = -1;
+      count += words.length;
+    }
+    return count;
+  }
+  const small = text.toLowerCase();
+  for (let end = 0; end < text.length; ) {
+    const before = end;
+    const start = wordStart(text, end);
+    end = wordEnd(text, start);
+    if (end === start) break;
+    const word = plainWord(small, start, end);
+    into.push(word);
+    join(word, start - before === 1 ? text.charCodeAt(before) : 0);
+    count += 1;
+  }
+  return count;
+}
+
+/*
+ * Plain texts, of ASCII and common punctuation, are walked through by hand: nearly all texts are such, every write
+ * splits one, and regular expressions take several times as long.
+ */
+
+function isPlain(text: string): boolean {
+  for (let index = 0; index < text.length; index++) {
+    const code = text.charCodeAt(index);
+    if (code > 0x7f && !isPunctuation(code)) return false;
+  }
+  return true;
+}
+
+/** The middle dot, which texts of several fields have between them; dashes, quotation marks, bullets, dots. */
+const isPunctuation = (code: number): boolean => code === 0xb7 || (code >= 0x2010 && code <= 0x2027);
+
+function wordStart(text: string, from: number): number {
+  let index = from;
+  while (index < text.length && !isAsciiWord(text.charCodeAt(index))) index++;
+  return index;
+}
+
+function wordEnd(text: string, from: number): number {
+  let index = from;
+  while (index < text.length && isAsciiWord(text.charCodeAt(index))) index++;
+  return index;
+}
+
+/** Letters, small or not, and digits. */
+const isAsciiWord = (code: number): boolean =>
+  (code >= 0x61 && code <= 0x7a) || (code >= 0x30 && code <= 0x39) || (code >= 0x41 && code <= 0x5a);
+
+const plainWord = (small: string, start: number, end: number): string =>
+  small.slice(start, Math.min(end, start + longestWord));
+
+function foldedWords(found: string): readonly string[] {
+  if (asciiText.test(found)) return cut([found.toLowerCase()]);
+  const folded = found
+    .toLowerCase()
+    .normalize('NFKD')
+    .toLowerCase()
+    .replace(diacritics, '')
+    .replace(spelledOutLetters, letter => spelledOut.get(letter) ?? letter);
+  return cut(folded.match(foldedWord) ?? []);
+}
+
+function cut(words: readonly string[]): readonly string[] {
+  if (words.every(word => word.length <= longestWord)) return words;
+  // By code point: half a surrogate pair could not be stored.
+  return words.map(word => (word.length <= longestWord ? word : [...word].slice(0, longestWord).join('')));
+}

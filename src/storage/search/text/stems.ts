@@ -1,0 +1,116 @@
+/** Which words are forms of one: by the Snowball stemmers of the languages that a catalog is written in, and a few exceptions. */
+import { stemmer as danish } from '@orama/stemmers/danish';
+import { stemmer as dutch } from '@orama/stemmers/dutch';
+import { stemmer as english } from '@orama/stemmers/english';
+import { stemmer as finnish } from '@orama/stemmers/finnish';
+import { stemmer as french } from '@orama/stemmers/french';
+import { stemmer as german } from '@orama/stemmers/german';
+import { stemmer as italian } from '@orama/stemmers/italian';
+import { stemmer as norwegian } from '@orama/stemmers/norwegian';
+import { stemmer as portuguese } from '@orama/stemmers/portuguese';
+import { stemmer as spanish } from '@orama/stemmers/spanish';
+import { stemmer as swedish } from '@orama/stemmers/swedish';
+import { boundedMap } from '../../../bounded-map.ts';
+
+const stemmers = {
+  da: danish,
+  de: german,
+  en: english,
+  es: spanish,
+  fi: finnish,
+  fr: french,
+  it: italian,
+  nl: dutch,
+  no: norwegian,
+  pt: portuguese,
+  sv: swedish,
+} as const;
+
+export type Language = keyof typeof stemmers;
+// Boundary: Object.keys types its result as string[]; the record above has these keys and no others.
+export const languages = Object.keys(stemmers) as Language[];
+
+/** English plurals that no rule makes. */
+const irregular: ReadonlyMap<string, string> = new Map([
+  ['men', 'man'],
+  ['women', 'woman'],
+  ['children', 'child'],
+  ['feet', 'foot'],
+  ['teeth', 'tooth'],
+  ['mice', 'mouse'],
+  ['geese', 'goose'],
+  ['people', 'person'],
+  ['knives', 'knife'],
+  ['shelves', 'shelf'],
+  ['bookshelves', 'bookshelf'],
+  ['scarves', 'scarf'],
+  ['leaves', 'leaf'],
+  ['halves', 'half'],
+  ['loaves', 'loaf'],
+  ['wolves', 'wolf'],
+  ['wives', 'wife'],
+]);
+const forms: ReadonlyMap<string, string[]> = Map.groupBy(
+  irregular.keys(),
+  plural => irregular.get(plural) ?? '',
+);
+
+export interface Stems {
+  /** How the words begin that are forms of this one: there are none that begin otherwise, but those of `others`. */
+  beginning(word: string): string;
+  /** Forms of the word that begin otherwise. */
+  others(word: string): readonly string[];
+  isSame(one: string, other: string): boolean;
+}
+
+/** Words whose stems are kept: making one costs as much as a look-up. */
+const knownWords = 20_000;
+/** Shorter words have no forms. */
+const shortest = 3;
+
+export function stemsOf(chosen: readonly Language[]): Stems {
+  const active = chosen.map(language => ({ language, stem: stemmers[language] }));
+  const stemOf = (stem: (word: string) => string, isEnglish: boolean, word: string): string => {
+    if (!isEnglish) return stem(word);
+    const stemmed = stem(irregular.get(word) ?? word);
+    return irregular.get(stemmed) ?? stemmed;
+  };
+  const known = boundedMap<string, readonly string[]>(knownWords);
+  const stems = (word: string): readonly string[] => {
+    const kept = known.get(word);
+    if (kept !== undefined) return kept;
+    const made = active.map(({ language, stem }) => stemOf(stem, language === 'en', word));
+    known.set(word, made);
+    return made;
+  };
+  return {
+    beginning(word) {
+      const lengths = active.map(({ stem }) => sharedLength(word, stem(word)));
+      const least = Math.min(word.length, ...lengths);
+      // The last letter of a stem may be one that stands for another: battery, batteries.
+      return word.slice(0, Math.max(Math.min(word.length, shortest), least - 1));
+    },
+    others(word) {
+      if (!chosen.includes('en')) return [];
+      const singular = irregular.get(word) ?? irregular.get(english(word)) ?? word;
+      const plurals = forms.get(singular) ?? forms.get(english(singular)) ?? [];
+      const all =
+        plurals.length === 0
+          ? []
+          : [singular, ...plurals, `${singular}s`, ...plurals.map(plural => `${plural}s`)];
+      return all.filter(form => form !== word);
+    },
+    isSame(one, other) {
+      if (one === other) return true;
+      if (one.length < shortest || other.length < shortest) return false;
+      const mine = stems(one);
+      return stems(other).some((stem, index) => stem === mine[index]);
+    },
+  };
+}
+
+function sharedLength(one: string, other: string): number {
+  let length = 0;
+  while (length < one.length && one[length] === other[length]) length++;
+  return length;
+}

@@ -1,0 +1,125 @@
+/** What a document is found by: the words of its fields, those of its title once more with a mark. */
+import { collectWords, wordsOf } from './split.ts';
+
+/** What is searched of a document. Of products by field, of all else a title and a text. */
+export interface SearchText {
+  readonly title: string;
+  readonly body: string;
+  readonly fields?: ProductTexts;
+  /** Found only by those who ask for archived products. */
+  readonly archived?: boolean;
+}
+
+/** What a product is found by besides its name and description. */
+interface ProductTexts {
+  readonly codes: readonly string[];
+  readonly brand: string | null;
+  readonly categories: readonly string[];
+  readonly attributes: readonly string[];
+  readonly tags: readonly string[];
+}
+
+/** Distinct words of a document that are indexed; more are left out. */
+const mostWords = 2000;
+
+/**
+ * Marks a word as one of a title; no word contains one. There is one for each length of titles, the shortest first, so
+ * that of very many documents with a word in their title those are found first that have little else in it.
+ */
+export const titleMarks = ['§', '¶', '¤', '¥', '¦'] as const;
+/** Titles of up to so many words have the mark of this place. */
+const titleLengths = [3, 6, 10, 16] as const;
+
+function markOf(words: number): string {
+  const place = titleLengths.findIndex(length => words <= length);
+  return titleMarks[place] ?? titleMarks[4];
+}
+
+/** The words of a document: those of its title once with the mark, then all. Both databases keep each once. */
+export function documentWords(document: SearchText): string[] {
+  const { entries } = entriesOf(document);
+  return entries;
+}
+
+function entriesOf(document: SearchText): { entries: string[]; words: readonly string[] } {
+  const words: string[] = [];
+  const mark = markOf(collectWords(document.title, words));
+  const entries = words.map(word => mark + word);
+  for (const text of textsOf(document)) collectWords(text, words);
+  for (const code of document.fields?.codes ?? []) collectCode(code, words);
+  for (const word of words) entries.push(word);
+  return {
+    entries: entries.length <= mostWords ? entries : [...new Set(entries)].slice(0, mostWords),
+    words,
+  };
+}
+
+/** Characters of a code that is found without what stands between its parts. */
+const longestCode = 40;
+
+/** A code, in parts and as a whole. */
+export function collectCode(code: string, into: string[]): void {
+  collectWords(code, into);
+  const parts = wordsOf(code);
+  const whole = parts.join('');
+  // Often it has just been put together.
+  if (parts.length > 1 && whole.length <= longestCode && into.at(-1) !== whole) into.push(whole);
+}
+
+/** A code as it is compared as a whole: without what stands between its parts. */
+export const codeOf = (code: string): string => wordsOf(code).join('');
+/** Of how many parts a code consists. */
+export const wordsIn = (code: string): number => wordsOf(code).length;
+
+/** All texts of a document but its title and codes. */
+function textsOf({ body, fields }: SearchText): readonly string[] {
+  if (fields === undefined) return [body];
+  const { brand, categories, attributes, tags } = fields;
+  return [body, ...(brand === null ? [] : [brand]), ...categories, ...attributes, ...tags];
+}
+
+/** What else than its title and text a document is found by, as it may be shown. */
+export function shownFields({ fields }: SearchText): readonly string[] {
+  if (fields === undefined) return [];
+  const { codes, brand, categories, attributes, tags } = fields;
+  return [brand ?? '', ...categories, tags.join(', '), ...attributes, ...codes].filter(part => part !== '');
+}
+
+/** Whether two documents have the same texts. */
+export function isSameText(one: SearchText, other: SearchText): boolean {
+  return one.archived === other.archived && hasSameWords(one, other);
+}
+
+/** Whether documents say the same, wherever they are found. */
+export function hasSameWords(one: SearchText, other: SearchText): boolean {
+  return (
+    one.title === other.title &&
+    one.body === other.body &&
+    JSON.stringify(one.fields) === JSON.stringify(other.fields)
+  );
+}
+
+/** For very many documents: `documentWords` with spaces between them, and the words that it may consist of, without marks. */
+export function splitDocument(document: SearchText): { text: string; words: readonly string[] } {
+  const { entries, words } = entriesOf(document);
+  return { text: entries.join(' '), words };
+}
+
+/** In letters. A word of three can be meant by one of four; longer ones are no words. */
+const shortestMisspelt = 3;
+const longestMisspelt = 32;
+const letters = /^[\p{L}\p{M}]+$/u;
+const isMark = (code: number): boolean => code >= 0xa4 && code <= 0xb6;
+
+/** What most entries of documents that cannot be misspelt are: marked, short, or a number. A quick look. */
+export function isNoWord(entry: string): boolean {
+  const first = entry.charCodeAt(0);
+  return entry.length < shortestMisspelt || isMark(first) || (first >= 0x30 && first <= 0x39);
+}
+
+/** Whether somebody may mean this word by another: it has letters only, neither too few nor too many. */
+export function canBeMisspelt(entry: string): boolean {
+  if (isNoWord(entry) || !letters.test(entry)) return false;
+  const { length } = [...entry];
+  return length >= shortestMisspelt && length <= longestMisspelt;
+}

@@ -1,0 +1,104 @@
+/** What is asked of the words that documents have: forms of a word, words near one, and words it is made of. */
+import { sql } from 'kysely';
+import type { Database, Session } from '../database.ts';
+import { prepared } from '../prepared.ts';
+import { wordsOfDialect } from './index.ts';
+import { backwards, oneLetterLess } from './spelling.ts';
+import { typosBetween } from './text/distance.ts';
+import { canBeMisspelt } from './text/words.ts';
+
+/** In letters. Shorter words are other words with any typo, or with two. */
+const shortestWithTypo = 4;
+const shortestWithTwo = 6;
+const mostCandidates = 20;
+/** Letters that are right at the beginning or the end of a word with two typos. */
+const sureLetters = [2, 3] as const;
+/** Rows that are looked at for words with two typos: some milliseconds. */
+const mostRows = 3000;
+const lastCharacter = '\u{10ffff}';
+
+export interface Vocabulary {
+  /** Those of the words that documents have. */
+  known(session: Session, words: readonly string[]): Promise<Set<string>>;
+  /** Words that begin so, no longer than that, in their order. */
+  beginning(session: Session, beginning: string, length: number, limit: number): Promise<string[]>;
+  /** Words that end so and are longer. */
+  ending(session: Session, ending: string, limit: number): Promise<string[]>;
+  /** Words with exactly one typo between them and this one, in order; none for words too short or with digits. */
+  near(session: Session, word: string): Promise<string[]>;
+  /** The same for two typos, neither of which is the first letter. */
+  further(session: Session, word: string): Promise<string[]>;
+}
+
+export function vocabulary(database: Pick<Database, 'build' | 'dialect'>): Vocabulary {
+  const { build } = database;
+  const { spellings } = wordsOfDialect(database);
+  const speltQuery = prepared<{ spelt: string }, { word: string }>(({ spelt }) => ({
+    compile: () => spellings.spelt(spelt).compile(build),
+  }));
+  type Between = { low: string; high: string; length: number; limit: number };
+  const betweenQuery = prepared<Between, { word: string }>(({ low, high, length, limit }) => ({
+    compile: () =>
+      sql<{ word: string }>`select word from search_spellings
+        where spelling >= ${low} and spelling < ${high} and spelling = word and length(word) <= ${length}
+        order by spelling limit ${limit}`.compile(build),
+  }));
+  const endingQuery = prepared<Omit<Between, 'length'>, { word: string }>(({ low, high, limit }) => ({
+    compile: () =>
+      sql<{ word: string }>`select word from search_spellings
+        where spelling > ${low} and spelling < ${high} order by spelling limit ${limit}`.compile(build),
+  }));
+
+  const wordsUnder = async (session: Session, spelt: readonly string[]): Promise<string[]> => {
+    if (spelt.length === 0) return [];
+    return (await session.all(speltQuery({ spelt: spelt.join(' ') }))).map(({ word }) => word);
+  };
+  async function beginning(session: Session, low: string, length: number, limit: number) {
+    const rows = await session.all(betweenQuery({ low, high: low + lastCharacter, length, limit }));
+    return rows.map(({ word }) => word);
+  }
+  async function ending(session: Session, end: string, limit: number) {
+    const low = backwards(end);
+    const rows = await session.all(endingQuery({ low, high: low + lastCharacter, limit }));
+    return rows.map(({ word }) => word);
+  }
+
+  return {
+    async known(session, words) {
+      const asked = new Set(words.filter(canBeMisspelt));
+      const found = await wordsUnder(session, [...asked]);
+      return new Set(found.filter(word => asked.has(word)));
+    },
+
+    beginning,
+    ending,
+
+    async near(session, word) {
+      if (!canBeMisspelt(word) || [...word].length < shortestWithTypo) return [];
+      const found = await wordsUnder(session, [word, ...oneLetterLess(word)]);
+      return found
+        .filter(other => other !== word && typosBetween(word, other, 1) === 1)
+        .sort()
+        .slice(0, mostCandidates);
+    },
+
+    async further(session, word) {
+      const points = [...word];
+      if (!canBeMisspelt(word) || points.length < shortestWithTwo) return [];
+      const found = new Set<string>();
+      // Of very many words that share two letters only some are read; with three they are fewer.
+      for (const sure of sureLetters) {
+        const start = points.slice(0, sure).join('');
+        const end = points.slice(-sure).join('');
+        const alike = await beginning(session, start, points.length + 2, mostRows);
+        const ended = await ending(session, end, mostRows);
+        for (const other of [...alike, ...ended]) found.add(other);
+        if (alike.length < mostRows && ended.length < mostRows) break;
+      }
+      return [...found]
+        .filter(other => other[0] === word[0] && typosBetween(word, other, 2) === 2)
+        .sort()
+        .slice(0, mostCandidates);
+    },
+  };
+}

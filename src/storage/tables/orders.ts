@@ -1,0 +1,72 @@
+/** The tables of orders, payments, invoices and stock: see ../tables.ts. */
+import type { Generated } from 'kysely';
+
+/** Amounts are whole minor units of the currency. */
+export interface OrdersTable {
+  id: Generated<number>;
+  customer_id: number;
+  customer_name: string;
+  customer_email: string;
+  status: string;
+  currency: string;
+  total: number;
+  version: number;
+  created_at: number;
+  updated_at: number;
+  paid_at: number | null;
+  cancelled_at: number | null;
+}
+
+export interface OrderItemsTable {
+  id: Generated<number>;
+  order_id: number;
+  product_id: number;
+  name: string;
+  sku: string | null;
+  variant_id: number | null;
+  /** Those of the variant, as JSON text. */
+  options: string | null;
+  quantity: number;
+  unit_price: number;
+  total: number;
+  /** Pieces that it holds in stock; 0 once the order is paid or cancelled. */
+  reserved: Generated<number>;
+}
+
+/** What came and went by hand, with what there was afterwards. */
+export interface StockAdjustmentsTable {
+  id: Generated<number>;
+  product_id: number;
+  variant_id: number | null;
+  sku: string | null;
+  delta: number;
+  reason: string;
+  on_hand: number;
+  reserved: number;
+  actor: string;
+  created_at: number;
+}
+
+export interface PaymentsTable {
+  id: Generated<number>;
+  order_id: number;
+  provider: string;
+  /** The provider's own name for the payment. */
+  reference: string | null;
+  status: string;
+  created_at: number;
+  updated_at: number;
+}
+
+export interface InvoicesTable {
+  id: Generated<number>;
+  number: number;
+  order_id: number;
+  customer_id: number;
+  /** What was invoiced, as JSON text. */
+  document: string;
+  sent_at: number | null;
+  version: number;
+  created_at: number;
+  updated_at: number;
+}

@@ -1,0 +1,363 @@
+/** Files as shops export them: what becomes of their rows. */
+import { expect, setDefaultTimeout, test } from 'bun:test';
+import { gzipSync } from 'node:zlib';
+import { describeOnDatabases } from '../support/databases.ts';
+import { googleFile, magentoFile, metaFile, shopifyFile, wooFile } from '../support/shop-files.ts';
+import { createCatalog, type Place, productsOf, variantsOf, versionOf } from './program.ts';
+
+setDefaultTimeout(30_000);
+
+interface Scenario {
+  readonly shop: string;
+  readonly content: string;
+  readonly options?: readonly string[];
+  readonly status: number;
+  readonly says: readonly (string | RegExp)[];
+  /** Each product by its name, with what matters of it. */
+  readonly products: Readonly<Record<string, object>>;
+  /** Of all products, in their order, with what matters of them. */
+  readonly variants: readonly object[];
+}
+
+const counted = (onHand: number, backorder = false) => ({ tracked: true, onHand, reserved: 0, backorder });
+
+const link = (url: string, alt: string | null = null) => expect.objectContaining({ url, alt });
+
+const scenarios: readonly Scenario[] = [
+  {
+    shop: 'shopify',
+    content: shopifyFile,
+    status: 0,
+    says: [
+      'read 4 rows: 2 products, 2 variants, 4 images',
+      '1 × stock below 0 was taken as 0',
+      '1 × barcodes that are no GTIN were kept as attributes',
+      '2 created, 0 updated, 0 unchanged, 0 rejected',
+    ],
+    products: {
+      'River Tee': {
+        ...{
+          sku: null,
+          externalId: 'river-tee',
+          price: 24.9,
+          currency: 'CHF',
+          status: 'active',
+          mpn: 'NW-RT',
+        },
+        ...{ description: '<p>Soft, "organic" cotton</p>', brand: 'Northwater' },
+        ...{ category: 'Apparel & Accessories > Clothing > Shirts & Tops', categories: ['T-Shirts'] },
+        tags: ['cotton', 'summer', 'new in'],
+        attributes: {
+          ...{ cost_per_item: ['9.1', '9.4'], seo_title: 'River tee' },
+          'fabric_product.metafields.shopify.fabric': 'cotton',
+        },
+        options: [
+          { name: 'Size', values: ['S', 'M'] },
+          { name: 'Colour', values: ['Blue'] },
+        ],
+        images: [
+          link('https://cdn.example/tee-1.jpg', 'Front'),
+          link('https://cdn.example/tee-2.jpg?v=1', 'Back'),
+          link('https://cdn.example/tee-3.jpg'),
+          link('https://cdn.example/tee-blue.jpg'),
+        ],
+      },
+      Mug: {
+        ...{ sku: 'MUG-1', externalId: 'mug', price: 12, compareAtPrice: null, status: 'archived' },
+        ...{ category: 'Kitchen', gtin: null, weight: null, stock: null, options: [], images: [] },
+        attributes: { variant_barcode: 12345 },
+      },
+    },
+    variants: [
+      {
+        ...{ sku: 'RT-S-B', gtin: '4006381333931', price: 24.9, compareAtPrice: 29.9, position: 1 },
+        ...{ options: { Size: 'S', Colour: 'Blue' }, weight: { value: 180, unit: 'g' }, stock: counted(7) },
+        imageId: expect.any(Number),
+      },
+      {
+        ...{ sku: 'RT-M-B', gtin: null, price: 26.9, compareAtPrice: null, position: 2, imageId: null },
+        ...{ options: { Size: 'M', Colour: 'Blue' }, stock: counted(0), available: false },
+      },
+    ],
+  },
+  {
+    shop: 'woocommerce',
+    content: wooFile,
+    status: 2,
+    says: [
+      'read 6 rows: 3 products, 2 variants, 3 images',
+      'belongs to the product id:99, which the file does not have',
+      '3 created, 0 updated, 0 unchanged, 1 rejected',
+    ],
+    products: {
+      Hoodie: {
+        ...{ sku: 'HOOD', externalId: '10', price: 45, status: 'active', brand: 'Fjord', stock: null },
+        ...{
+          description: 'Thick fleece.\nWash cold.',
+          category: 'Clothing > Hoodies',
+          categories: ['Sale, all'],
+        },
+        attributes: { fabric: ['Cotton', 'Wool'], short_description: 'Warm.', meta_care: 'cold' },
+        options: [{ name: 'Size', values: ['S', 'M'] }],
+      },
+      Cap: {
+        ...{ sku: 'CAP', price: 12.5, compareAtPrice: 15, status: 'archived', description: 'A cap' },
+        ...{ weight: { value: 0.1, unit: 'kg' }, attributes: { colour: 'Red' }, available: false },
+        stock: { tracked: true, onHand: 0, reserved: 0, backorder: false },
+      },
+      Lamp: { price: 20, compareAtPrice: null, attributes: { date_sale_price_ends: '2020-01-01' } },
+    },
+    variants: [
+      {
+        ...{ sku: 'HOOD-S', price: 45, compareAtPrice: 60, options: { Size: 'S' }, stock: counted(5, true) },
+        ...{ gtin: '4006381333931', weight: { value: 0.8, unit: 'kg' }, imageId: expect.any(Number) },
+      },
+      { sku: null, price: 62, options: { Size: 'M' }, stock: null },
+    ],
+  },
+  {
+    shop: 'magento',
+    content: magentoFile,
+    options: ['--image-base', 'https://m.example/media/'],
+    status: 0,
+    says: [
+      'read 5 rows: 2 products, 2 variants, 3 images',
+      '1 × rows of store views were left out',
+      '2 created, 0 updated, 0 unchanged, 0 rejected',
+    ],
+    products: {
+      Jacket: {
+        ...{ sku: 'JK', price: 70, category: 'Men > Tops > Jackets', categories: ['Sale'] },
+        attributes: {
+          ...{ climate: ['Cool', 'Windy'], note: 'Zip, lined', pattern: 'Solid', short_description: 'Warm' },
+          ...{ attribute_set_code: 'Top', product_type: 'configurable', visibility: 'Catalog, Search' },
+          tax_class_name: 'Taxable',
+        },
+        options: [
+          { name: 'Size', values: ['S', 'M'] },
+          { name: 'Colour', values: ['Black'] },
+        ],
+        images: [
+          link('https://m.example/media/j/k/jk-main.jpg', 'Jacket'),
+          link('https://m.example/media/j/k/jk-back.jpg', 'Back'),
+          link('https://m.example/media/j/k/jk-Black.jpg'),
+        ],
+      },
+      Bag: {
+        ...{
+          sku: 'BAG',
+          price: 30,
+          compareAtPrice: 34,
+          brand: 'Fjord',
+          category: 'Gear > Bags',
+          categories: [],
+        },
+        stock: { tracked: true, onHand: 3, reserved: 0, backorder: false },
+      },
+    },
+    variants: [
+      {
+        ...{ sku: 'JK-S-Black', price: 70, options: { Size: 'S', Colour: 'Black' }, stock: counted(100) },
+        ...{ weight: { value: 1, unit: 'lb' }, imageId: expect.any(Number) },
+      },
+      { sku: 'JK-M-Black', price: 72, options: { Size: 'M', Colour: 'Black' }, stock: counted(0) },
+    ],
+  },
+  {
+    shop: 'google',
+    content: googleFile,
+    status: 0,
+    says: ['read 3 rows: 2 products, 2 variants, 4 images', '2 created'],
+    products: {
+      'Trail Runner Red': {
+        ...{ sku: null, externalId: 'TR', price: 79, currency: 'EUR', brand: 'Fjord' },
+        ...{
+          category: 'Shoes > Running',
+          categories: ['Sale'],
+          options: [{ name: 'Size', values: ['42', '43'] }],
+        },
+        attributes: { link: 'https://shop.example/tr', condition: 'new', color: 'Red' },
+      },
+      Socks: {
+        ...{ sku: 'SOCK', price: 9.5, currency: 'EUR', available: false, category: null },
+        attributes: {
+          link: 'https://shop.example/s',
+          custom_label_0: 'basics',
+          google_product_category: 209,
+        },
+      },
+    },
+    variants: [
+      {
+        ...{ sku: 'TR-42-R', price: 79, compareAtPrice: 99, gtin: '4006381333931', stock: null },
+        ...{ options: { Size: '42' }, weight: { value: 0.6, unit: 'kg' } },
+      },
+      { sku: 'TR-43-R', price: 101, options: { Size: '43' }, stock: counted(0, true), available: true },
+    ],
+  },
+  {
+    shop: 'meta',
+    content: metaFile,
+    status: 0,
+    says: ['read 3 rows: 2 products, 2 variants, 4 images', '2 created'],
+    products: {
+      'Trail Runner Red': { externalId: 'TR', category: 'Shoes > Running' },
+      Socks: {
+        ...{ status: 'archived', tags: ['warm', 'wool'], category: 'Clothing > Socks' },
+        stock: { tracked: true, onHand: 4, reserved: 0, backorder: false },
+      },
+    },
+    variants: [{ sku: 'TR-42-R' }, { sku: 'TR-43-R' }],
+  },
+];
+
+describeOnDatabases('catalog import --preset on %s', kind => {
+  for (const { shop, content, options = [], status, says, products, variants } of scenarios) {
+    test(`${shop}, and the same file again changes nothing`, async () => {
+      const place = await createCatalog(kind, { DEFAULT_CURRENCY: 'CHF' });
+      const file = place.file(`${shop}.csv`, content);
+      const run = ['import', file, '--preset', shop, ...options];
+      const first = await place.runHere(run);
+      for (const text of says) expect(first.out + first.err).toMatch(text);
+      expect(first.status).toBe(status);
+      const made = await productsOf(place);
+      expect(made.map(({ name }) => name).sort()).toEqual(Object.keys(products).sort());
+      for (const product of made) expect(product).toMatchObject(products[product.name] ?? {});
+      const [sold, version] = [await variantsOf(place), await versionOf(place)];
+      expect(sold).toMatchObject([...variants]);
+      const [{ productId } = { productId: 0 }] = sold;
+      const range = { min: sold[0]?.price, max: sold[1]?.price };
+      const isSold = (product: { id: number }) => product.id === productId;
+      expect(made.find(isSold)).toMatchObject({ variantCount: 2, price: range.min, priceRange: range });
+      const again = await place.runHere(run);
+      expect(again.out).toContain(`0 created, 0 updated, ${made.length} unchanged`);
+      expect([await productsOf(place), await variantsOf(place)]).toEqual([made, sold]);
+      expect(await versionOf(place)).toBe(version);
+      expect(await place.runHere(['check'])).toMatchObject({ status: 0 });
+      place.remove();
+    });
+  }
+});
+
+const alone = async (work: (place: Place) => Promise<void>) => {
+  const place = await createCatalog('sqlite');
+  await work(place);
+  place.remove();
+};
+
+test('a file of a shop is told by its header, and the preset proposed', () =>
+  alone(async place => {
+    const files = {
+      shopify: shopifyFile,
+      woocommerce: wooFile,
+      magento: magentoFile,
+      google: googleFile,
+      meta: metaFile,
+    };
+    for (const [shop, content] of Object.entries(files)) {
+      const ended = await place.runHere(['import', place.file('p.csv', content), '--dry-run']);
+      expect(ended.err).toMatch(
+        new RegExp(`^catalog import: \\S+ looks like [^:]+: --preset ${shop} reads all of it$`, 'm'),
+      );
+    }
+  }));
+
+test('a preset refuses a file that is something else in one line, and leaves the catalog as it was', () =>
+  alone(async place => {
+    const cases = [
+      [
+        'shopify',
+        'a.csv',
+        'sku,name,price\nA,x,1\n',
+        'a.csv is not a product export of Shopify: it has no column "Handle", "Title"',
+      ],
+      [
+        'magento',
+        'a.csv',
+        wooFile,
+        'a.csv is not a product export of Magento 2: it has no column "product_type", "price"; it looks like a product export of WooCommerce: --preset woocommerce',
+      ],
+      [
+        'google',
+        'a.json',
+        '[{"id":1}]',
+        'a.json is JSON; a feed for Google Merchant Center is a table: CSV or TSV',
+      ],
+      ['meta', 'a.csv', 'id,title,price\n', 'a.csv has no records: nothing follows the header row'],
+      ['meta', 'a.csv', '', 'a.csv has no records: it is empty'],
+    ] as const;
+    for (const [shop, name, content, says] of cases) {
+      const ended = await place.runHere(['import', place.file(name, content), '--preset', shop]);
+      expect(ended.err.replace(`${place.folder}/`, '')).toBe(`catalog import: ${says}\n`);
+      expect(ended.status).toBe(1);
+    }
+    expect(await productsOf(place)).toEqual([]);
+  }));
+
+test('what has no place is left out on demand, and said', () =>
+  alone(async place => {
+    const file = place.file('w.csv.gz', gzipSync(wooFile));
+    const options = ['--drop-unknown', '--set', 'brand=Acme', '--map', 'mpn=ID'];
+    const ended = await place.runHere(['import', file, '--preset', 'woocommerce', ...options]);
+    expect(ended.err).toMatch(/^catalog import: columns not used: .*, Meta: _care$/m);
+    const [hoodie] = (await productsOf(place)).filter(({ name }) => name === 'Hoodie');
+    expect(hoodie).toMatchObject({ brand: 'Acme', mpn: '10', attributes: { fabric: ['Cotton', 'Wool'] } });
+    expect(hoodie?.attributes).not.toHaveProperty('meta_care');
+  }));
+
+test('lines before the header that explain it are left out, and the prices are read as told', () =>
+  alone(async place => {
+    const explained = `# Required | A unique id,# Required | Its name,"# Required | As 9,99 EUR"\n`;
+    const feed = 'id;title;price;image_link\nA;Lamp;1.019,90 EUR;https://a.example/l.jpg\n';
+    const file = place.file('m.csv', explained + feed);
+    const ended = await place.runHere(['import', file, '--preset', 'meta', '--decimal', 'comma']);
+    expect(ended).toMatchObject({ status: 0, out: expect.stringContaining('1 created') });
+    const [lamp] = await productsOf(place);
+    expect(lamp).toMatchObject({
+      sku: 'A',
+      price: 1019.9,
+      currency: 'EUR',
+      images: [{ url: 'https://a.example/l.jpg' }],
+    });
+  }));
+
+test('what a product may not have of attributes and tags is left out and counted', () =>
+  alone(async place => {
+    const [long, tags] = ['x'.repeat(1001), Array.from({ length: 60 }, (_, n) => `t${n}`).join(', ')];
+    const content = `Handle,Title,Vendor,Option1 Name,Option1 Value,Variant Price,Tags,SEO Description,Is New\nh,Lamp,V,Title,Default Title,5,"${tags}",${long},TRUE\n`;
+    const ended = await place.runHere(['import', place.file('s.csv', content), '--preset', 'shopify']);
+    expect(ended.err).toContain('1 × values of more than 1000 characters were left out of attributes');
+    expect(ended.err).toContain('1 × tags of more than 50 characters, or beyond 50, were left out');
+    const [lamp] = await productsOf(place);
+    expect(lamp).toMatchObject({ attributes: { is_new: true }, options: [], variantCount: 0 });
+    expect(lamp?.tags.length).toBe(50);
+  }));
+
+test('standard input is read with a preset, too', () =>
+  alone(async place => {
+    const ended = await place.run(['import', '-', '--preset', 'google', '--dry-run'], googleFile);
+    expect(ended).toMatchObject({ status: 0, out: expect.stringContaining('2 created') });
+  }));
+
+const usage: readonly (readonly [options: readonly string[], says: string])[] = [
+  [['--preset', 'etsy'], '--preset is one of shopify, woocommerce, magento, google, meta, not "etsy"'],
+  [['--drop-unknown'], '--drop-unknown is for a --preset only'],
+  [
+    ['--preset', 'meta', '--skip', '1'],
+    '--skip is not for a --preset: what is in is found again, and not written twice',
+  ],
+  [['--preset', 'meta', '--format', 'json'], '--preset is for CSV only'],
+  [['--decimal', 'dot'], '--decimal is one of point, comma, not "dot"'],
+  [['--currency', 'eur'], '--currency takes three capital letters (ISO 4217), not "eur"'],
+  [['--set', 'colour'], '--set: takes FIELD=VALUE, not "colour"'],
+  [['--encoding', 'ebcdic'], '--encoding is one of utf-8, utf-16le, utf-16be, windows-1252, not "ebcdic"'],
+  [['--image-base', 'shop'], '--image-base takes an http or https address, not "shop"'],
+];
+
+test.each(usage)('%p is refused', (options, says) =>
+  alone(async place => {
+    const ended = await place.runHere(['import', place.file('p.csv', 'name,price\nx,1\n'), ...options]);
+    expect(ended.err).toContain(says);
+    expect(ended.status).toBe(2);
+  }),
+);

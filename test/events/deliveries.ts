@@ -1,0 +1,90 @@
+/** A dispatcher and its queues for tests: what is queued, what is left of it, and what was logged. */
+import { afterAll, beforeAll } from 'bun:test';
+import { type Consumer, createDispatcher, type Dispatcher } from '../../src/events/dispatcher.ts';
+import { createQueue } from '../../src/events/queue.ts';
+import { createLog } from '../../src/operations/log.ts';
+import type { Database, Session } from '../../src/storage/database.ts';
+import { startTestService, type TestService } from '../support/service.ts';
+
+/** Milliseconds between two looks for work: longer than any test. */
+export const never = 2_147_483_647;
+/** A turn of the event loop, for what is under way to go on. */
+export const turn = () => new Promise<void>(resolve => setImmediate(resolve));
+
+export const external = (queue: string, deliver: (payload: string) => Promise<void>): Consumer => ({
+  queue,
+  kind: 'external',
+  deliver,
+});
+
+export interface Deliveries {
+  /** Of all tests of the block. */
+  readonly service: TestService;
+  newQueue(): string;
+  /** @param pollMs never, unless the test is about polling: what is not woken for stays undone */
+  dispatcherOf(
+    consumers: readonly Consumer[],
+    options?: { readonly pollMs?: number; readonly database?: Database },
+  ): Dispatcher;
+  add(queue: string, ...keysAndPayloads: readonly (readonly [key: string, payload: string])[]): Promise<void>;
+  /** What is still there; a turn later, since a reader shows one state of the data for a turn. */
+  left(queue: string): Promise<{ payload: string; attempts: number; failed_at: number | null }[]>;
+  /** What `note` has written down whose name begins so. */
+  counted(prefix: string): Promise<{ name: string; value: number }[]>;
+  /** A write that can be made once. */
+  note(session: Session, name: string): Promise<unknown>;
+  /** By the last dispatcher that was made. */
+  logged(): readonly Record<string, unknown>[];
+}
+
+/** To be called in a block of tests: its service and dispatchers begin and end with the block. */
+export function deliveriesOn(kind: TestService['kind']): Deliveries {
+  let service: TestService;
+  let queues = 0;
+  let logged: Record<string, unknown>[] = [];
+  const dispatchers: Dispatcher[] = [];
+  beforeAll(async () => {
+    service = await startTestService(kind);
+  });
+  afterAll(async () => {
+    await Promise.all(dispatchers.map(dispatcher => dispatcher.stop()));
+    await service.stop();
+  });
+  return {
+    get service() {
+      return service;
+    },
+    newQueue: () => `test-${++queues}`,
+    dispatcherOf(consumers, { pollMs = never, database = service.database } = {}) {
+      logged = [];
+      const collect = (text: string) => {
+        for (const line of text.split('\n')) if (line !== '') logged.push(JSON.parse(line));
+      };
+      const log = createLog('info', collect, service.clock.now);
+      const dispatcher = createDispatcher({ database, clock: service.clock, log, consumers, pollMs });
+      dispatchers.push(dispatcher);
+      return { ...dispatcher, settle: () => dispatcher.settle().then(() => log.flush()) };
+    },
+    async add(queue, ...keysAndPayloads) {
+      const stored = createQueue(service.database);
+      await service.database.write(async session => {
+        for (const [key, payload] of keysAndPayloads)
+          await stored.add(session, { queue, key, payload, at: service.clock.now() });
+      });
+    },
+    async left(queue) {
+      await turn();
+      const { build, read } = service.database;
+      const query = build.selectFrom('deliveries').select(['payload', 'attempts', 'failed_at']);
+      return read.all(query.where('queue', '=', queue).orderBy('id').compile());
+    },
+    async counted(prefix) {
+      const { build, read } = service.database;
+      const query = build.selectFrom('counters').select(['name', 'value']);
+      return read.all(query.where('name', 'like', `${prefix}:%`).orderBy('name').compile());
+    },
+    note: (session, name) =>
+      session.run(service.database.build.insertInto('counters').values({ name, value: 1 }).compile()),
+    logged: () => logged,
+  };
+}

@@ -1,0 +1,187 @@
+/** Amounts, weights, lists, keys and encodings as files of people have them. */
+import { describe, expect, test } from 'bun:test';
+import fc from 'fast-check';
+import { type AmountOptions, readAmount } from '../../src/files/cells/amount.ts';
+import { attributeCell, attributeKey, attributeValue } from '../../src/files/cells/attribute.ts';
+import { orderedPaths, splitAddresses, splitList, toPath } from '../../src/files/cells/list.ts';
+import { readWeight } from '../../src/files/cells/weight.ts';
+import { encodingOf, toUtf8 } from '../../src/files/encoding.ts';
+import { bytesOf, streamOf } from '../support/records.ts';
+
+const comma: AmountOptions = { decimal: 'comma' };
+const point: AmountOptions = { decimal: 'point' };
+const eitherWay = 'may be read in two ways: say --decimal point or --decimal comma';
+const commaAlone = 'must be a number: a decimal comma is read with --decimal comma';
+
+const amounts: [text: string, options: AmountOptions, read: [number, string?] | string][] = [
+  ['12.5', {}, [12.5]],
+  [' 352 AED ', {}, [352, 'AED']],
+  ['$12.99', {}, [12.99, 'USD']],
+  ['$12.99', { currency: 'CAD' }, [12.99, 'CAD']],
+  ['$12.99', { currency: 'EUR' }, [12.99, 'USD']],
+  ['1.234,50 €', {}, [1234.5, 'EUR']],
+  ['€ 1,234.50', {}, [1234.5, 'EUR']],
+  ['12,50 €', {}, [12.5, 'EUR']],
+  ['-3.5', {}, [-3.5]],
+  ['.5', {}, [0.5]],
+  ['$.99', {}, [0.99, 'USD']],
+  [',5', comma, [0.5]],
+  ['EUR 7', {}, [7, 'EUR']],
+  ["1'234.50 CHF", {}, [1234.5, 'CHF']],
+  ['1 234,50 zł', comma, [1234.5, 'PLN']],
+  ['1\u00A0234\u202F567', {}, [1234567]],
+  ['1,234,567', {}, [1234567]],
+  ['1.234.567', {}, [1234567]],
+  ['0,123', comma, [0.123]],
+  ['1.234', comma, [1234]],
+  ['1,234', point, [1234]],
+  ['1.234', {}, [1.234]],
+  ['1,234', {}, eitherWay],
+  ['1,234 USD', {}, eitherWay],
+  ['12,50', {}, commaAlone],
+  ['12.50', comma, 'must be a number with a decimal comma'],
+  ['1.23,4.5', {}, 'must be a number'],
+  ['12 pieces', {}, 'must be a number'],
+  ['$ 5 USD', {}, 'must be a number'],
+  ['from 5', {}, 'must be a number'],
+  ['', {}, 'must be a number'],
+  ['1e999', {}, 'must be a number'],
+];
+
+describe('amounts', () => {
+  for (const [text, options, expected] of amounts) {
+    test(`${JSON.stringify(text)} with ${JSON.stringify(options)}`, () => {
+      const read = readAmount(text, options);
+      expect(typeof read === 'string' ? read : [read.value, read.currency]).toEqual(
+        typeof expected === 'string' ? expected : [expected[0], expected[1]],
+      );
+    });
+  }
+
+  test('a number is read back from each way of writing it', () => {
+    const cents = fc.nat(1_000_000_000_00);
+    fc.assert(
+      fc.property(
+        cents,
+        fc.constantFrom('de-DE', 'en-US', 'de-CH'),
+        fc.constantFrom('', ' EUR'),
+        (all, place, ending) => {
+          const value = all / 100;
+          const text = `${value.toLocaleString(place, { minimumFractionDigits: 2 })}${ending}`;
+          const decimal = place === 'de-DE' ? 'comma' : 'point';
+          expect(readAmount(text, { decimal })).toMatchObject({ value });
+        },
+      ),
+    );
+  });
+});
+
+test.each([
+  ['1.5 kg', { value: 1.5, unit: 'kg' }],
+  ['500g', { value: 500, unit: 'g' }],
+  ['2 lbs', { value: 2, unit: 'lb' }],
+  ['3', { value: 3, unit: 'oz' }],
+  ['.5', { value: 0.5, unit: 'oz' }],
+  ['0', undefined],
+  ['', undefined],
+  ['2 stone', 'must be a number and one of g, kg, oz, lb'],
+  ['-1 kg', 'must be more than 0'],
+  ['kg', 'must be a number'],
+] as const)('the weight %p', (text, expected) => {
+  expect(readWeight(text, 'oz', {})).toEqual(expected);
+});
+
+test('lists, paths and addresses', () => {
+  expect(splitList('a, b\\, c,,d ', ',')).toEqual(['a', 'b, c', 'd']);
+  expect(toPath('Men / Tops/Shirts', '/')).toBe('Men > Tops > Shirts');
+  expect(orderedPaths(['A', 'A > B', 'C', 'A > B'])).toEqual(['A > B', 'C']);
+  const cases: [text: string, found: string[]][] = [
+    ['https://a/1.jpg, https://a/2.jpg', ['https://a/1.jpg', 'https://a/2.jpg']],
+    ['https://a/w_1,h_2/1.jpg,https://a/2.jpg', ['https://a/w_1,h_2/1.jpg', 'https://a/2.jpg']],
+    [
+      'https://a/1.jpg|https://a/2.jpg\nhttps://a/3.jpg',
+      ['https://a/1.jpg', 'https://a/2.jpg', 'https://a/3.jpg'],
+    ],
+    ['/m/1.jpg,/m/2.jpg', ['/m/1.jpg', '/m/2.jpg']],
+    ['1.jpg,2.jpg', ['1.jpg', '2.jpg']],
+    ['', []],
+  ];
+  for (const [text, found] of cases) expect(splitAddresses(text)).toEqual(found);
+});
+
+describe('attributes', () => {
+  test.each([
+    ['Fabric Type', 'fabric_type'],
+    ['Meta: _care', 'meta_care'],
+    ['Größe (außen)', 'grosse_aussen'],
+    ['2nd colour', 'x_2nd_colour'],
+    ['サイズ', 'x_30b5_30a4_30ba'],
+    ['a.b-c', 'a.b-c'],
+    ['__', 'x_5f_5f'],
+  ])('the key of %p', (name, key) => {
+    expect(attributeKey(name)).toBe(key);
+  });
+
+  test('any name becomes a key that is allowed, and one that is allowed stays', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'grapheme', minLength: 1 }), name => {
+        const key = attributeKey(name);
+        expect(key).toMatch(/^[a-z][a-z0-9_.-]{0,63}$/);
+        expect(attributeKey(key)).toBe(key);
+      }),
+    );
+  });
+
+  test('a value is read back from its cell', () => {
+    const texts = fc.oneof(fc.string(), fc.constantFrom('', '1', '01', 'true', '[1]', '"x"', ' 1 '));
+    const values = fc.oneof(
+      texts,
+      fc.boolean(),
+      fc.double({ noNaN: true, noDefaultInfinity: true }),
+      fc.array(texts),
+    );
+    fc.assert(
+      fc.property(values, value =>
+        expect(attributeValue(attributeCell(value))).toEqual(Object.is(value, -0) ? 0 : value),
+      ),
+    );
+  });
+});
+
+describe('encodings', () => {
+  const text = 'Größe, €, “quoted”, naïve\n'.repeat(40);
+  const decoded = async (bytes: Uint8Array, sizes: readonly number[]) => {
+    let found = 0;
+    const parts: Uint8Array[] = [];
+    const counted = () => {
+      found += 1;
+    };
+    for await (const part of toUtf8(streamOf(bytes, sizes), encodingOf(bytes), counted, 'f'))
+      parts.push(part);
+    return { text: Buffer.concat(parts).toString('utf8'), found };
+  };
+  const windows1252 = Buffer.from(
+    [...text].map(letter => ({ '€': 0x80, '“': 0x93, '”': 0x94 })[letter] ?? letter.charCodeAt(0)),
+  );
+
+  test('are told apart, wherever the chunks end', () =>
+    fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.integer({ min: 1, max: 40 }), { minLength: 1, maxLength: 5 }),
+        async sizes => {
+          expect(await decoded(bytesOf(text), sizes)).toEqual({ text, found: 0 });
+          const marked = Buffer.from(`\uFEFF${text}`, 'utf16le');
+          expect(await decoded(marked, sizes)).toEqual({ text, found: 0 });
+          expect(await decoded(Buffer.from(marked).swap16(), sizes)).toEqual({ text, found: 0 });
+          expect(await decoded(Buffer.from(text, 'utf16le'), sizes)).toEqual({ text, found: 0 });
+          expect(await decoded(windows1252, sizes)).toEqual({ text, found: 1 });
+        },
+      ),
+      { numRuns: 20 },
+    ));
+
+  test('UTF-8 with some damage is left to the reader', async () => {
+    const bytes = Buffer.concat([bytesOf('é à ü'), Uint8Array.of(0xff), bytesOf(' é')]);
+    expect((await decoded(bytes, [100])).found).toBe(0);
+  });
+});

@@ -1,0 +1,95 @@
+/** The arithmetic of stock: whatever orders and adjustments come, and in whatever order. */
+import { expect, test } from 'bun:test';
+import fc from 'fast-check';
+import { stockOf } from '../../src/resources/products/members/stock.ts';
+import {
+  adjust,
+  giveBack,
+  isCounted,
+  obtainable,
+  reserve,
+  take,
+} from '../../src/resources/stock/quantities.ts';
+
+type Step =
+  | { readonly kind: 'order'; readonly quantity: number }
+  | { readonly kind: 'pay' | 'cancel'; readonly which: number }
+  | { readonly kind: 'adjust'; readonly delta: number };
+
+const step: fc.Arbitrary<Step> = fc.oneof(
+  fc.record({ kind: fc.constant('order' as const), quantity: fc.integer({ min: 1, max: 20 }) }),
+  fc.record({ kind: fc.constantFrom('pay' as const, 'cancel' as const), which: fc.nat(50) }),
+  fc.record({ kind: fc.constant('adjust' as const), delta: fc.integer({ min: -30, max: 30 }) }),
+);
+
+/** Plays the steps; looks at the stock after each. */
+function play(steps: readonly Step[], backorder: boolean, look: (state: State) => void): void {
+  const state: State = {
+    stock: { tracked: true, onHand: 10, reserved: 0, backorder },
+    open: [],
+    adjusted: 0,
+    taken: 0,
+  };
+  for (const one of steps) {
+    if (one.kind === 'order' && one.quantity <= obtainable(state.stock)) {
+      state.stock = reserve(state.stock, one.quantity);
+      state.open.push(one.quantity);
+    } else if (one.kind === 'adjust') {
+      const after = adjust(state.stock, one.delta);
+      if ('rule' in after) continue;
+      state.stock = after;
+      state.adjusted += one.delta;
+    } else if (one.kind === 'pay' || one.kind === 'cancel') {
+      const [quantity] = state.open.splice(one.which % Math.max(1, state.open.length), 1);
+      if (quantity === undefined) continue;
+      state.stock = (one.kind === 'pay' ? take : giveBack)(state.stock, quantity);
+      if (one.kind === 'pay') state.taken += quantity;
+    }
+    look(state);
+  }
+}
+
+interface State {
+  stock: { tracked: true; onHand: number; reserved: number; backorder: boolean };
+  readonly open: number[];
+  adjusted: number;
+  taken: number;
+}
+
+const sum = (numbers: readonly number[]) => numbers.reduce((total, one) => total + one, 0);
+
+test('without backorder every piece is on hand, sold or adjusted, and what is reserved is there', () => {
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 60 }), steps => {
+      play(steps, false, ({ stock, open, adjusted, taken }) => {
+        expect(stock.reserved).toBe(sum(open));
+        expect(stock.onHand).toBe(10 + adjusted - taken);
+        expect(stock.reserved).toBeLessThanOrEqual(stock.onHand);
+        expect(stock.reserved).toBeGreaterThanOrEqual(0);
+      });
+    }),
+  );
+});
+
+test('with backorder nothing is ever below zero, and what is reserved is what orders wait for', () => {
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 60 }), steps => {
+      play(steps, true, ({ stock, open }) => {
+        expect(stock.reserved).toBe(sum(open));
+        expect(stock.onHand).toBeGreaterThanOrEqual(0);
+      });
+    }),
+  );
+});
+
+test('only what is tracked is counted', () => {
+  const stock = { tracked: false, onHand: 1, reserved: 0, backorder: false };
+  expect([null, stock, { ...stock, tracked: true }].map(isCounted)).toEqual([false, false, true]);
+});
+
+test('what orders have reserved is never forgotten, also where an import says that nothing is counted', () => {
+  expect([stockOf(null, 0), stockOf(null, 3)]).toEqual([
+    null,
+    { tracked: false, onHand: 0, reserved: 3, backorder: false },
+  ]);
+});

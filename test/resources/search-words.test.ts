@@ -1,0 +1,93 @@
+/** How people write what they look for: part numbers, units, joined and split words, forms, typos; and markup. */
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { addProduct } from '../support/catalog.ts';
+import { describeOnDatabases } from '../support/databases.ts';
+import { call } from '../support/http.ts';
+import { startTestService, type TestService } from '../support/service.ts';
+
+const shop = [
+  { name: 'Samtron Monitor 24MB-01', mpn: '24 MB 01' },
+  { name: 'Pixelon Monitor 27MB-02' },
+  { name: 'Bosch GSR 18V-55 Cordless Drill', brand: 'Bosch', gtin: '4006381333931' },
+  { name: 'Espresso Coffee Beans 500 g' },
+  { name: 'Green Tea 250g' },
+  { name: 'Nordhaus Sofa Bed' },
+  { name: 'Oakline Sofabed Cover' },
+  { name: 'Crew Neck T-Shirt', category: 'Clothing > Tops' },
+  { name: "Women's Running Shoes", attributes: { colour: 'crimson', size: 38 } },
+  { name: "Men's Hiking Boots" },
+  { name: 'Oak Bookshelf', tags: ['bookshelves'] },
+  { name: 'Kitchen Knife' },
+  { name: 'Wireless Headphones' },
+  {
+    name: 'Dimmable Pendant',
+    description: '<p class="hero">Bright &amp; <b>war</b>mer</p><script>alert(1)</script>',
+  },
+  { name: 'Klappbarer Gartenstuhl' },
+  { name: 'Garten Handschuhe' },
+  { name: 'Barhocker Stuhl' },
+  { name: 'iPhone 14 Case' },
+] as const;
+
+/** What is asked → the name of the first hit. */
+const first: readonly (readonly [query: string, name: string])[] = [
+  ['24mb01', 'Samtron Monitor 24MB-01'],
+  ['24 mb 01', 'Samtron Monitor 24MB-01'],
+  ['24MB-01', 'Samtron Monitor 24MB-01'],
+  ['24-mb-01', 'Samtron Monitor 24MB-01'],
+  ['gsr18v55', 'Bosch GSR 18V-55 Cordless Drill'],
+  ['gsr 18v 55', 'Bosch GSR 18V-55 Cordless Drill'],
+  ['4006381333931', 'Bosch GSR 18V-55 Cordless Drill'],
+  ['500g', 'Espresso Coffee Beans 500 g'],
+  ['500 g coffee', 'Espresso Coffee Beans 500 g'],
+  ['tea 250 g', 'Green Tea 250g'],
+  ['iphone14', 'iPhone 14 Case'],
+  ['sofabed', 'Oakline Sofabed Cover'],
+  ['sofa bed', 'Nordhaus Sofa Bed'],
+  ['nordhaus sofabed', 'Nordhaus Sofa Bed'],
+  ['tshirt', 'Crew Neck T-Shirt'],
+  ['t-shirts', 'Crew Neck T-Shirt'],
+  ['t shirt', 'Crew Neck T-Shirt'],
+  ['womens shoes', "Women's Running Shoes"],
+  ['woman shoe', "Women's Running Shoes"],
+  ['women’s running shoes', "Women's Running Shoes"],
+  ['mens boots', "Men's Hiking Boots"],
+  ['crimson shoes 38', "Women's Running Shoes"],
+  ['book shelf', 'Oak Bookshelf'],
+  ['knives', 'Kitchen Knife'],
+  ['head phones', 'Wireless Headphones'],
+  ['hedphons', 'Wireless Headphones'],
+  ['wirless haedphones', 'Wireless Headphones'],
+  ['gartenstühle', 'Klappbarer Gartenstuhl'],
+  ['bosch drill with two batteries and a case', 'Bosch GSR 18V-55 Cordless Drill'],
+  ['warmer', 'Dimmable Pendant'],
+];
+
+describeOnDatabases('words of searches on %s', kind => {
+  let service: TestService;
+  const ask = async (query: string) =>
+    (await call(service, { path: `/v1/search?q=${encodeURIComponent(query)}`, as: 'user' })).body;
+  const namesOf = ({ data }: { data: { title: string }[] }) => data.map(({ title }) => title);
+  beforeAll(async () => {
+    service = await startTestService(kind);
+    for (const product of shop) await addProduct(service, product);
+  });
+  afterAll(() => service.stop());
+
+  test.each([...first])('%j finds %j first', async (query, name) => {
+    expect(namesOf(await ask(query))[0]).toBe(name);
+  });
+
+  test('parts of compounds are found, and compounds by their parts', async () => {
+    expect(namesOf(await ask('stuhl'))).toEqual(['Barhocker Stuhl', 'Klappbarer Gartenstuhl']);
+    expect(namesOf(await ask('sofa bed')).sort()).toEqual(['Nordhaus Sofa Bed', 'Oakline Sofabed Cover']);
+  });
+
+  test('markup is neither found nor shown', async () => {
+    for (const query of ['hero', 'alert', 'script']) expect(namesOf(await ask(query))).toEqual([]);
+    const { data } = await ask('bright');
+    expect(data[0].snippet).toBe('<mark>Bright</mark> &amp; warmer');
+    const { body } = await call(service, { path: `/v1/products/${data[0].id}`, as: 'user' });
+    expect(body.description).toContain('<p class="hero">');
+  });
+});

@@ -1,0 +1,257 @@
+/** What orders do to stock: they reserve, take and give back, exactly. */
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { pathOf, read } from '../support/catalog.ts';
+import { unchanged } from '../support/contents.ts';
+import { describeOnDatabases } from '../support/databases.ts';
+import { call } from '../support/http.ts';
+import { act, placeOrder } from '../support/orders.ts';
+import { eventsOf, userIdOf } from '../support/people.ts';
+import { startTestService, type TestService } from '../support/service.ts';
+import { addStocked, adjust, order, ordered, shownOf } from '../support/stock.ts';
+import { fakeStripe, report } from '../support/stripe.ts';
+
+describeOnDatabases('stock on %s', kind => {
+  let service: TestService;
+  beforeAll(async () => {
+    service = await startTestService(kind);
+  });
+  afterAll(() => service.stop());
+
+  const patch = (product: { readonly id: number }, body: object) =>
+    call(service, { method: 'PATCH', path: pathOf(product), as: 'editor', body });
+
+  test('an order reserves, payment takes, cancellation gives back; lists follow at once', async () => {
+    const lamp = await addStocked(service, 5);
+    const paid = await ordered(service, [lamp, 2]);
+    expect(await shownOf(service, lamp)).toEqual({ onHand: 5, reserved: 2, available: true });
+    const cancelled = await ordered(service, [lamp, 3]);
+    expect(await shownOf(service, lamp)).toEqual({ onHand: 5, reserved: 5, available: false });
+    expect((await act(service, paid, 'payment')).status).toBe(200);
+    expect(await shownOf(service, lamp)).toEqual({ onHand: 3, reserved: 3, available: false });
+    expect((await act(service, cancelled, 'cancel')).status).toBe(200);
+    expect(await shownOf(service, lamp)).toEqual({ onHand: 3, reserved: 0, available: true });
+    // Once only, however often it is asked.
+    expect((await act(service, cancelled, 'cancel')).body.error).toBe('ORDER_ALREADY_CANCELLED');
+    expect((await act(service, paid, 'payment')).body.error).toBe('ORDER_ALREADY_PAID');
+    expect(await shownOf(service, lamp)).toEqual({ onHand: 3, reserved: 0, available: true });
+  });
+
+  test('every change of stock is an event of the product, by who has made it', async () => {
+    const lamp = await addStocked(service, 2, {}, { category: 'Lamps > Desk', categories: ['Office'] });
+    const userId = await userIdOf(service, 'user');
+    await act(service, await ordered(service, [lamp, 1]), 'payment');
+    const events = await eventsOf(service, 'product', lamp.id);
+    const stocks = events.map(({ type, actor, new: document }) => [
+      type,
+      actor === `user:${userId}`,
+      (document as { stock: { onHand: number; reserved: number } }).stock,
+    ]);
+    const stock = { tracked: true, onHand: 2, reserved: 0, backorder: false };
+    expect(stocks).toEqual([
+      ['product.created', false, stock],
+      ['product.updated', true, { ...stock, reserved: 1 }],
+      ['product.updated', true, { ...stock, onHand: 1 }],
+    ]);
+    expect(events.at(-1)?.new).toEqual((await read(service, lamp)).body);
+  });
+
+  test('what is not in stock is refused line by line, and nothing of the order is reserved', async () => {
+    const [many, few, none] = [
+      await addStocked(service, 50),
+      await addStocked(service, 1),
+      await addStocked(service, 0),
+    ];
+    const check = await unchanged(service);
+    const answer = await order(service, [few, 2], [many, 50], [none, 1]);
+    expect(answer.status).toBe(409);
+    expect(answer.body.error).toBe('OUT_OF_STOCK');
+    expect(answer.body.details).toEqual([
+      {
+        field: 'items.0.quantity',
+        pointer: '#/items/0/quantity',
+        code: 'stock',
+        message: `of product ${few.id} there are 1 to be had, 2 are wanted`,
+      },
+      {
+        field: 'items.2.quantity',
+        pointer: '#/items/2/quantity',
+        code: 'stock',
+        message: `of product ${none.id} there are 0 to be had, 1 are wanted`,
+      },
+    ]);
+    await check();
+  });
+
+  test('what is not tracked is sold without being counted, and never given back', async () => {
+    const lamp = await addStocked(service, 1, { tracked: false });
+    const before = await ordered(service, [lamp, 5]);
+    const paidLater = await ordered(service, [lamp, 5]);
+    expect(await shownOf(service, lamp)).toEqual({ onHand: 1, reserved: 0, available: true });
+    // Counted from now on: the orders of before hold nothing of it.
+    expect((await patch(lamp, { stock: { tracked: true, onHand: 4 } })).status).toBe(200);
+    const held = await ordered(service, [lamp, 3]);
+    await act(service, before, 'cancel');
+    await act(service, paidLater, 'payment');
+    expect(await shownOf(service, lamp)).toEqual({ onHand: 4, reserved: 3, available: true });
+    await act(service, held, 'cancel');
+    expect(await shownOf(service, lamp)).toEqual({ onHand: 4, reserved: 0, available: true });
+    const plain = await placeOrder(service);
+    expect((await act(service, plain, 'payment')).status).toBe(200);
+    expect((await read(service, plain.product)).body.stock).toBeNull();
+  });
+
+  test('with backorder more is sold than there is, and never less than nothing is left', async () => {
+    const lamp = await addStocked(service, 3, { backorder: true });
+    const large = await ordered(service, [lamp, 5]);
+    const small = await ordered(service, [lamp, 1]);
+    expect(await shownOf(service, lamp)).toEqual({ onHand: 3, reserved: 6, available: true });
+    // Something else of it may change all the same, and backorder may end.
+    expect((await patch(lamp, { name: 'Another lamp' })).status).toBe(200);
+    const ended = await patch(lamp, { stock: { tracked: true, onHand: 3, backorder: false } });
+    expect(ended.status === 200 ? 200 : ended.text).toBe(200);
+    expect(await shownOf(service, lamp)).toEqual({ onHand: 3, reserved: 6, available: false });
+    expect((await order(service, [lamp, 1])).body.error).toBe('OUT_OF_STOCK');
+    await act(service, large, 'payment');
+    expect(await shownOf(service, lamp)).toEqual({ onHand: 0, reserved: 1, available: false });
+    await act(service, small, 'cancel');
+    expect(await shownOf(service, lamp)).toEqual({ onHand: 0, reserved: 0, available: false });
+  });
+
+  test('what orders have reserved can be neither taken away nor written by clients', async () => {
+    const lamp = await addStocked(service, 5);
+    await ordered(service, [lamp, 3]);
+    const current = (await read(service, lamp)).body;
+    const check = await unchanged(service);
+    const tooFew = await patch(lamp, { stock: { onHand: 2 } });
+    expect([tooFew.status >= 400 && tooFew.status < 500, tooFew.body.details[0].field]).toEqual([
+      true,
+      'stock.onHand',
+    ]);
+    const gone = await patch(lamp, { stock: null });
+    expect([gone.status >= 400 && gone.status < 500, gone.body.details[0].field]).toEqual([true, 'stock']);
+    await check();
+    // Sent back as it was shown, it changes nothing.
+    const same = await patch(lamp, { stock: { ...current.stock, reserved: 3 } });
+    expect(same.body.stock).toEqual(current.stock);
+    expect((await patch(lamp, { stock: { onHand: 3 } })).body.stock.reserved).toBe(3);
+  });
+
+  test('a payment that Stripe reports takes, once however often it is reported', async () => {
+    const stripe = fakeStripe();
+    const paying = await startTestService(kind, stripe.settings);
+    try {
+      const lamp = await addStocked(paying, 5);
+      const one = await ordered(paying, [lamp, 2]);
+      const { reference } = (await act(paying, one, 'payment')).body.payment;
+      expect(await shownOf(paying, lamp)).toEqual({ onHand: 5, reserved: 2, available: true });
+      stripe.pay(reference);
+      const reported = () => report(paying, stripe.intents.get(reference));
+      await Promise.all([reported(), reported()]);
+      expect((await reported()).status).toBe(200);
+      expect(await shownOf(paying, lamp)).toEqual({ onHand: 3, reserved: 0, available: true });
+    } finally {
+      await paying.stop();
+      await stripe.stop();
+    }
+  });
+
+  test.each([
+    ['application/json', { stock: { onHand: 7 } }],
+    ['application/merge-patch+json', { stock: { onHand: 7 } }],
+    ['application/json-patch+json', [{ op: 'replace', path: '/stock/onHand', value: 7 }]],
+  ])('a PATCH as %s leaves of the stock what it does not say', async (type, body) => {
+    const lamp = await addStocked(service, 3, { backorder: true });
+    await ordered(service, [lamp, 5]);
+    const changed = await call(service, {
+      method: 'PATCH',
+      path: pathOf(lamp),
+      as: 'editor',
+      headers: { 'Content-Type': type },
+      body: JSON.stringify(body),
+    });
+    const stock = { tracked: true, onHand: 7, reserved: 5, backorder: true };
+    expect(changed.body.stock).toEqual(stock);
+    const many = { ids: [lamp.id], update: { stock: { backorder: false } } };
+    await call(service, { method: 'PATCH', path: '/v1/products', as: 'editor', body: many });
+    expect((await read(service, lamp)).body.stock).toEqual({ ...stock, backorder: false });
+  });
+
+  test('archived and deleted products are given back without a word', async () => {
+    const [archived, deleted, kept] = [
+      await addStocked(service, 5),
+      await addStocked(service, 5),
+      await addStocked(service, 5),
+    ];
+    const both = await ordered(service, [deleted, 1], [archived, 2], [kept, 1]);
+    const paid = await ordered(service, [deleted, 1], [archived, 1]);
+    await patch(archived, { status: 'archived' });
+    await call(service, { method: 'DELETE', path: pathOf(deleted), as: 'editor' });
+    expect((await act(service, both, 'cancel')).status).toBe(200);
+    expect((await act(service, paid, 'payment')).status).toBe(200);
+    expect(await shownOf(service, archived)).toEqual({ onHand: 4, reserved: 0, available: false });
+    expect(await shownOf(service, kept)).toEqual({ onHand: 5, reserved: 0, available: true });
+    expect((await order(service, [archived, 1])).body.error).toBe('PRODUCT_UNAVAILABLE');
+  });
+
+  test('orders beside changes of their products all succeed, and neither loses anything', async () => {
+    const replica = await service.replica();
+    const products = [await addStocked(service, 1000), await addStocked(service, 1000)];
+    const [lamp, desk] = products as [(typeof products)[0], (typeof products)[0]];
+    const at = (number: number) => (number % 2 === 0 ? service : replica);
+    const statuses = await Promise.all(
+      Array.from({ length: 15 }, async (_, number) => [
+        ...(await Promise.all([
+          order(at(number), [desk, 2], [lamp, 1]),
+          patch(number % 2 === 0 ? lamp : desk, { description: `text ${number}` }),
+          call(at(number + 1), {
+            method: 'PATCH',
+            path: '/v1/products',
+            as: 'editor',
+            body: { ids: [desk.id, lamp.id], update: { brand: `brand ${number}` } },
+          }),
+        ])),
+        await adjust(at(number), [
+          { productId: desk.id, delta: 1, reason: 'delivery' },
+          { productId: lamp.id, delta: 1, reason: 'delivery' },
+        ]),
+      ]),
+    );
+    const seen = new Set(statuses.flat().map(({ status, text }) => (status < 300 ? 'done' : text)));
+    expect([...seen]).toEqual(['done']);
+    expect(await shownOf(replica, lamp)).toEqual({ onHand: 1015, reserved: 15, available: true });
+    expect(await shownOf(service, desk)).toEqual({ onHand: 1015, reserved: 30, available: true });
+  });
+
+  test('two hundred buyers at once get a hundred pieces, over two replicas', async () => {
+    const replica = await service.replica();
+    const [lamp, desk] = [await addStocked(service, 100), await addStocked(service, 1000)];
+    // Half of them name the products the other way round: whoever locks as they are named would wait for ever.
+    const answers = await Promise.all(
+      Array.from({ length: 200 }, (_, buyer) => {
+        const lines = [[lamp, 1] as const, [desk, 2] as const];
+        return order(buyer % 2 === 0 ? service : replica, ...(buyer % 3 === 0 ? lines.reverse() : lines));
+      }),
+    );
+    const statuses = answers.map(({ status, body }) => body.error ?? status);
+    expect([201, 'OUT_OF_STOCK'].map(one => statuses.filter(status => status === one).length)).toEqual([
+      100, 100,
+    ]);
+    expect(await shownOf(replica, lamp)).toEqual({ onHand: 100, reserved: 100, available: false });
+    expect(await shownOf(service, desk)).toEqual({ onHand: 1000, reserved: 200, available: true });
+    const placed = answers
+      .filter(({ status }) => status === 201)
+      .map(({ body }) => ({ path: `/v1/orders/${body.id}` }));
+    // Paid, cancelled, and both at once.
+    await Promise.all(
+      placed.flatMap((one, index) => [
+        ...(index % 3 === 1 ? [] : [act(service, one, 'payment')]),
+        ...(index % 3 === 0 ? [] : [act(replica, one, 'cancel')]),
+      ]),
+    );
+    const ends = await Promise.all(placed.map(({ path }) => call(service, { path, as: 'user' })));
+    const paid = ends.filter(({ body }) => body.status === 'PAID').length;
+    expect(ends.every(({ body }) => body.status !== 'PENDING')).toBe(true);
+    expect(await shownOf(service, lamp)).toEqual({ onHand: 100 - paid, reserved: 0, available: paid < 100 });
+    expect(await shownOf(replica, desk)).toEqual({ onHand: 1000 - 2 * paid, reserved: 0, available: true });
+  });
+});

@@ -1,0 +1,80 @@
+/** Of the ten risks (security.test.ts) those two that are about what the service asks others, and what they say. */
+import { expect, test } from 'bun:test';
+import { addProduct } from './support/catalog.ts';
+import { describeOnDatabases } from './support/databases.ts';
+import { call } from './support/http.ts';
+import { startTestService } from './support/service.ts';
+import { startProvider } from './support/weather-provider.ts';
+
+describeOnDatabases('what the service asks others on %s', kind => {
+  test('7 forged requests: text of callers never says where the service asks', async () => {
+    const provider = startProvider();
+    const asked: string[] = [];
+    const inside = Bun.serve({
+      port: 0,
+      hostname: '127.0.0.1',
+      fetch({ url }) {
+        asked.push(url);
+        return Response.json({});
+      },
+    });
+    const address = `127.0.0.1:${inside.port}`;
+    const service = await startTestService(kind, { WEATHER_URL: provider.url, GEOCODING_URL: provider.url });
+    const body = { name: 'Weather', scopes: ['data:read'] };
+    const { key } = (await call(service, { method: 'POST', path: '/v1/keys', as: 'admin', body })).body;
+    const cities = [
+      `http://${address}/`,
+      `//${address}/`,
+      `@${address}/`,
+      `x@${address}#`,
+      `../../../${address}`,
+      `x&url=http://${address}`,
+    ];
+    for (const city of cities) {
+      const path = `/v1/data/weather?city=${encodeURIComponent(city)}`;
+      expect((await call(service, { path, headers: { 'X-API-Key': key } })).status).toBe(404);
+    }
+    await addProduct(service, { name: `http://${address}/`, description: `<img src="http://${address}/x">` });
+    await service.settle();
+    expect(new Set(provider.requests)).toEqual(new Set(['/v1/search']));
+    expect(asked).toEqual([]);
+    // And no operation takes an address to call: what looks like one in a body is only kept.
+    const document = JSON.parse(await (await fetch(`${service.url}/openapi.json`)).text());
+    const schemas = Object.entries(document.components.schemas as Record<string, object>);
+    const taken = schemas.filter(([name]) => /^(Create|Replace|Patch|Bulk|Write)/.test(name));
+    expect(taken.filter(([, schema]) => /"format":"(uri|url)"/.test(JSON.stringify(schema)))).toEqual([]);
+    await service.stop();
+    await provider.die();
+    await inside.stop(true);
+  });
+
+  test('10 answers of others: a redirect is not followed', async () => {
+    const asked: string[] = [];
+    const elsewhere = Bun.serve({
+      port: 0,
+      hostname: '127.0.0.1',
+      fetch({ url }) {
+        asked.push(url);
+        return Response.json({ current: { time: '2026-01-15T09:15', temperature_2m: 1, weather_code: 0 } });
+      },
+    });
+    const redirecting = Bun.serve({
+      port: 0,
+      hostname: '127.0.0.1',
+      fetch: () => Response.redirect(`http://127.0.0.1:${elsewhere.port}/inside`, 302),
+    });
+    const url = `http://127.0.0.1:${redirecting.port}`;
+    const service = await startTestService(kind, { WEATHER_URL: url, GEOCODING_URL: url });
+    const body = { name: 'Weather', scopes: ['data:read'] };
+    const { key } = (await call(service, { method: 'POST', path: '/v1/keys', as: 'admin', body })).body;
+    const answer = await call(service, {
+      path: '/v1/data/weather?city=Berlin',
+      headers: { 'X-API-Key': key },
+    });
+    expect([answer.status, answer.body.source]).toEqual([200, 'bundled']);
+    expect(asked).toEqual([]);
+    await service.stop();
+    await redirecting.stop(true);
+    await elsewhere.stop(true);
+  });
+});

@@ -1,0 +1,51 @@
+/** What PostgreSQL says of damaged pages and indexes is told as damage, whichever of the two it is. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { sql } from 'kysely';
+import { writesNothing } from '../support/contents.ts';
+import { call } from '../support/http.ts';
+import { hasPostgres } from '../support/postgres.ts';
+import { startTestService, type TestService } from '../support/service.ts';
+
+describe.skipIf(!hasPostgres)('damage that PostgreSQL reports', () => {
+  let service: TestService;
+  beforeAll(async () => {
+    service = await startTestService('postgresql');
+    const { build, write } = service.database;
+    const raise = sql`create function damage() returns trigger language plpgsql as
+      $$ begin raise exception 'damage on purpose' using errcode = new.title; end $$`;
+    const each = sql`create trigger damage before insert on todos for each row execute function damage()`;
+    await write(async session => {
+      await session.run(raise.compile(build));
+      await session.run(each.compile(build));
+    });
+  });
+  afterAll(() => service.stop());
+
+  const damages = async () => {
+    const { text } = await call(service, { path: '/metrics', headers: { Accept: 'text/plain' } });
+    return Number(/^catalog_database_damage_total (\d+)$/m.exec(text)?.[1]);
+  };
+
+  test.each([
+    ['data_corrupted', 'XX001', 'DATABASE_DAMAGED', 1],
+    ['index_corrupted', 'XX002', 'DATABASE_DAMAGED', 1],
+    ['internal_error', 'XX000', 'INTERNAL_ERROR', 0],
+  ])('%s is %s is %s', async (_, title, error, counted) => {
+    const before = await damages();
+    await writesNothing(service, async () => {
+      const body = { title };
+      const answer = await call(service, { method: 'POST', path: '/v1/todos', as: 'user', body }).catch(
+        String,
+      );
+      // The tests' client takes no INTERNAL_ERROR for a response.
+      if (typeof answer === 'string') expect(answer).toContain(error);
+      else {
+        expect([answer.status, answer.body.error]).toEqual([500, error]);
+        expect(answer.text).not.toContain('on purpose');
+      }
+    });
+    expect(await damages()).toBe(before + counted);
+    const failed = service.log().filter(({ message }) => message === 'request failed');
+    expect(JSON.stringify(failed.at(-1))).toContain('damage on purpose');
+  });
+});
