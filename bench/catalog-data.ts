@@ -1,11 +1,13 @@
 /** A made-up catalog: N products, the same in every run, written in bulk in the store's own row format. */
 import { sql } from 'kysely';
+import { causedBy, outboxOf } from '../src/events/outbox.ts';
+import { productCategories } from '../src/resources/categories/assign.ts';
 import { type ProductRow, productOf, rowOf } from '../src/resources/products/row.ts';
-import type { ProductFields } from '../src/resources/products/schema.ts';
+import { completeFields, type ProductFields } from '../src/resources/products/schema.ts';
 import { searchTextOf } from '../src/resources/products/search-text.ts';
 import { productTags, type TagChange } from '../src/resources/products/tags.ts';
 import { collectionVersions } from '../src/storage/changes/versions.ts';
-import type { Database } from '../src/storage/database.ts';
+import type { Database, Transaction } from '../src/storage/database.ts';
 import { type SearchDocument, searchIndex } from '../src/storage/search/index.ts';
 import { productTotals, type TotalChange } from '../src/storage/totals.ts';
 import { random } from './random.ts';
@@ -92,7 +94,7 @@ export function productNumber(number: number): MadeProduct {
   const { integer, pick } = random(number * 7919);
   const material = pick(materials);
   const thing = pick(things);
-  const fields: ProductFields = {
+  const fields: ProductFields = completeFields({
     name: `${material} ${thing} ${integer(1, 99_999)}`,
     price: integer(100, 100_000) / 100,
     currency: 'EUR',
@@ -101,7 +103,7 @@ export function productNumber(number: number): MadeProduct {
     sku: `SKU-${String(number).padStart(8, '0')}`,
     category: pick(categories),
     tags: [material, thing],
-  };
+  });
   return { fields, createdAt: firstDay + integer(0, 1_000_000) * minuteMs };
 }
 
@@ -117,21 +119,34 @@ export async function fill(database: Database, count: number): Promise<void> {
   }
 }
 
+/** Makes the categories where they are not there yet; gives their ids by their paths. */
+async function createCategories(
+  database: Database,
+  session: Transaction,
+): Promise<ReadonlyMap<string, number>> {
+  const named = categories.map(category => ({ category, categories: [] }));
+  const cause = causedBy('bench', firstDay);
+  const found = await productCategories(database, outboxOf(database)).find(session, named, cause);
+  return new Map([...found].map(([path, { id }]) => [path, id]));
+}
+
 async function fillFrom(database: Database, first: number, last: number): Promise<void> {
   await database.write(async session => {
     collectionVersions(database).advance(session, 'products');
     const changes: TotalChange[] = [];
+    const categoryIds = await createCategories(database, session);
     const index = searchIndex(database);
     for (let start = first; start <= last; start += rowsPerStatement) {
-      const rows: ProductRow[] = [];
+      const rows: (ProductRow & { category_id: number; further_categories: number })[] = [];
       const documents: SearchDocument[] = [];
       const tags: TagChange[] = [];
       for (let number = start; number < start + rowsPerStatement && number <= last; number++) {
         const { fields, createdAt } = productNumber(number);
-        rows.push(rowOf(fields, createdAt, createdAt));
+        const category = categoryIds.get(fields.category ?? '') ?? 0;
+        rows.push({ ...rowOf(fields, createdAt), category_id: category, further_categories: 0 });
         documents.push({ id: number, ...searchTextOf(fields) });
         tags.push({ id: number, before: [], after: fields.tags });
-        changes.push({ status: fields.status, category: fields.category, change: 1 });
+        changes.push({ status: fields.status, category, change: 1 });
       }
       await session.run(database.build.insertInto('products').values(rows).compile());
       productTags(database)(session, tags);
@@ -145,6 +160,6 @@ async function fillFrom(database: Database, first: number, last: number): Promis
 /** The product as the service shows it; the body that the bare servers send. */
 export function representation(number: number): string {
   const { fields, createdAt } = productNumber(number);
-  const { document } = rowOf(fields, createdAt, createdAt);
-  return JSON.stringify(productOf({ id: number, document, updated_at: createdAt }));
+  const { document } = rowOf(fields, createdAt);
+  return JSON.stringify(productOf({ id: number, document }));
 }

@@ -44,7 +44,7 @@ function schemaHash(): string {
       .map(name => join(migrations, name)),
     join(source, 'resources', 'products', 'store.ts'),
     join(source, 'storage', 'sqlite', 'connection.ts'),
-    ...['index', 'sqlite', 'postgres', 'words', 'spelling'].map(part =>
+    ...['index', 'sqlite', 'postgres', 'text/words', 'text/split', 'spelling'].map(part =>
       join(source, 'storage', 'search', `${part}.ts`),
     ),
     join(import.meta.dir, 'catalog-data.ts'),

@@ -18,6 +18,8 @@ export interface Load {
 export interface LoadResult {
   readonly requests: number;
   readonly seconds: number;
+  /** Milliseconds from sending a request to the end of its response, in ascending order. */
+  readonly latencies: Float64Array;
 }
 
 /** How long answers may be late before the run fails. */
@@ -32,6 +34,8 @@ interface Waiting {
   missing: number | undefined;
   /** Whether it has no more to send, so that its end is no failure. */
   done: boolean;
+  /** When its last request was sent, as performance.now() tells. */
+  sentAt: number;
 }
 
 /** Sends requests until the time is up, then waits for the responses under way. */
@@ -40,15 +44,19 @@ export async function runLoad(load: Load): Promise<LoadResult> {
   let sent = 0;
   let answered = 0;
   let open = load.connections;
+  const latencies: number[] = [];
   const start = performance.now();
 
   function send(socket: Socket<Waiting>): void {
     const bytes = load.request(sent++);
+    socket.data.sentAt = performance.now();
     if (socket.write(bytes) !== bytes.length) reject(new Error('A request did not fit the socket buffer.'));
   }
   function complete(socket: Socket<Waiting>): void {
     answered++;
-    if (performance.now() - start < load.milliseconds) {
+    const now = performance.now();
+    latencies.push(now - socket.data.sentAt);
+    if (now - start < load.milliseconds) {
       send(socket);
       return;
     }
@@ -70,7 +78,7 @@ export async function runLoad(load: Load): Promise<LoadResult> {
     },
   };
   const connect = async () => {
-    const data: Waiting = { head: noBytes, missing: undefined, done: false };
+    const data: Waiting = { head: noBytes, missing: undefined, done: false, sentAt: 0 };
     send(await Bun.connect({ hostname: '127.0.0.1', port: load.port, data, socket: handler }));
   };
   const watchdog = setTimeout(
@@ -83,7 +91,8 @@ export async function runLoad(load: Load): Promise<LoadResult> {
   } finally {
     clearTimeout(watchdog);
   }
-  return { requests: answered, seconds: (performance.now() - start) / 1000 };
+  const seconds = (performance.now() - start) / 1000;
+  return { requests: answered, seconds, latencies: Float64Array.from(latencies).sort() };
 }
 
 /** @returns whether the response is complete; @throws Error when it is not the expected one */

@@ -1,8 +1,8 @@
 /**
- * `bun bench/loop.ts [products] [seconds]`: how long /health waits while others ask for what is much work, on SQLite.
+ * `bun bench/loop.ts [products] [seconds] [name]`: how long /health waits while others ask for what is much work, on SQLite.
  * The service, those who ask and the one who measures are a process each. Before and after the works stands a quiet
  * row: what the machine and its other users cost. Beside it stands the longest delay of the event loop that /metrics
- * tells.
+ * tells. With a name only the works are done whose names hold it.
  */
 import { join } from 'node:path';
 import { runFolder, sqliteCopy } from './databases.ts';
@@ -12,6 +12,7 @@ import { markdownTable } from './statistics.ts';
 
 const products = Number(process.argv[2] ?? 500_000);
 const secondsEach = Number(process.argv[3] ?? 4);
+const only = process.argv[4] ?? '';
 const largeProducts = 500;
 const largeText = 'word of a long text '.repeat(450);
 
@@ -60,6 +61,15 @@ const worksOn = (large: readonly number[]): readonly Work[] => [
   bulkPatch('bulk PATCH of 500 × 9 KB: another text', large, number => ({
     description: `${largeText}${number}`,
   })),
+  {
+    name: 'stock adjustments of 500 × 9 KB',
+    connections: 1,
+    request: number => ({
+      path: '/v1/stock/adjustments',
+      method: 'POST',
+      body: { adjustments: large.map(productId => ({ productId, delta: 1, reason: `count ${number}` })) },
+    }),
+  },
   get('1,000 readers of 1 MB', () => '/v1/products?category=large&perPage=100&page=1', 1000),
   get('1,000 readers of 1 MB, gzip', () => '/v1/products?category=large&perPage=100&page=1', 1000, 'gzip'),
 ];
@@ -79,8 +89,9 @@ function bytesOf(token: string, { path, method = 'GET', headers = {}, body }: Re
 /** The ids of products with as much text as they may have. */
 async function addLarge(url: string, token: string): Promise<number[]> {
   const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' };
+  const stock = { onHand: 1000 };
   const add = async (_: unknown, index: number): Promise<number> => {
-    const product = { name: `Large ${index}`, price: 1, category: 'large', description: largeText };
+    const product = { name: `Large ${index}`, price: 1, category: 'large', description: largeText, stock };
     const response = await fetch(`${url}/v1/products`, {
       method: 'POST',
       headers,
@@ -160,6 +171,7 @@ const quiet = () =>
 await quiet();
 let number = 0;
 for (const { name, connections, request, status = 200 } of worksOn(large)) {
+  if (!name.includes(only)) continue;
   await measure(name, async () => {
     const load = {
       port: server.port,

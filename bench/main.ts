@@ -7,6 +7,7 @@ import { help, type Options, readOptions } from './options.ts';
 import { type PostgresServer, startPostgres } from './postgres.ts';
 import { measureRequests } from './requests.ts';
 import { scenarios } from './scenarios.ts';
+import { measureSlowDisk } from './slow-disk.ts';
 import { measureStartup, type StartSubject } from './startup.ts';
 import { thousands } from './statistics.ts';
 
@@ -22,6 +23,10 @@ async function run(options: Options): Promise<void> {
       progress('creates, alone and together');
       const size = options.sizes[0] ?? 0;
       console.log(`${await measureFsync(size, options.rounds, options.milliseconds)}\n`);
+    }
+    if (options.only.has('slow-disk') && options.databases.includes('sqlite')) {
+      progress('reads on a slow disk');
+      console.log(`${await measureSlowDisk(options)}\n`);
     }
     if (options.only.has('startup')) console.log(`${await startup(options, postgres)}\n`);
     if (options.only.has('import') && options.databases.includes('sqlite')) {

@@ -2,7 +2,7 @@
 import { hitRates, readCaches } from './hits.ts';
 import { type LoadResult, runLoad } from './load.ts';
 import { cpuSeconds } from './processes.ts';
-import { type Summary, summary } from './statistics.ts';
+import { percentile, type Summary, summary } from './statistics.ts';
 
 /** One line of the result. */
 export interface Subject {
@@ -26,6 +26,9 @@ export interface Measured {
   readonly database: Summary | undefined;
   readonly both: Summary;
   readonly perSecond: Summary;
+  /** Milliseconds that half of the requests, and 99 % of them, were served within. */
+  readonly p50: Summary;
+  readonly p99: Summary;
   /** Shares of products and lists that were cached in the last round, where the server tells. */
   readonly hits: string;
 }
@@ -34,6 +37,8 @@ interface Sample {
   readonly service: number;
   readonly database: number | undefined;
   readonly perSecond: number;
+  readonly p50: number;
+  readonly p99: number;
   readonly hits: string;
 }
 
@@ -82,6 +87,8 @@ async function measureOnce(subject: Subject, round: number, milliseconds: number
     hits: hitRates(cached, await caches()),
     database: database === undefined || after === undefined ? undefined : each(after - database),
     perSecond: result.requests / result.seconds,
+    p50: percentile(result.latencies, 0.5),
+    p99: percentile(result.latencies, 0.99),
   };
 }
 
@@ -93,6 +100,8 @@ function summarise(subject: Subject, samples: readonly Sample[]): Measured {
     database: database.length === 0 ? undefined : summary(database),
     both: summary(samples.map(sample => sample.service + (sample.database ?? 0))),
     perSecond: summary(samples.map(sample => sample.perSecond)),
+    p50: summary(samples.map(sample => sample.p50)),
+    p99: summary(samples.map(sample => sample.p99)),
     hits: samples.at(-1)?.hits ?? '–',
   };
 }

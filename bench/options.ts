@@ -9,11 +9,13 @@ export interface Options {
   readonly databases: readonly DatabaseKind[];
   readonly rounds: number;
   readonly milliseconds: number;
-  /** Names of scenarios, and of the measurements beside them: fsync, startup, import. */
+  /** Names of scenarios, and of the measurements beside them: fsync, slow-disk, startup, import. */
   readonly only: ReadonlySet<string>;
+  /** The file that gets a picture of the costs, as SVG. */
+  readonly picture: string | undefined;
 }
 
-const extras = ['fsync', 'startup', 'import'] as const;
+const extras = ['fsync', 'slow-disk', 'startup', 'import'] as const;
 const names = [...scenarios.map(({ name }) => name), ...extras];
 
 export const help = `Usage: npm run bench -- [OPTIONS]
@@ -26,6 +28,7 @@ reference service in one run: CPU µs per request and requests/s, as tables in M
   --rounds N         measured rounds (7)
   --milliseconds N   length of one measurement (800)
   --only NAME,…      ${names.join(', ')}
+  --picture FILE     draws what requests cost beside the reference service and the limits, as SVG
   --quick            a smoke run: small, short, and only to see that all runs and answers right
   --help`;
 
@@ -39,6 +42,7 @@ export function readOptions(args: string[]): Options | 'help' {
       rounds: { type: 'string' },
       milliseconds: { type: 'string' },
       only: { type: 'string' },
+      picture: { type: 'string' },
       quick: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
     },
@@ -55,6 +59,7 @@ export function readOptions(args: string[]): Options | 'help' {
     ),
     rounds: positive('rounds', values.rounds ?? (quick ? '1' : '7')),
     milliseconds: positive('milliseconds', values.milliseconds ?? (quick ? '150' : '800')),
+    picture: values.picture,
     only: new Set(listed(values.only ?? names.join()).map(name => oneOf('only', name, names))),
   };
 }

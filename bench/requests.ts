@@ -6,6 +6,7 @@ import { representation } from './catalog-data.ts';
 import { type DatabaseKind, postgresCopy, sqliteCopy } from './databases.ts';
 import { type Measured, measure, type Subject } from './measure.ts';
 import type { Options } from './options.ts';
+import { type Bar, drawCosts } from './picture.ts';
 import type { PostgresServer } from './postgres.ts';
 import {
   findReference,
@@ -51,6 +52,7 @@ export async function measureRequests(
     const bare = await bareSubjects(logs, cleanup);
     const instances = await startAll(options, postgres, logs, cleanup, progress);
     const reads: Line[] = [];
+    const bars: Bar[] = [];
     const tables: string[] = [];
     for (const writes of [false, true]) {
       const lines = await measureAll(
@@ -62,7 +64,9 @@ export async function measureRequests(
       if (lines === undefined) continue;
       if (!writes) reads.push(...lines.service.filter(({ service }) => service === 'catalog'));
       tables.push(costTable(lines.bare, lines.service));
+      bars.push(...barsOf(lines.bare, lines.service));
     }
+    if (options.picture !== undefined) await Bun.write(options.picture, drawCosts(bars));
     return [...tables, ...growthTable(reads)].join('\n\n');
   } finally {
     for (const undo of cleanup.reverse()) await undo();
@@ -182,7 +186,7 @@ function costTable(bare: readonly Measured[], lines: readonly Line[]): string {
     name: string,
     where: string,
     size: string,
-    { service, database, both, perSecond, hits }: Measured,
+    { service, database, both, perSecond, hits, p50, p99 }: Measured,
     peer?: number,
   ) => [
     name,
@@ -195,6 +199,8 @@ function costTable(bare: readonly Measured[], lines: readonly Line[]): string {
     ratio(both.median, peer),
     hits,
     thousands(perSecond.median),
+    p50.median.toFixed(1),
+    p99.median.toFixed(1),
   ];
   return markdownTable([
     [
@@ -208,6 +214,8 @@ function costTable(bare: readonly Measured[], lines: readonly Line[]): string {
       '× reference',
       'cached: one, list',
       'requests/s',
+      'p50 ms',
+      'p99 ms',
     ],
     ...bare.map(measured => row(measured.subject.name, '–', '–', measured)),
     ...lines.map(line => {
@@ -216,6 +224,22 @@ function costTable(bare: readonly Measured[], lines: readonly Line[]): string {
       return row(name, kind, thousands(size), measured, peerOf(lines, line));
     }),
   ]);
+}
+
+/** What the picture shows: the service where the reference service was measured too, or where it has a limit. */
+function barsOf(bare: readonly Measured[], lines: readonly Line[]): Bar[] {
+  const node = bare[0]?.both.median ?? Number.NaN;
+  return lines
+    .filter(({ service }) => service === 'catalog')
+    .map(line => ({
+      request: line.scenario,
+      database: line.kind,
+      products: line.size,
+      service: line.measured.service.median,
+      databaseCost: line.measured.database?.median ?? 0,
+      reference: peerOf(lines, line),
+      node,
+    }));
 }
 
 /** What the reference service takes for the same. */

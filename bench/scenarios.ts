@@ -21,7 +21,7 @@ export interface Scenario {
 }
 
 /** @returns what makes the bytes of the n-th request of a round */
-type MakeRequests = (round: number, token: string) => (index: number) => Uint8Array;
+export type MakeRequests = (round: number, token: string) => (index: number) => Uint8Array;
 
 const connections = 32;
 /** Rounds of `mixed` create other products than those of `create`. */
@@ -143,7 +143,10 @@ function oneWord(draw: Random, target: Target): string {
 
 async function checkSearch(target: Target, token: string): Promise<void> {
   const { body } = await fetchJson(target, '/v1/search?q=daily', token);
-  expect(body.data?.length === perPage && body.meta?.total === target.size, JSON.stringify(body.meta));
+  // One in twenty is archived, and not found.
+  const total = body.meta?.total ?? 0;
+  const isMost = total > 0.9 * target.size && total < target.size;
+  expect(body.data?.length === perPage && isMost, JSON.stringify(body.meta));
 }
 
 async function checkOne(target: Target, token: string): Promise<void> {

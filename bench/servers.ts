@@ -27,12 +27,14 @@ export const shipped = {
   ADMIN_PASSWORD: admin.password,
 } as const;
 
+export const serviceCommand = [process.execPath, 'src/main.ts', 'serve'] as const;
+
 /** @param settings DATA_DIR, and DATABASE_URL for PostgreSQL; @param errors file that gets standard error */
 export function startService(
   settings: Readonly<Record<string, string>>,
   errors: string,
 ): Promise<RunningServer> {
-  return start([process.execPath, 'src/main.ts', 'serve'], '/ready', { ...shipped, ...settings }, errors);
+  return start([...serviceCommand], '/ready', { ...shipped, ...settings }, errors);
 }
 
 export function startBareNode(body: string, errors: string): Promise<RunningServer> {

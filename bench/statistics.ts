@@ -14,6 +14,11 @@ export function summary(values: readonly number[]): Summary {
   return { median: (lower + upper) / 2, min: sorted[0] ?? Number.NaN, max: sorted.at(-1) ?? Number.NaN };
 }
 
+/** The value that this share of them, from 0 to 1, does not exceed. @param sorted in ascending order */
+export function percentile(sorted: ArrayLike<number>, share: number): number {
+  return sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? Number.NaN;
+}
+
 /** `37.2 (35.9–40.1)` */
 export function spread({ median, min, max }: Summary, digits = 1): string {
   return `${median.toFixed(digits)} (${min.toFixed(digits)}–${max.toFixed(digits)})`;
