@@ -33,7 +33,10 @@ export function unreadableKind(firstBytes: Uint8Array, format: string | undefine
   const text = new TextDecoder().decode(firstBytes.subarray(0, 1024)).trimStart();
   // A first column may be called anything, also <b>, if somebody says that it is CSV.
   const markup = format === undefined ? text.startsWith('<') : text.startsWith('<?xml');
-  return markup ? 'is XML or HTML: export the data as CSV, NDJSON or JSON' : undefined;
+  if (!markup) return undefined;
+  return /<(?:rss|feed)[\s>]/i.test(text)
+    ? 'is a feed as XML: ask the shop for it as TSV or CSV, which --preset google and --preset meta read'
+    : 'is XML or HTML: export the data as CSV, NDJSON or JSON';
 }
 
 /**

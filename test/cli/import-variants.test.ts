@@ -139,8 +139,9 @@ const scenarios: readonly Scenario[] = [
     ],
     status: 2,
     says: [
-      'line 1: variants.1.options is that of variant 1 of the product',
-      'line 2: variants.1.sku is that of variant 1 of the product',
+      'line 1: variants.1.options must not be Size S, which variant 1 of the product has',
+      'line 2: variants.1.sku must not be "SHIRT-S", which variant 1 of the product has',
+      '1 rejected: variants.sku must not be "…", which variant … of the product has',
       'line 3: variants.1.options must name the same options as the first variant',
       'line 4: variants.0.gtin must be 8, 12, 13 or 14 digits',
       'line 6: variants.0.imageId: must be the id of an image of the product, not 7',

@@ -86,7 +86,7 @@ const scenarios: readonly Scenario[] = [
     status: 2,
     says: [
       'read 6 rows: 3 products, 2 variants, 3 images',
-      'belongs to the product id:99, which the file does not have',
+      'belongs to the product "id:99", which the file does not have',
       '3 created, 0 updated, 0 unchanged, 1 rejected',
     ],
     products: {
@@ -292,6 +292,105 @@ test('a preset refuses a file that is something else in one line, and leaves the
       expect(ended.status).toBe(1);
     }
     expect(await productsOf(place)).toEqual([]);
+  }));
+
+interface ShopifyRows {
+  readonly name: string;
+  readonly header: string;
+  readonly rows: readonly string[];
+  readonly status?: number;
+  readonly says: readonly string[];
+  /** Names of products with the options and skus of their variants. */
+  readonly leaves: readonly (readonly [name: string, sku: string | null, ...variants: readonly string[]])[];
+}
+
+const shopifyRows: readonly ShopifyRows[] = [
+  {
+    name: 'without columns of options a row is a product, and one row more is an image',
+    header: 'Handle,Title,Vendor,Body (HTML),Variant SKU,Variant Price,Image Src',
+    rows: ['bowl,Bowl,N,<p>Deep</p>,B-1,5.00,https://c.example/1.jpg', 'bowl,,,,,,https://c.example/2.jpg'],
+    says: ['read 2 rows: 1 product, 0 variants, 2 images', '1 created'],
+    leaves: [['Bowl', 'B-1']],
+  },
+  {
+    name: 'without names of options their values still tell variants apart',
+    header: 'Handle,Title,Vendor,Body (HTML),Option1 Value,Variant SKU,Variant Price',
+    rows: ['tee,Tee,N,,S,T-S,5', 'tee,,,,M,T-M,6', 'bowl,Bowl,N,,,B-1,5', 'mug,Mug,N,,Default Title,M-1,7'],
+    says: ['3 created', '0 rejected'],
+    leaves: [
+      ['Tee', null, 'Option 1 S T-S', 'Option 1 M T-M'],
+      ['Bowl', 'B-1'],
+      ['Mug', 'M-1'],
+    ],
+  },
+  {
+    name: 'a variant without a value that others have is named with its column',
+    header: 'Handle,Title,Option1 Name,Option1 Value,Option2 Name,Option2 Value,Variant SKU,Variant Price',
+    rows: ['tee,Tee,Size,S,Colour,Red,T-S,5', 'tee,,,M,,,T-M,6', 'pot,Pot,,,,,P-1,5', 'pot,,,,,,P-2,5'],
+    status: 2,
+    says: [
+      'line 3: Option2 Value is required: the product has other variants, and each has a value of its own',
+      'line 5: Option1 Value is required: the product has other variants, and each has a value of its own',
+      '0 created, 0 updated, 0 unchanged, 2 rejected',
+    ],
+    leaves: [],
+  },
+  {
+    name: 'rows that come again are one variant, and the same options with another SKU are not',
+    header: 'Handle,Title,Option1 Name,Option1 Value,Variant SKU,Variant Price',
+    rows: [
+      ...['tee,Tee,Size,S,T-S,5', 'tee,Tee,Size,S,T-S,6', 'mug,Mug,Title,Default Title,M-1,7'],
+      ...['mug,Mug,Title,Default Title,M-1,8', 'pot,Pot,Size,S,P-1,5', 'pot,,,S,P-2,5'],
+    ],
+    status: 2,
+    says: [
+      '2 × rows that repeat a variant were read once: the later counts',
+      'line 7: Option1 Value is that of line 6, of another SKU (it is "S")',
+      '1 rejected: Option1 Value is that of line …, of another SKU',
+      '2 created, 0 updated, 0 unchanged, 1 rejected',
+    ],
+    leaves: [
+      ['Tee', null, 'Size S T-S'],
+      ['Mug', 'M-1'],
+    ],
+  },
+];
+
+test.each(shopifyRows)('rows of Shopify: $name', ({ header, rows, status = 0, says, leaves }) =>
+  alone(async place => {
+    const file = place.file('s.csv', `${[header, ...rows].join('\n')}\n`);
+    const ended = await place.runHere(['import', file, '--preset', 'shopify']);
+    for (const text of says) expect(ended.out + ended.err).toContain(text);
+    expect(ended.status).toBe(status);
+    const [made, sold] = [await productsOf(place), await variantsOf(place)];
+    const named = made.map(({ id, name, sku }) => [
+      ...[name, sku],
+      ...sold
+        .filter(({ productId }) => productId === id)
+        .map(({ options, sku }) => [...Object.entries(options).flat(), sku].join(' ')),
+    ]);
+    expect(named.sort()).toEqual(leaves.map(one => [...one]).sort());
+    expect((await place.runHere(['import', file, '--preset', 'shopify'])).out).toContain(
+      `0 created, 0 updated, ${leaves.length} unchanged`,
+    );
+  }),
+);
+
+test('images that are paths are asked for with their base, and an XML feed as a table', () =>
+  alone(async place => {
+    const magento = place.file('m.csv', magentoFile);
+    const without = await place.runHere(['import', magento, '--preset', 'magento']);
+    expect(without.err).toContain(
+      'images are paths and were left out: import again with --image-base and the address that stands before them, as in --image-base https://shop.example/media/catalog/product',
+    );
+    const again = ['import', magento, '--preset', 'magento', '--image-base', 'https://m.example/media'];
+    expect((await place.runHere(again)).err).not.toContain('images are paths');
+    for (const { images } of await productsOf(place))
+      for (const { url } of images) expect(url).toStartWith('https://m.example/media/');
+    const feed = '<?xml version="1.0"?>\n<rss xmlns:g="http://base.google.com/ns/1.0"><channel/></rss>';
+    const refused = await place.runHere(['import', place.file('f.xml', feed), '--preset', 'google']);
+    expect(refused.err).toContain('is a feed as XML: ask the shop for it as TSV or CSV');
+    expect(refused.status).toBe(1);
   }));
 
 test('what has no place is left out on demand, and said', () =>

@@ -39,8 +39,11 @@ const otherReasons = 'other reasons';
 /** What is wrong, without the values and positions that differ from record to record. */
 const reasonsOf = ({ error, details }: Reject): readonly string[] =>
   details.length === 0
-    ? [error]
-    : details.map(({ field, message }) => `${field.replace(/\.\d+$/, '')} ${message}`);
+    ? [withoutValues(error)]
+    : details.map(({ field, message }) => `${field.replace(/\.\d+(?=\.|$)/g, '')} ${withoutValues(message)}`);
+
+const withoutValues = (text: string): string =>
+  text.replace(/"[^"]*"/g, '"…"').replace(/\b(line|variant|product) \d+/g, '$1 …');
 
 const exampleOf = ({ line, error }: Reject) => ({ line, error: error.slice(0, 200) });
 

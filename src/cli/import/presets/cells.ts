@@ -105,13 +105,17 @@ export function tagsOf(text: string, separator: string, { cells, note }: Draftin
 export const pathOf = (text: string, separator: string, { cells }: Drafting): string =>
   toPath(text, cells.categorySeparator ?? separator);
 
+const pathsLeftOut =
+  'images are paths and were left out: import again with --image-base and the address that stands before them, ' +
+  'as in --image-base https://shop.example/media/catalog/product';
+
 /** The addresses in a cell; paths get the base, if there is one. */
 export function addressesOf(text: string, { imageBase, note }: Drafting): string[] {
   const found: string[] = [];
   for (const one of splitAddresses(text)) {
     if (isAddress(one)) found.push(one);
     else if (imageBase !== undefined) found.push(`${imageBase.replace(/\/$/, '')}/${one.replace(/^\//, '')}`);
-    else note('images are paths and were left out: say --image-base with the address before them');
+    else note(pathsLeftOut);
   }
   return found;
 }

@@ -92,7 +92,7 @@ export function joiner(preset: Preset, file: string, leftOut: (why: string) => v
     const many = group.held.length === 1 ? '' : ` (${group.held.length} rows)`;
     return {
       record: first.record,
-      problem: `belongs to the product ${key}, which the file does not have${many}`,
+      problem: `belongs to the product "${key}", which the file does not have${many}`,
     };
   }
 

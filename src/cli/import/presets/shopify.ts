@@ -59,7 +59,7 @@ export const shopify: Preset = {
   takes: /^option[123] linked to$/i,
   place(row) {
     const handle = row.text('handle');
-    if (handle === '') throw new RowProblem(row, row.columns.found.get('handle') ?? 'Handle', 'is required');
+    if (handle === '') throw new RowProblem(row, columnOf(row, 'handle', 'Handle'), 'is required');
     return row.text('title') === '' ? { variantOf: handle } : { product: handle };
   },
   draft(rows, drafting) {
@@ -67,10 +67,10 @@ export const shopify: Preset = {
     if (first === undefined) throw new Error('a product without rows');
     const attributes = attributeSet(drafting);
     const names = optionNumbers.map(number => first.text(`option${number}Name`));
-    const ofVariants = rows.filter(isVariant);
-    const only =
-      ofVariants.length === 1 && first.text('option1Value') === noOption ? ofVariants[0] : undefined;
-    const plain = ofVariants.length === 0 ? first : only;
+    const ofVariants = withoutRepeated(rows.filter(isVariant), drafting);
+    const [only = first, ...others] = ofVariants;
+    const plain = others.length === 0 && hasNoOption(only) ? only : undefined;
+    if (plain === undefined) requireValues(ofVariants);
     const [category, further] = categoriesOf(first, drafting);
     const sold = plain === undefined ? {} : soldAs(plain, drafting, attributes);
     addRest(attributes, { own: rows }, drafting);
@@ -96,6 +96,49 @@ export const shopify: Preset = {
 };
 
 const isVariant = (row: Row): boolean => row.text('option1Value') !== '' || row.text('price') !== '';
+
+const valuesOf = (row: Row): string[] => optionNumbers.map(number => row.text(`option${number}Value`));
+
+/** Whether a row that is the only one sells the product itself. */
+const hasNoOption = (row: Row): boolean =>
+  row.text('option1Value') === noOption || valuesOf(row).every(value => value === '');
+
+/**
+ * Each variant once: where exports were put together a row comes again, and the later counts.
+ * @throws RowProblem for another variant of the same options
+ */
+function withoutRepeated(rows: readonly Row[], { note }: Drafting): Row[] {
+  const kept = new Map<string, Row>();
+  for (const row of rows) {
+    const values = valuesOf(row);
+    const before = kept.get(JSON.stringify(values));
+    if (before !== undefined) {
+      if (row.text('sku') !== before.text('sku')) {
+        const shown = values.filter(value => value !== '').join(' / ');
+        const problem = shown === '' ? missingValue : `is that of line ${before.line}, of another SKU`;
+        throw new RowProblem(row, columnOf(row, 'option1Value', 'Option1 Value'), problem, shown);
+      }
+      note('rows that repeat a variant were read once: the later counts');
+    }
+    kept.set(JSON.stringify(values), row);
+  }
+  return [...kept.values()];
+}
+
+const missingValue = 'is required: the product has other variants, and each has a value of its own';
+
+/** @throws RowProblem where a variant has no value of an option of which others have one */
+function requireValues(rows: readonly Row[]): void {
+  const used = optionNumbers.filter(number => rows.some(row => row.text(`option${number}Value`) !== ''));
+  for (const row of rows) {
+    const missing = used.find(number => row.text(`option${number}Value`) === '');
+    if (missing === undefined) continue;
+    const name = `option${missing}Value`;
+    throw new RowProblem(row, columnOf(row, name, `Option${missing} Value`), missingValue);
+  }
+}
+
+const columnOf = (row: Row, name: string, usual: string): string => row.columns.found.get(name) ?? usual;
 
 function soldAs(
   row: Row,

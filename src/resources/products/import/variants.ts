@@ -22,6 +22,12 @@ export type VariantRecord = z.output<typeof records>[number];
 const combinationOf = (options: VariantRecord['options']): string =>
   JSON.stringify(Object.entries(options).sort(([a], [b]) => (a < b ? -1 : 1)));
 
+/** A combination as people read it: `Size M, Colour Red`. */
+const shownOptions = (options: VariantRecord['options']): string =>
+  Object.entries(options)
+    .map(([name, value]) => `${name} ${value}`)
+    .join(', ');
+
 /** Checks what a record says of its variants, for itself: each of its own combination and sku, of the same options. */
 export function checkVariants(given: unknown): VariantRecord[] | ErrorDetail[] {
   const result = records.safeParse(given);
@@ -41,14 +47,14 @@ export function checkVariants(given: unknown): VariantRecord[] | ErrorDetail[] {
     if (own.length !== names.size || own.length === 0 || !own.every(name => names.has(name))) {
       refuse(index, 'options', 'options', 'must name the same options as the first variant');
     }
-    for (const [field, key] of [
-      ['options', combinationOf(options)],
-      ['sku', sku == null ? undefined : `\0${sku}`],
+    for (const [field, key, shown] of [
+      ['options', combinationOf(options), shownOptions(options)],
+      ['sku', sku == null ? undefined : `\0${sku}`, `"${sku}"`],
     ] as const) {
       if (key === undefined) continue;
       const other = had.get(key);
       if (other !== undefined)
-        refuse(index, field, 'uniqueItems', `is that of variant ${other + 1} of the product`);
+        refuse(index, field, 'uniqueItems', `must not be ${shown}, which variant ${other + 1} of the product has`);
       else had.set(key, index);
     }
   }
@@ -175,8 +181,7 @@ function refuseSame(slots: readonly Slot[]): void {
   for (const { fields } of slots) {
     const combination = combinationOf(fields.options);
     if (had.has(combination)) {
-      const shown = Object.entries(fields.options).map(([name, value]) => `${name} ${value}`);
-      throw invalid('variants', 'uniqueItems', `would be two of ${shown.join(', ')}`);
+      throw invalid('variants', 'uniqueItems', `would be two of ${shownOptions(fields.options)}`);
     }
     had.add(combination);
   }
