@@ -72,6 +72,10 @@ const derived: readonly (readonly [statement: string, line: RegExp])[] = [
     /^variants of products: product \d+: it shows another number, price or availability than its variants have$/m,
   ],
   [
+    `update product_variants set document = replace(document, '"price":null', '"price":2')`,
+    /^documents of variants: variant \d+: its document differs from the columns price$/m,
+  ],
+  [
     "update order_items set reserved = 2 where name = 'Lamp'",
     /^reserved stock: order \d+: it is PAID, but has 2 reserved$/m,
   ],
@@ -205,8 +209,44 @@ describeOnDatabases('catalog check on %s', kind => {
     expect(lamp).toMatchObject({ name: 'Lamp', rating: { average: 4, count: 1 } });
     const [rake] = (await get('/v1/products?sku=G-1')).data;
     expect(rake.stock).toEqual({ tracked: true, onHand: 5, reserved: 1, backorder: false });
+    const [glove] = (await get('/v1/products?category=clothes')).data;
+    expect(glove).toMatchObject({
+      price: 2,
+      priceRange: { min: 2, max: 2 },
+      variantCount: 1,
+      available: true,
+    });
     expect((await get('/v1/search?q=lamp&type=product')).meta.total).toBe(1);
     expect((await get('/v1/search?q=shadr&type=product')).data[0].title).toBe('Shade');
+  }
+
+  /** A product that shows rightly what its variant shows wrongly: the first is seen to be wrong once the other is not. */
+  async function repairWhatFollows(): Promise<void> {
+    await run([
+      [
+        `update product_variants set document = replace(replace(document, '"reserved":2', '"reserved":9'),
+        '"available":true', '"available":false'), available = 0`,
+        /./,
+      ],
+      [
+        `update products set document = replace(document, '"available":true', '"available":false'), available = 0
+        where name = 'Glove'`,
+        /./,
+      ],
+    ]);
+    const found = await place.runHere(['check']);
+    expect(found.out).toMatch(
+      /^reserved stock: variant \d+: 9 reserved, 2 of them by open orders\n1 wrong; /,
+    );
+    const repaired = await place.runHere(['check', '--repair']);
+    expect(repaired).toMatchObject({ status: 0, err: '' });
+    expect(repaired.out).toMatch(/^reserved stock: repaired\nvariants of products: repaired$/m);
+    const { body } = await call(service, {
+      path: '/v1/products?category=clothes&available=true',
+      as: 'admin',
+    });
+    expect(body.data).toMatchObject([{ name: 'Glove', available: true }]);
+    expect(await place.runHere(['check'])).toMatchObject({ status: 0 });
   }
 
   async function nameOriginals(): Promise<void> {
@@ -223,6 +263,7 @@ describeOnDatabases('catalog check on %s', kind => {
   test('finds nothing wrong at first; makes again what is derived; names, and does not fix, what is not', async () => {
     await findNothing();
     await repairDerived();
+    await repairWhatFollows();
     await nameOriginals();
   });
 

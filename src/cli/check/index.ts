@@ -17,8 +17,8 @@ is not reserved by open orders, what products show of their variants, documents 
 words of the search index. Changes nothing; the service may run. On PostgreSQL it reads every value; for its indexes and
 pages there are pg_amcheck and pg_checksums.
 
-  --repair  rebuilds what is derived (indexes, totals, ratings, reserved stock, what products show of variants, tags,
-            the search index), in one transaction. Nobody writes meanwhile: stop the service, or do it when few are
+  --repair  rebuilds what is derived (indexes, totals, ratings, reserved stock, columns of variants, what products show
+            of them, tags, the search index), and what follows from that, in one transaction. Nobody writes meanwhile: stop the service, or do it when few are
             there. Rows are not made up: what is damaged itself has to come from a backup (catalog restore).
 
 Exit status: 0 all is well, or is now; 1 something is wrong.`,
@@ -39,7 +39,7 @@ Exit status: 0 all is well, or is now; 1 something is wrong.`,
       for (const [{ name }, lines] of wrong) report(name, lines);
       const all = checks.map(({ name }) => name).join(', ');
       if (total === 0) console.log(`nothing is wrong; checked: ${all}`);
-      else if (values.repair === true) return await repairAll(database, wrong);
+      else if (values.repair === true) return await repairAll(database, checks, wrong);
       else console.log(`${total} wrong; ${advice(wrong)}`);
       return total === 0 ? 0 : 1;
     } finally {
@@ -89,12 +89,17 @@ async function find(database: Database, check: Check): Promise<string[]> {
 }
 
 /** Everything or nothing. @returns the exit status */
-async function repairAll(database: Database, wrong: Findings): Promise<number> {
+async function repairAll(database: Database, checks: readonly Check[], wrong: Findings): Promise<number> {
   const { build, dialect } = database;
+  const repaired: Check[] = [];
   const repair = async (session: Transaction): Promise<string[]> => {
     for (const statement of dialect.checks.beforeRepair) await session.run(statement.compile(build));
     const left: string[] = [];
-    for (const check of wrong.keys()) {
+    for (const check of checks) {
+      // What has been repaired may show in what was right by what it was: a product's price by its variants'.
+      const isWrong = wrong.has(check) || (repaired.length > 0 && (await check.find(session)).length > 0);
+      if (!isWrong) continue;
+      repaired.push(check);
       await check.repair?.(session, Date.now());
       left.push(...(await check.find(session)).map(line => `${check.name}: ${line}`));
     }
@@ -107,7 +112,7 @@ async function repairAll(database: Database, wrong: Findings): Promise<number> {
     const reason = error instanceof Error ? error.message : error;
     throw new Error(`nothing was repaired: ${reason}. Restore a backup (catalog restore)`, { cause: error });
   }
-  const fixed = [...wrong.keys()].filter(({ name }) => !left.some(line => line.startsWith(`${name}: `)));
+  const fixed = repaired.filter(({ name }) => !left.some(line => line.startsWith(`${name}: `)));
   for (const { name } of fixed) console.log(`${name}: repaired`);
   if (left.length > 0) console.log(`${left.length} still wrong: restore a backup, or fix the rows by hand`);
   return left.length === 0 ? 0 : 1;

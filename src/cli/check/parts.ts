@@ -7,7 +7,7 @@ import { contentChecks } from './content.ts';
 import { counterChecks } from './counters.ts';
 import { searchCheck } from './search.ts';
 import { reservationsCheck } from './stock.ts';
-import { variantsCheck } from './variants.ts';
+import { variantChecks } from './variants.ts';
 
 export function checksOf(database: Storage): readonly Check[] {
   return [
@@ -16,7 +16,7 @@ export function checksOf(database: Storage): readonly Check[] {
     categoriesCheck(database),
     ...counterChecks(database),
     reservationsCheck(database),
-    variantsCheck(database),
+    ...variantChecks(database),
     ...contentChecks(database),
     searchCheck(database),
   ];

@@ -1,4 +1,4 @@
-/** Checks what products show of their variants against the variants themselves. */
+/** Checks variants against the columns that they are found by, and what products show of their variants against these. */
 import { sql } from 'kysely';
 import {
   fieldsOf,
@@ -9,6 +9,7 @@ import {
   rowOf,
 } from '../../resources/products/row.ts';
 import { variantSummaries } from '../../resources/products/variant-summary.ts';
+import * as ofVariants from '../../resources/variants/row.ts';
 import { collectionVersions } from '../../storage/changes/versions.ts';
 import type { Session } from '../../storage/database.ts';
 import type { Check, Storage } from './check.ts';
@@ -19,7 +20,60 @@ interface Counted extends LockedProduct {
   readonly counted: number;
 }
 
-export function variantsCheck(database: Storage): Check {
+export function variantChecks(database: Storage): Check[] {
+  return [columnsCheck(database), summariesCheck(database)];
+}
+
+type VariantColumns = Omit<ofVariants.VariantRow, keyof ofVariants.StoredVariant> & ofVariants.StoredVariant;
+
+/** The representation is what is shown, and the columns follow from it. */
+function columnsCheck(database: Storage): Check {
+  const { build } = database;
+  const names = sql.join(ofVariants.variantColumns.map(name => sql.ref(name)));
+  const select = sql<VariantColumns>`select id, ${names} from product_variants`;
+  const derived = ofVariants.variantColumns.filter(name => name !== 'document' && name !== 'updated_at');
+
+  /** Variants whose columns are others than their representation gives, with those; none where it is no JSON. */
+  async function* differing(session: Session) {
+    for await (const rows of pagesOf(session, build, select)) {
+      for (const row of rows) {
+        if (readDocument(row) === undefined) yield { row, right: undefined, other: [] };
+        else {
+          const variant = ofVariants.variantOf(row);
+          const [fields, kept] = [ofVariants.fieldsOf(variant), ofVariants.keptOf(variant)];
+          const right = ofVariants.rowOf(fields, row.updated_at, kept);
+          const other = derived.filter(name => right[name] !== row[name]);
+          if (other.length > 0 || ofVariants.variantOf({ ...row, ...right }).available !== variant.available)
+            yield { row, right, other };
+        }
+      }
+    }
+  }
+
+  return {
+    name: 'documents of variants',
+    async find(session) {
+      const lines: string[] = [];
+      for await (const { row, right, other } of differing(session)) {
+        const what = other.length === 0 ? 'availability' : `columns ${other.join(', ')}`;
+        const problem = right === undefined ? 'is no JSON' : `differs from the ${what}`;
+        lines.push(`variant ${row.id}: its document ${problem}`);
+      }
+      return lines;
+    },
+    async repair(session) {
+      for await (const { row, right } of differing(session)) {
+        if (right === undefined) continue;
+        await session.run(
+          build.updateTable('product_variants').set(right).where('id', '=', row.id).compile(),
+        );
+      }
+      collectionVersions(database).advance(session, ofVariants.variants.name);
+    },
+  };
+}
+
+function summariesCheck(database: Storage): Check {
   const { build } = database;
   const summarize = variantSummaries(database);
   const select = sql<Counted>`select * from (

@@ -54,7 +54,12 @@ export function checkVariants(given: unknown): VariantRecord[] | ErrorDetail[] {
       if (key === undefined) continue;
       const other = had.get(key);
       if (other !== undefined)
-        refuse(index, field, 'uniqueItems', `must not be ${shown}, which variant ${other + 1} of the product has`);
+        refuse(
+          index,
+          field,
+          'uniqueItems',
+          `must not be ${shown}, which variant ${other + 1} of the product has`,
+        );
       else had.set(key, index);
     }
   }
