@@ -15,12 +15,14 @@ const pgbouncer = Bun.which('pgbouncer') ?? ['/usr/sbin/pgbouncer'].find(path =>
 if (pgbouncer === undefined) skipped('PgBouncer', 'pgbouncer is not installed');
 
 const root = join(import.meta.dir, '..', '..');
-/** What writes and waits for locks; in a long run also what takes snapshots. */
+/** What writes and waits for locks; in a long run every operation of the document, and what takes snapshots. */
 const suite = [
-  ...(isShort ? [] : ['test/resources/lists.test.ts', 'test/resources/orders.test.ts']),
+  ...(isShort
+    ? []
+    : ['test/contract.test.ts', 'test/resources/lists.test.ts', 'test/resources/orders.test.ts']),
   'test/http/idempotency.test.ts',
 ];
-const leastTests = isShort ? 10 : 50;
+const leastTests = isShort ? 10 : 900;
 const rounds = roundsOf(10);
 
 const modes = ['session', 'transaction'] as const;
