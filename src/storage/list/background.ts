@@ -17,23 +17,35 @@ export function backgroundRule<Row>(
 ): (request: ListRequest) => boolean | Promise<boolean> {
   if (dialect.name !== 'sqlite') return () => false;
 
+  const isCounted = ({ column }: Condition): boolean =>
+    column === rangeColumn || countedColumns.includes(column);
+
+  /** Whether few rows are left before any are counted, by a total that is kept. */
+  async function isNarrow({ conditions, resolved, within }: ListRequest): Promise<boolean> {
+    const others = (resolved ?? conditions).filter(condition => !isCounted(condition));
+    const kept = others.length === 0 ? undefined : keptTotal?.(others, within);
+    const total = kept === undefined ? undefined : (await read.first(kept))?.total;
+    return total !== undefined && total <= shortlyRead;
+  }
+
   async function isLarge(): Promise<boolean> {
     // Ids are given in order: there are no more rows than the last one says.
     const all = keptTotal?.([]);
     const kept = all === undefined ? undefined : (await read.first(all))?.total;
     return (kept ?? (await queries.lastId(read))) > shortlyRead;
   }
-  return ({ conditions, order, page }) => {
+  return request => {
+    const { conditions, order, page } = request;
     if (conditions.some(({ operator }) => operator === 'attribute')) return isLarge();
     // Where totals are kept, only ranges and some columns are counted, and there is an index for every filter and order.
     if (rangeColumn !== undefined) {
-      const isCounted = ({ column }: Condition) => column === rangeColumn || countedColumns.includes(column);
-      return conditions.some(isCounted) && isLarge();
+      if (!conditions.some(isCounted)) return false;
+      return isLarge().then(async large => large && !(await isNarrow(request)));
     }
     if (order.column !== 'id') return isLarge();
     // Columns that name rows of another table have an index, and few rows have one in common.
-    const isNarrow = conditions.some(({ column, operator }) => column.endsWith('_id') && operator === '=');
-    const isCounted = page.kind === 'offset' || page.count;
-    return !isNarrow && (isCounted || conditions.length > 0) && isLarge();
+    const isOfAnother = conditions.some(({ column, operator }) => column.endsWith('_id') && operator === '=');
+    const hasTotal = page.kind === 'offset' || page.count;
+    return !isOfAnother && (hasTotal || conditions.length > 0) && isLarge();
   };
 }

@@ -13,6 +13,7 @@ import { categoriesIn, listedBesides } from '../categories/listed.ts';
 import { pathsBelow } from '../categories/names.ts';
 import type { Change, Collection } from '../changes/change.ts';
 import type { Database, Session } from '../database.ts';
+import { type Arguments, preparedByShape } from '../prepared.ts';
 import type { Condition, ListRequest, WithinPlan } from './request.ts';
 
 /** The column that conditions name paths of, and whose values in events are paths. */
@@ -56,9 +57,41 @@ export const placesIn = (paths: readonly string[]): RawBuilder<unknown> =>
     }),
   );
 
+/** The statements of the planner, each prepared once per number of paths. */
+function statementsOf(build: Database['build']) {
+  const byPaths = <Row>(query: (ids: RawBuilder<unknown>) => RawBuilder<Row>) => {
+    const find = preparedByShape<Arguments, Row>((count, argument) => {
+      const numbers = Array.from({ length: Number(count) }, (_, number) => number);
+      const ids = categoriesIn(
+        numbers.map(number => ({
+          path: sql`${argument[`path${number}`]}`,
+          low: sql`${argument[`low${number}`]}`,
+          high: sql`${argument[`high${number}`]}`,
+        })),
+      );
+      return { compile: () => query(ids).compile(build) };
+    });
+    return (paths: readonly string[]) => {
+      const values: Record<string, string> = {};
+      for (const [number, path] of paths.entries()) {
+        const { low, high } = pathsBelow(path);
+        values[`path${number}`] = path;
+        values[`low${number}`] = low;
+        values[`high${number}`] = high;
+      }
+      return find(String(paths.length), values);
+    };
+  };
+  return {
+    some: byPaths(ids => sql<{ id: number }>`${ids} limit ${sql.lit(mostRanges + 1)}`),
+    besides: byPaths(ids => sql<{ product_id: number }>`${listedBesides(ids)} limit 1`),
+  };
+}
+
 /** @returns a function that gives a request, which has such a condition, the way it is read */
 export function withinPlanner(database: Database, products: Collection) {
   const { build, changes, read } = database;
+  const statements = statementsOf(build);
   const places = new LRUCache<string, Place>({ max: cachedPlaces });
   const counted = new LRUCache<string, { rows: number }>({ max: cachedPlaces, ttl: countedForMs });
   // Any change of the tree ends what is known of it; of products those that are listed besides their main category.
@@ -68,10 +101,10 @@ export function withinPlanner(database: Database, products: Collection) {
   });
 
   async function placeOf(session: Session, paths: readonly string[]): Promise<Place> {
-    const ids = placesIn(paths);
-    const some = sql<{ id: number }>`${ids} limit ${sql.lit(mostRanges + 1)}`.compile(build);
-    const besides = sql<{ product_id: number }>`${listedBesides(ids)} limit 1`.compile(build);
-    const [rows, other] = await Promise.all([session.all(some), session.first(besides)]);
+    const [rows, other] = await Promise.all([
+      session.all(statements.some(paths)),
+      session.first(statements.besides(paths)),
+    ]);
     return {
       ids: rows.length > mostRanges ? undefined : rows.map(({ id }) => id),
       besides: other !== undefined,
