@@ -158,7 +158,7 @@ export const settings = {
   },
   MEDIA_PIXEL_LIMIT: {
     schema: integer(1, 268_402_689).default(50_000_000),
-    help: 'width times height of an image at most; each takes four bytes of memory while it is read (50000000)',
+    help: 'width times height of a JPEG at most, four fifths of it of other images, which take four bytes of memory a pixel (50000000)',
   },
   MEDIA_CACHE_LIMIT: {
     schema: integer(0, Number.MAX_SAFE_INTEGER).default(1_073_741_824),

@@ -131,6 +131,7 @@ export function startService(options: ServiceOptions): Service {
         release,
         pending: () => server.pendingRequests,
         loop,
+        media: services.media,
         queues: {
           backlog: () =>
             deliveries(database)
@@ -232,6 +233,7 @@ export async function createDocument(): Promise<Record<string, unknown>> {
         release,
         pending: () => 0,
         loop: { read: () => ({ p99: 0, longest: 0 }) },
+        media: services.media,
         queues: { backlog: async () => [], numbers: () => [], now: clock.now },
       },
       metricsToken: undefined,

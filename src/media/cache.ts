@@ -17,6 +17,8 @@ export interface FileCache {
   put(hash: string, name: string, bytes: Uint8Array): Promise<void>;
   /** Removes all of an image. */
   forget(hash: string): Promise<void>;
+  /** In bytes; 0 before it is used for the first time. */
+  size(): number;
 }
 
 interface Entry {
@@ -68,6 +70,7 @@ export function fileCache(folder: string, limit: number): FileCache {
   }
 
   return {
+    size: () => total,
     has: async (hash, name) => (await index()).has(keyOf(hash, name)),
     locate: async (hash, name) => used(await index(), keyOf(hash, name))?.path,
     async get(hash, name) {

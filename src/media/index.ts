@@ -8,9 +8,10 @@ import type { Config } from '../config.ts';
 import { describeError, type Log } from '../operations/log.ts';
 import type { Clock } from '../ports/clock.ts';
 import { fileCache } from './cache.ts';
-import type { KeptType, Limits } from './inspect/image.ts';
+import { decodedWhole, ImageError, type KeptType, type Limits } from './inspect/image.ts';
 import { sniff } from './inspect/index.ts';
 import { createLimiter } from './limiter.ts';
+import { countNothing, type MediaNumbers } from './numbers.ts';
 import { type PreparedImage, prepareImage } from './prepare.ts';
 import { folderStore } from './store/folder.ts';
 import { s3Store } from './store/s3.ts';
@@ -32,6 +33,8 @@ export interface Media {
   prepare(sent: Uint8Array): Promise<PreparedImage>;
   /** Keeps an image. @throws HttpError 503, 507 */
   keep(image: PreparedImage): Promise<void>;
+  /** What this process has done. */
+  numbers(): MediaNumbers;
   /** Removes an image and all that was made of it here. */
   remove(hash: string): Promise<void>;
   /** What an image is; undefined when there is none. */
@@ -55,9 +58,10 @@ const originalName = 'original';
 
 export function createMedia(config: Config, clock: Clock, log: Log): Media {
   const limits: Limits = { pixels: config.MEDIA_PIXEL_LIMIT };
-  const limiter = createLimiter(Math.max(limits.pixels, 2 ** 26));
+  const limiter = createLimiter(decodedWhole(limits));
   const store = openStore(config, clock);
   const cache = fileCache(join(config.DATA_DIR, 'media-cache'), config.MEDIA_CACHE_LIMIT);
+  const counts = countNothing();
   const types = boundedMap<string, KeptType>(cachedTypes);
   /** When files that lie elsewhere were seen last, by hash. */
   const seen = boundedMap<string, number>(seenFiles);
@@ -88,6 +92,8 @@ export function createMedia(config: Config, clock: Clock, log: Log): Media {
     const bytes = await read(hash);
     if (bytes === undefined) return undefined;
     const made = await makeVariant(bytes, request, limits, limiter);
+    counts.made += 1;
+    counts.madeBytes += made.length;
     await keepCopy(hash, variantName(request), made);
     return made;
   }
@@ -116,8 +122,20 @@ export function createMedia(config: Config, clock: Clock, log: Log): Media {
 
   return {
     store,
-    prepare: sent => prepareImage(sent, limits, limiter),
-    keep: ({ hash, bytes, type }) => store.put(hash, bytes, type),
+    numbers: () => ({ ...counts, cacheBytes: cache.size() }),
+    async prepare(sent) {
+      try {
+        return await prepareImage(sent, limits, limiter);
+      } catch (error) {
+        if (error instanceof ImageError) counts.refused += 1;
+        throw error;
+      }
+    },
+    async keep({ hash, bytes, type }) {
+      await store.put(hash, bytes, type);
+      counts.kept += 1;
+      counts.keptBytes += bytes.length;
+    },
     async remove(hash) {
       seen.delete(hash);
       await store.remove(hash);
@@ -144,6 +162,7 @@ export function createMedia(config: Config, clock: Clock, log: Log): Media {
     async variant(hash, request) {
       const name = variantName(request);
       const kept = await cache.get(hash, name);
+      if (kept !== undefined) counts.hits += 1;
       return fileOf(kept ?? (await once(`${hash}-${name}`, () => make(hash, request))));
     },
   };

@@ -2,7 +2,7 @@
  * From what was sent to what is kept: inspected, turned as EXIF says, without metadata, and decoded once, small, which
  * shows that it can be and what colour it has.
  */
-import { ImageError, type Inspected, type KeptType, type Limits } from './inspect/image.ts';
+import { decodedWhole, ImageError, type Inspected, type KeptType, type Limits } from './inspect/image.ts';
 import { inspect, sniff, unsupportedImage } from './inspect/index.ts';
 import type { Limiter } from './limiter.ts';
 import { decoded, meanColour, pixelsOf } from './pixels.ts';
@@ -69,15 +69,15 @@ function turn(image: Bun.Image, orientation: number): Bun.Image {
 /** AVIF is read by what the operating system has, which is nothing on Linux; WebP is read everywhere. */
 async function fromAvif(sent: Uint8Array, limits: Limits, limiter: Limiter): Promise<Uint8Array> {
   try {
-    const { width, height } = await new Bun.Image(sent, { maxPixels: limits.pixels }).metadata();
+    const { width, height } = await new Bun.Image(sent, { maxPixels: decodedWhole(limits) }).metadata();
     return await limiter.run(width * height, () =>
-      new Bun.Image(sent, { maxPixels: limits.pixels }).webp({ quality: webpQuality }).bytes(),
+      new Bun.Image(sent, { maxPixels: decodedWhole(limits) }).webp({ quality: webpQuality }).bytes(),
     );
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : undefined;
     if (code === 'ERR_IMAGE_FORMAT_UNSUPPORTED') throw unsupportedImage(sent);
     if (code === 'ERR_IMAGE_TOO_MANY_PIXELS')
-      throw new ImageError('large', `has more than ${limits.pixels} pixels`, { cause: error });
+      throw new ImageError('large', `has more than ${decodedWhole(limits)} pixels`, { cause: error });
     return decoded(Promise.reject(error));
   }
 }

@@ -2,6 +2,7 @@
 import type { Backlog } from '../events/deliveries.ts';
 import type { QueueNumbers } from '../events/dispatcher.ts';
 import type { Quota } from '../http/quota/index.ts';
+import type { MediaNumbers } from '../media/numbers.ts';
 import type { Database } from '../storage/database.ts';
 import type { LoopDelay } from './loop-delay.ts';
 import { latencyBounds, type Observer, type RouteNumbers } from './observe.ts';
@@ -15,6 +16,7 @@ export interface MetricsSources {
   readonly pending: () => number;
   readonly loop: Pick<LoopDelay, 'read'>;
   readonly queues: QueueSource;
+  readonly media: { numbers(): MediaNumbers };
 }
 
 interface QueueSource {
@@ -34,6 +36,7 @@ export async function metricsText({
   pending,
   loop,
   queues,
+  media,
 }: MetricsSources): Promise<string> {
   const backlog = await queues.backlog();
   const routes = [...observer.numbers()];
@@ -80,6 +83,7 @@ export async function metricsText({
       ]),
     ),
     ...queueFamilies(queues, backlog),
+    ...mediaFamilies(media.numbers()),
     ...(size === undefined
       ? []
       : [
@@ -140,6 +144,29 @@ function queueFamilies(queues: QueueSource, backlog: readonly Backlog[] | undefi
       'Age of the oldest delivery still to be made.',
       all.map(({ queue, oldest }) => sample(queue, age(oldest))),
     ),
+  ];
+}
+
+function mediaFamilies(numbers: MediaNumbers): string[] {
+  const { kept, refused, keptBytes, hits, made, madeBytes, cacheBytes } = numbers;
+  return [
+    family('catalog_media_uploads_total', 'counter', 'Images that were sent to this process.', [
+      `{result="kept"} ${kept}`,
+      `{result="refused"} ${refused}`,
+    ]),
+    family('catalog_media_upload_bytes_total', 'counter', 'Bytes of those that were kept.', [
+      ` ${keptBytes}`,
+    ]),
+    family(
+      'catalog_media_variants_total',
+      'counter',
+      'Requests for other sizes and formats of images: there already (hit), or made for them (made).',
+      [`{result="hit"} ${hits}`, `{result="made"} ${made}`],
+    ),
+    family('catalog_media_variant_bytes_total', 'counter', 'Bytes of what was made.', [` ${madeBytes}`]),
+    family('catalog_media_cache_bytes', 'gauge', 'Bytes of the other sizes and formats kept here.', [
+      ` ${cacheBytes}`,
+    ]),
   ];
 }
 

@@ -96,6 +96,7 @@ const files: readonly Refused[] = [
     'INVALID_IMAGE',
     () => png(100, 100, { data: new Uint8Array(400_000_000) }),
   ],
+  ['PNG, 41 megapixels', 413, 'IMAGE_TOO_LARGE', () => png(8200, 5000, { data: new Uint8Array(9) })],
   ['PNG with too little data', 422, 'INVALID_IMAGE', () => png(100, 100, { data: new Uint8Array(100) })],
   ['PNG with a damaged byte', 422, 'INVALID_IMAGE', () => changed(png(40, 40), 60)],
   ['GIF, 30 pictures of 50 megapixels', 413, 'IMAGE_TOO_LARGE', () => animatedGif(7000, 7000, 30)],
@@ -187,6 +188,22 @@ describe('files that are refused', () => {
     const { Authorization } = headers;
     const formed = await fetch(url, { method: 'POST', headers: { Authorization }, body: form });
     expect([said.status, unsaid.status, formed.status]).toEqual([413, 413, 413]);
+  });
+
+  test('of what is decoded whole there may be four fifths of the pixels of a JPEG', async () => {
+    await using small = await startTestService('sqlite', { DATA_DIR: folder, MEDIA_PIXEL_LIMIT: '10000' });
+    const product = await addProduct(small);
+    const sent = [
+      await jpeg(100, 100),
+      png(100, 80),
+      png(100, 81),
+      await webp(100, 81),
+      await jpeg(100, 101),
+    ];
+    const answers = [];
+    for (const file of sent) answers.push(await sendImage(small, product, file));
+    expect(answers.map(({ status }) => status)).toEqual([201, 201, 413, 413, 413]);
+    expect(answers[2]?.body.details[0].message).toBe('is 100 × 81 pixels; at most 8000 pixels are taken');
   });
 
   test('what is no picture is taken out of those that are kept', async () => {

@@ -255,6 +255,37 @@ test('making other sizes has a quota of its own; getting what is there has none'
   await service.stop();
 });
 
+test('the metrics count what is uploaded, refused, made and there already', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'catalog-media-'));
+  await using service = await startTestService('sqlite', { DATA_DIR: folder });
+  const numbers = async () => {
+    const text = await (await fetch(`${service.url}/metrics`)).text();
+    const lines = text.split('\n').filter(line => line.startsWith('catalog_media_'));
+    return Object.fromEntries(lines.map(line => [line.split(' ')[0], Number(line.split(' ')[1])]));
+  };
+  const named = (kept: number, refused: number, hit: number, made: number) => ({
+    'catalog_media_uploads_total{result="kept"}': kept,
+    'catalog_media_uploads_total{result="refused"}': refused,
+    'catalog_media_variants_total{result="hit"}': hit,
+    'catalog_media_variants_total{result="made"}': made,
+  });
+  expect(await numbers()).toMatchObject({ ...named(0, 0, 0, 0), catalog_media_cache_bytes: 0 });
+  const product = await addProduct(service);
+  const file = png(300, 200);
+  const { url } = (await sendImage(service, product, file)).body;
+  expect((await sendImage(service, product, file.subarray(0, -30))).status).toBe(422);
+  const small = [];
+  for (let time = 0; time < 3; time++) small.push(await (await fetch(`${service.url}${url}?w=64`)).bytes());
+  const bytes = small[0]?.length;
+  expect(await numbers()).toEqual({
+    ...named(1, 1, 2, 1),
+    catalog_media_upload_bytes_total: (await (await fetch(service.url + url)).bytes()).length,
+    catalog_media_variant_bytes_total: bytes,
+    catalog_media_cache_bytes: bytes,
+  });
+  rmSync(folder, { recursive: true });
+});
+
 /** The first pixel of a PNG. */
 async function pixel(file: Uint8Array): Promise<number[]> {
   const { pixelsOf } = await import('../../src/media/pixels.ts');

@@ -1,6 +1,6 @@
 /** GIF (89a): its size, and the file without comments, text, XMP and what follows its end. */
 import type { Slices } from '../../slices.ts';
-import { checkFrames, checkSize, type Inspected, invalidImage, type Limits, truncated } from './image.ts';
+import { checkFrames, checkWhole, type Inspected, invalidImage, type Limits, truncated } from './image.ts';
 
 const format = 'GIF';
 const [extension, image, trailer] = [0x21, 0x2c, 0x3b];
@@ -18,7 +18,7 @@ export async function inspectGif(
 ): Promise<Inspected> {
   if (bytes.length < 13) throw truncated(format);
   const [width, height] = [uint16(bytes, 6), uint16(bytes, 8)];
-  checkSize(width, height, limits);
+  checkWhole(width, height, limits);
   let at = 13 + paletteLength(bytes[10] ?? 0);
   const pieces: Uint8Array[] = [bytes.subarray(0, at)];
   let frames = 0;

@@ -22,6 +22,12 @@ export interface Limits {
   readonly pixels: number;
 }
 
+/** Of what is decoded whole, four bytes a pixel: all but JPEG, of which an eighth or half of the size is decoded. */
+const wholeShare = 0.8;
+
+/** How many pixels are decoded whole at most: so that 50 megapixels of the largest JPEG are 160 MB of any other. */
+export const decodedWhole = ({ pixels }: Limits): number => Math.max(1, Math.floor(pixels * wholeShare));
+
 /** `unsupported`: none that is read here. `invalid`: one that is broken. `large`: one with too many pixels. */
 export type RefusalKind = 'unsupported' | 'invalid' | 'large';
 
@@ -59,6 +65,11 @@ export function checkFrames(
     const message = `is an animation of ${count} pictures or more of ${width} × ${height} pixels`;
     throw new ImageError('large', `${message}; at most ${limits.pixels * mostTimes} pixels are taken`);
   }
+}
+
+/** @throws ImageError when a picture that is decoded whole is empty or has more pixels than that takes */
+export function checkWhole(width: number, height: number, limits: Limits): void {
+  checkSize(width, height, { pixels: decodedWhole(limits) });
 }
 
 /** @throws ImageError when a picture is empty or has more pixels than the limit */

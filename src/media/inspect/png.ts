@@ -5,7 +5,7 @@
 import { createInflate, inflateSync } from 'node:zlib';
 import type { Slices } from '../../slices.ts';
 import { orientationOf } from './exif.ts';
-import { checkFrames, checkSize, type Inspected, invalidImage, type Limits, truncated } from './image.ts';
+import { checkFrames, checkWhole, type Inspected, invalidImage, type Limits, truncated } from './image.ts';
 
 const format = 'PNG';
 const mostChunks = 65_536;
@@ -57,7 +57,7 @@ export async function inspectPng(
     if (header === undefined) {
       if (type !== 'IHDR') throw invalidImage('is a PNG that does not begin with its header');
       header = headerOf(content);
-      checkSize(header.width, header.height, limits);
+      checkWhole(header.width, header.height, limits);
     } else if (type === 'IHDR') throw invalidImage('is a PNG with two headers');
     if (type === 'IDAT') data.push(content);
     else if (type === 'eXIf') orientation = orientationOf(content);

@@ -1,7 +1,7 @@
 /** WebP (RFC 9649): its size, and the file without EXIF, XMP, unknown chunks and what follows its end. */
 import type { Slices } from '../../slices.ts';
 import { orientationOf, tiffOf } from './exif.ts';
-import { checkFrames, checkSize, type Inspected, invalidImage, type Limits, truncated } from './image.ts';
+import { checkFrames, checkWhole, type Inspected, invalidImage, type Limits, truncated } from './image.ts';
 
 const format = 'WebP';
 const mostChunks = 10_000;
@@ -41,7 +41,7 @@ export async function inspectWebp(
     if (!keptChunks.has(type)) continue;
     if (type === 'VP8X') {
       canvas = canvasOf(content);
-      checkSize(canvas.width, canvas.height, limits);
+      checkWhole(canvas.width, canvas.height, limits);
       isAnimated = ((content[0] ?? 0) & hasAnimation) !== 0;
       kept.push(withoutFlags(chunk.whole));
     } else if (type === 'ANMF') {
@@ -54,7 +54,7 @@ export async function inspectWebp(
       if (type === 'VP8 ' || type === 'VP8L') {
         if (picture !== undefined) throw invalidImage('is a WebP with two pictures in one');
         picture = pictureOf(chunk);
-        checkSize(picture.width, picture.height, limits);
+        checkWhole(picture.width, picture.height, limits);
       }
       kept.push(chunk.whole);
     }
