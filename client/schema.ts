@@ -3751,6 +3751,11 @@ export interface components {
             reserved?: number | null;
             /** @description Whether it is sold beyond what there is; stays when left out. */
             backorder?: boolean | null;
+            /**
+             * Format: int32
+             * @description Read-only: may be sent back.
+             */
+            owed?: number | null;
         };
         /**
          * @example {
@@ -7875,7 +7880,8 @@ export interface components {
          *         "tracked": true,
          *         "onHand": 1,
          *         "reserved": 1,
-         *         "backorder": true
+         *         "backorder": true,
+         *         "owed": 1
          *       },
          *       "variantCount": 1,
          *       "priceRange": {
@@ -8663,7 +8669,8 @@ export interface components {
          *               "tracked": true,
          *               "onHand": 1,
          *               "reserved": 1,
-         *               "backorder": true
+         *               "backorder": true,
+         *               "owed": 1
          *             },
          *             "variantCount": 1,
          *             "priceRange": {
@@ -9562,6 +9569,11 @@ export interface components {
             reserved?: number | null;
             /** @description Whether it is sold beyond what there is; false when left out. */
             backorder?: boolean | null;
+            /**
+             * Format: int32
+             * @description Read-only: may be sent back.
+             */
+            owed?: number | null;
         };
         /**
          * @description The codes of status 503.
@@ -9574,7 +9586,8 @@ export interface components {
          *       "tracked": true,
          *       "onHand": 1,
          *       "reserved": 1,
-         *       "backorder": true
+         *       "backorder": true,
+         *       "owed": 1
          *     }
          */
         Stock: {
@@ -9592,6 +9605,11 @@ export interface components {
             reserved: number;
             /** @description Whether it is sold beyond what there is. */
             backorder: boolean;
+            /**
+             * Format: int32
+             * @description Pieces that were sold beyond what there was, and paid; left out where there are none. Read-only.
+             */
+            owed?: number;
         };
         /**
          * @example {
@@ -10543,7 +10561,8 @@ export interface components {
          *         "tracked": true,
          *         "onHand": 1,
          *         "reserved": 1,
-         *         "backorder": true
+         *         "backorder": true,
+         *         "owed": 1
          *       },
          *       "imageId": 1,
          *       "position": 1,
@@ -10737,7 +10756,8 @@ export interface components {
          *               "tracked": true,
          *               "onHand": 1,
          *               "reserved": 1,
-         *               "backorder": true
+         *               "backorder": true,
+         *               "owed": 1
          *             },
          *             "imageId": 1,
          *             "position": 1,

@@ -61,7 +61,7 @@ const imageOf = ({ images }: Product, { imageId }: Variant): string | null =>
 /** What an import takes of a variant, and only what it has: the cell of a product holds all of them. */
 function shortVariant(product: Product, variant: Variant): object {
   const { sku, gtin, options, price, compareAtPrice, weight, stock, position } = variant;
-  const { reserved: _reserved, ...counted } = stock ?? { reserved: 0 };
+  const { reserved: _reserved, owed: _owed, ...counted } = stock ?? { reserved: 0 };
   const members = {
     sku,
     gtin,

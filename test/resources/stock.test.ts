@@ -117,6 +117,31 @@ describeOnDatabases('stock on %s', kind => {
     expect(await shownOf(service, lamp)).toEqual({ onHand: 0, reserved: 0, available: false });
   });
 
+  test('what is sold beyond what there is and paid is owed: deliveries go there first, and a count ends it', async () => {
+    const lamp = await addStocked(service, 3, { backorder: true });
+    const stock = async () => (await read(service, lamp)).body.stock;
+    const counted = { tracked: true, onHand: 0, reserved: 0, backorder: true };
+    await act(service, await ordered(service, [lamp, 5]), 'payment');
+    expect(await stock()).toEqual({ ...counted, owed: 2 });
+    await act(service, await ordered(service, [lamp, 4]), 'payment');
+    expect(await stock()).toEqual({ ...counted, owed: 6 });
+    // Nothing but the service writes it.
+    for (const body of [
+      { name: 'A lamp' },
+      { stock: { owed: 1, backorder: true } },
+      { stock: { onHand: 0 } },
+    ])
+      expect((await patch(lamp, body)).body.stock).toEqual({ ...counted, owed: 6 });
+    const delivered = async (delta: number) =>
+      (await adjust(service, [{ productId: lamp.id, delta, reason: 'delivery' }])).body.data[0].onHand;
+    expect([await delivered(4), await stock()]).toEqual([0, { ...counted, owed: 2 }]);
+    expect([await delivered(5), await stock()]).toEqual([3, { ...counted, onHand: 3 }]);
+    await act(service, await ordered(service, [lamp, 8]), 'payment');
+    expect(await stock()).toEqual({ ...counted, owed: 5 });
+    expect((await patch(lamp, { stock: { onHand: 7 } })).body.stock).toEqual({ ...counted, onHand: 7 });
+    expect((await patch(lamp, { stock: { onHand: 0 } })).body.stock).toEqual(counted);
+  });
+
   test('what orders have reserved can be neither taken away nor written by clients', async () => {
     const lamp = await addStocked(service, 5);
     await ordered(service, [lamp, 3]);

@@ -26,8 +26,9 @@ const keepers = [
     held: sql`product_id as id from order_items where variant_id is null`,
     rewritten(row: Row, reserved: number, at: number) {
       const product = ofProducts.productOf(row);
-      const kept = { ...ofProducts.keptOf(product), reserved };
-      return ofProducts.rowOf(ofProducts.fieldsOf(product, row.base_price), at, kept);
+      const kept = ofProducts.keptOf(product);
+      const fields = ofProducts.fieldsOf(product, row.base_price);
+      return ofProducts.rowOf(fields, at, { ...kept, stock: { ...kept.stock, reserved } });
     },
   },
   {
@@ -38,7 +39,9 @@ const keepers = [
     held: sql`variant_id as id from order_items where variant_id is not null`,
     rewritten(row: Row, reserved: number, at: number) {
       const variant = ofVariants.variantOf(row);
-      return ofVariants.rowOf(ofVariants.fieldsOf(variant), at, { ...ofVariants.keptOf(variant), reserved });
+      const kept = ofVariants.keptOf(variant);
+      const stock = { ...kept.stock, reserved };
+      return ofVariants.rowOf(ofVariants.fieldsOf(variant), at, { ...kept, stock });
     },
   },
 ] as const;

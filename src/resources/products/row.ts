@@ -13,7 +13,7 @@ import type { Dialect } from '../../storage/database.ts';
 import type { ProductsTable } from '../../storage/tables/products.ts';
 import { comparableGtin } from './members/gtin.ts';
 import { type Image, imagesOf } from './members/images.ts';
-import { inStock, stockOf, writtenStock } from './members/stock.ts';
+import { inStock, type KeptStock, keptStock, stockOf, writtenStock } from './members/stock.ts';
 import type { Product, ProductFields, Rating } from './schema.ts';
 
 /** A product as it is stored. */
@@ -114,8 +114,7 @@ export interface Kept {
   readonly rating: Rating;
   /** As they were before the change; what clients send names them. */
   readonly images: readonly Image[];
-  /** Pieces that orders have reserved. */
-  readonly reserved: number;
+  readonly stock: KeptStock;
   readonly variants: VariantSummary;
 }
 
@@ -127,7 +126,7 @@ export const nothingKept = (now: number): Kept => ({
   createdAt: now,
   rating: unrated,
   images: [],
-  reserved: 0,
+  stock: keptStock(null),
   variants: noVariants,
 });
 
@@ -138,7 +137,7 @@ export function keptOf(product: Product): Kept {
     createdAt: Date.parse(createdAt),
     rating,
     images,
-    reserved: stock?.reserved ?? 0,
+    stock: keptStock(stock),
     variants: variantCount === 0 ? noVariants : { count: variantCount, prices: priceRange, available },
   };
 }
@@ -157,7 +156,7 @@ export function fieldsOf(product: Product, basePrice: number | null): ProductFie
 export function rowOf(fields: ProductFields, now: number, kept: Kept = nothingKept(now)): ProductRow {
   const { createdAt, rating, variants } = kept;
   const updatedAt = new Date(now).toISOString();
-  const stock = stockOf(fields.stock, kept.reserved);
+  const stock = stockOf(fields.stock, kept.stock);
   const priceRange = variants.prices ?? { min: fields.price, max: fields.price };
   const isInStock = variants.count === 0 ? inStock(stock) : variants.available;
   // Written out rather than spread: imports make very many.

@@ -8,7 +8,7 @@ import { slices } from '../../slices.ts';
 import type { Database, Session, Transaction } from '../../storage/database.ts';
 import { momentOfChange } from '../../storage/moments.ts';
 import { prepared } from '../../storage/prepared.ts';
-import { type Stock, writtenStock } from '../products/members/stock.ts';
+import { keptStock, type Stock, writtenStock } from '../products/members/stock.ts';
 import { fieldsOf, keptOf, type LockedProduct, productJson, productOf, rowOf } from '../products/row.ts';
 import type { Product } from '../products/schema.ts';
 import type { ProductStore } from '../products/store.ts';
@@ -80,7 +80,7 @@ export function stockLocks(
     const { id } = product;
     const at = momentOfChange(now, row.updated_at);
     const fields = { ...fieldsOf(product, row.base_price), stock: writtenStock(stock) };
-    const kept = { ...keptOf(product), reserved: stock?.reserved ?? 0 };
+    const kept = { ...keptOf(product), stock: keptStock(stock) };
     const { document, available } = rowOf(fields, at, kept);
     const documents = { before: productJson(row), after: productJson({ id, document }) };
     return {

@@ -3,7 +3,7 @@
  * reserved, cancellation gives it back. Pure.
  */
 import { largestId } from '../../storage/database.ts';
-import type { Stock } from '../products/members/stock.ts';
+import { type Stock, withOwed } from '../products/members/stock.ts';
 
 /** A stock of which pieces are counted. */
 export type Counted = Stock & { readonly tracked: true };
@@ -27,11 +27,15 @@ export const giveBack = <S extends Stock>(stock: S, quantity: number): S => ({
   reserved: Math.max(0, stock.reserved - quantity),
 });
 
-/** For an order that has been paid: what was sold beyond what there is, is not counted. @param quantity as above */
-export const take = <S extends Stock>(stock: S, quantity: number): S => ({
-  ...giveBack(stock, quantity),
-  onHand: Math.max(0, stock.onHand - quantity),
-});
+/**
+ * For an order that has been paid: what was sold beyond what there is, is owed from now on.
+ * @param quantity as above
+ */
+export function take(stock: Stock, quantity: number): Stock {
+  const missing = stock.tracked ? Math.max(0, quantity - stock.onHand) : 0;
+  const after = { ...giveBack(stock, quantity), onHand: Math.max(0, stock.onHand - quantity) };
+  return withOwed(after, (stock.owed ?? 0) + missing);
+}
 
 /** Why a change cannot be made: a stable word, and what is wrong. */
 export interface Obstacle {
@@ -39,15 +43,16 @@ export interface Obstacle {
   readonly message: string;
 }
 
-/** @returns the stock with so many pieces more, or fewer; or why there cannot be so many */
+/** @returns the stock with so many pieces more, those that are owed first, or fewer; or why there cannot be so many */
 export function adjust(stock: Counted, delta: number): Counted | Obstacle {
-  const { onHand, reserved, backorder } = stock;
-  const after = onHand + delta;
+  const { onHand, reserved, backorder, owed = 0 } = stock;
+  const sent = Math.max(0, Math.min(owed, delta));
+  const after = onHand + delta - sent;
   const said = `${delta} would make ${onHand} on hand ${after}`;
   if (after < 0) return { rule: 'minimum', message: `${said}; there cannot be fewer than 0` };
   if (after > largestId)
     return { rule: 'maximum', message: `${said}; there cannot be more than ${largestId}` };
   if (delta < 0 && after < reserved && !backorder)
     return { rule: 'reserved', message: `${said}; orders have reserved ${reserved}` };
-  return { ...stock, onHand: after };
+  return { ...withOwed(stock, owed - sent), tracked: true, onHand: after };
 }

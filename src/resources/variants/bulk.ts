@@ -2,6 +2,7 @@
 import type { Cause, Outbox } from '../../events/outbox.ts';
 import { bulkInsert } from '../../storage/bulk.ts';
 import type { Database, Transaction } from '../../storage/database.ts';
+import { keptStock } from '../products/members/stock.ts';
 import { rowOf, variantColumns, variantJson } from './row.ts';
 import type { VariantFields } from './schema.ts';
 
@@ -19,9 +20,10 @@ export function variantInserter({ build }: Pick<Database, 'build'>, outbox: Outb
   const insert = bulkInsert(build, 'product_variants', insertSizes, variantColumns);
   /** @throws StorageError `unique` when a sku is taken */
   return async (session: Transaction, products: readonly NewVariants[], cause: Cause): Promise<void> => {
+    const stock = keptStock(null);
     const rows = products.flatMap(({ productId, variants }) =>
       variants.map((fields, index) =>
-        rowOf(fields, cause.at, { productId, createdAt: cause.at, position: index + 1, reserved: 0 }),
+        rowOf(fields, cause.at, { productId, createdAt: cause.at, position: index + 1, stock }),
       ),
     );
     if (rows.length === 0) return;

@@ -4,7 +4,7 @@ import { parseStored } from '../../storage/damage.ts';
 import { codeOf } from '../../storage/search/text/words.ts';
 import type { VariantsTable } from '../../storage/tables/products.ts';
 import { comparableGtin } from '../products/members/gtin.ts';
-import { inStock, stockOf, writtenStock } from '../products/members/stock.ts';
+import { inStock, type KeptStock, keptStock, stockOf, writtenStock } from '../products/members/stock.ts';
 import type { Variant, VariantFields } from './schema.ts';
 
 export interface StoredVariant {
@@ -75,13 +75,12 @@ export interface KeptVariant {
   /** Epoch milliseconds. */
   readonly createdAt: number;
   readonly position: number;
-  /** Pieces that orders have reserved. */
-  readonly reserved: number;
+  readonly stock: KeptStock;
 }
 
 /** What is kept of a variant that exists. */
 export function keptOf({ productId, createdAt, position, stock }: Variant): KeptVariant {
-  return { productId, createdAt: Date.parse(createdAt), position, reserved: stock?.reserved ?? 0 };
+  return { productId, createdAt: Date.parse(createdAt), position, stock: keptStock(stock) };
 }
 
 /** What clients have written of a variant. */
@@ -93,7 +92,7 @@ export function fieldsOf({ id: _id, productId: _product, ...variant }: Variant):
 /** The row of a variant. @param now epoch milliseconds */
 export function rowOf(fields: VariantFields, now: number, kept: KeptVariant): VariantRow {
   const { productId, createdAt } = kept;
-  const stock = stockOf(fields.stock, kept.reserved);
+  const stock = stockOf(fields.stock, kept.stock);
   const members: Omit<Variant, 'id'> = {
     productId,
     sku: fields.sku,

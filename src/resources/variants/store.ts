@@ -18,7 +18,7 @@ import { type Lister, lister } from '../../storage/list/index.ts';
 import type { Condition } from '../../storage/list/request.ts';
 import { momentOfChange } from '../../storage/moments.ts';
 import { searchCollection } from '../../storage/search/index.ts';
-import { type Stock, writtenStock } from '../products/members/stock.ts';
+import { keptStock, type Stock, writtenStock } from '../products/members/stock.ts';
 import type { LockedProduct } from '../products/row.ts';
 import type { OptionValue } from '../products/rules.ts';
 import type { ProductStore } from '../products/store.ts';
@@ -159,7 +159,7 @@ export function variantStore(
     async insert(session, product, all, cause) {
       const last = await session.first(statements.lastPosition({ productId: product.id }));
       let next = (last?.position ?? 0) + 1;
-      const kept = { productId: product.id, createdAt: cause.at, reserved: 0 };
+      const kept = { productId: product.id, createdAt: cause.at, stock: keptStock(null) };
       const made = all.map(fields => {
         const row = rowOf(fields, cause.at, { ...kept, position: Math.min(next, largestId) });
         next = Math.max(next, row.position + 1);
@@ -202,7 +202,7 @@ export function variantStore(
             ? rowOf(written, at, keptOf(old))
             : rowOf({ ...written, stock: writtenStock(stock) }, at, {
                 ...keptOf(old),
-                reserved: stock?.reserved ?? 0,
+                stock: keptStock(stock),
               });
         await refuseTaken(session, row, before.id);
         tellSearch(session, old, written);

@@ -11,6 +11,11 @@ export const stock = z
     onHand: pieces.describe('Pieces there are, with those reserved.'),
     reserved: pieces.describe('Of these, pieces that orders have reserved. Read-only.'),
     backorder: z.boolean().describe('Whether it is sold beyond what there is.'),
+    owed: pieces
+      .optional()
+      .describe(
+        'Pieces that were sold beyond what there was, and paid; left out where there are none. Read-only.',
+      ),
   })
   .meta({ id: 'Stock' });
 
@@ -19,6 +24,7 @@ const members = {
   onHand: pieces.nullish(),
   reserved: pieces.nullish().describe('Read-only: may be sent back.'),
   backorder: z.boolean().nullish(),
+  owed: pieces.nullish().describe('Read-only: may be sent back.'),
 };
 
 /** As clients write it; what orders have reserved is not theirs to say. */
@@ -49,14 +55,36 @@ export const changedStock = z
 export type Stock = z.output<typeof stock>;
 export type StockFields = z.output<typeof sentStock>;
 
+/** What the service keeps of a stock, whatever clients write. */
+export interface KeptStock {
+  /** Pieces that orders have reserved. */
+  readonly reserved: number;
+  readonly owed: number;
+  /** The pieces at which so many are owed: another number is a count of what is left once they have gone out. */
+  readonly onHand: number;
+}
+
+export const keptStock = (stock: Stock | null): KeptStock => ({
+  reserved: stock?.reserved ?? 0,
+  owed: stock?.owed ?? 0,
+  onHand: stock?.onHand ?? 0,
+});
+
 /**
- * @param reserved what orders hold of it, which is never forgotten: an import may say that nothing is counted any more
+ * @param kept of it so far; what orders have reserved is never forgotten: an import may say that nothing is counted any
+ * more
  */
-export function stockOf(fields: StockFields | null, reserved: number): Stock | null {
+export function stockOf(fields: StockFields | null, kept: KeptStock): Stock | null {
+  const { reserved } = kept;
   if (fields === null)
     return reserved === 0 ? null : { tracked: false, onHand: 0, reserved, backorder: false };
   const { tracked, onHand, backorder } = fields;
-  return { tracked, onHand, reserved, backorder };
+  return withOwed({ tracked, onHand, reserved, backorder }, onHand === kept.onHand ? kept.owed : 0);
+}
+
+/** The same stock, owing so many pieces. */
+export function withOwed<S extends Stock>({ owed: _before, ...stock }: S, owed: number) {
+  return owed > 0 ? { ...stock, owed } : stock;
 }
 
 interface StockChanges {
