@@ -5,7 +5,8 @@ import { createWriteStream, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { csvHeader, csvRow } from '../src/files/write.ts';
 import { productNumber } from './catalog-data.ts';
-import { runFolder } from './databases.ts';
+import { type DatabaseKind, type RunDatabase, runFolder } from './databases.ts';
+import type { PostgresServer } from './postgres.ts';
 import { residentMiB } from './processes.ts';
 import { shipped } from './servers.ts';
 import { markdownTable, thousands } from './statistics.ts';
@@ -15,28 +16,64 @@ const fields = ['sku', 'name', 'price', 'currency', 'description', 'category', '
 const rowsPerWrite = 5000;
 const sampleMs = 50;
 
+/** CPU of a database's own processes is counted when they have had time to end. */
+const restMs = 500;
+
 /** @returns a table in Markdown */
-export async function measureImport(records: number): Promise<string> {
+export async function measureImport(
+  records: number,
+  kinds: readonly DatabaseKind[],
+  postgres: PostgresServer | undefined,
+): Promise<string> {
   const folder = runFolder();
   try {
     const file = join(folder, 'products.csv');
     await writeCsv(file, records);
-    await command(['migrate'], folder);
-    const { seconds, cpuSeconds, peakMiB } = await command(['import', file], folder);
-    return markdownTable([
-      ['products', 'file MiB', 'seconds', 'products/s', 'products per CPU second', 'peak MiB'],
-      [
+    const rows: string[][] = [];
+    for (const kind of kinds) {
+      const { settings, remove } = await emptyDatabase(kind === 'postgresql' ? postgres : undefined, folder);
+      await command(['migrate'], settings);
+      const before = postgres?.cpuSeconds() ?? 0;
+      const { seconds, cpuSeconds, peakMiB } = await command(['import', file], settings);
+      await Bun.sleep(restMs);
+      const perProduct = (spent: number) => ((spent / records) * 1_000_000).toFixed(1);
+      rows.push([
+        kind,
         thousands(records),
         thousands(statSync(file).size / 1_048_576),
         seconds.toFixed(1),
         thousands(records / seconds),
-        thousands(records / cpuSeconds),
+        perProduct(cpuSeconds),
+        kind === 'sqlite' ? '–' : perProduct((postgres?.cpuSeconds() ?? 0) - before),
         peakMiB.toFixed(0),
-      ],
-    ]);
+      ]);
+      await remove();
+    }
+    const header = [
+      'database',
+      'products',
+      'file MiB',
+      'seconds',
+      'products/s',
+      'CPU µs',
+      'database µs',
+      'peak MiB',
+    ];
+    return markdownTable([header, ...rows]);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+async function emptyDatabase(server: PostgresServer | undefined, folder: string): Promise<RunDatabase> {
+  if (server === undefined) return { settings: { DATA_DIR: folder }, remove: async () => undefined };
+  const name = 'bench_import';
+  await server.drop(name);
+  await server.create(name);
+  return {
+    settings: { DATA_DIR: folder, DATABASE_URL: server.url(name) },
+    remove: () => server.drop(name),
+  };
 }
 
 async function writeCsv(file: string, records: number): Promise<void> {
@@ -54,11 +91,11 @@ async function writeCsv(file: string, records: number): Promise<void> {
 }
 
 /** Runs a command of the service to its end. */
-async function command(parameters: readonly string[], folder: string) {
+async function command(parameters: readonly string[], settings: Readonly<Record<string, string>>) {
   const began = performance.now();
   const child = Bun.spawn([process.execPath, 'src/main.ts', ...parameters], {
     cwd: root,
-    env: { PATH: process.env.PATH, ...shipped, DATA_DIR: folder },
+    env: { PATH: process.env.PATH, ...shipped, ...settings },
     stdin: 'ignore',
     stdout: 'ignore',
     stderr: 'pipe',

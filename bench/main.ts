@@ -29,9 +29,9 @@ async function run(options: Options): Promise<void> {
       console.log(`${await measureSlowDisk(options)}\n`);
     }
     if (options.only.has('startup')) console.log(`${await startup(options, postgres)}\n`);
-    if (options.only.has('import') && options.databases.includes('sqlite')) {
+    if (options.only.has('import')) {
       progress('import');
-      console.log(await measureImport(Math.max(...options.sizes)));
+      console.log(await measureImport(Math.max(...options.sizes), options.databases, postgres));
     }
   } finally {
     await postgres?.stop();

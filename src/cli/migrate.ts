@@ -1,7 +1,7 @@
 /** `catalog migrate`: for those who bring the database up to date before they start new replicas. */
 import { loadConfig } from '../config.ts';
 import { migrate } from '../storage/migrations/migrate.ts';
-import { finishBulkLoad, openDatabase } from '../storage/open.ts';
+import { finishBulkLoad, finishPostgresLoad, openDatabase } from '../storage/open.ts';
 import { awaitAtStart } from './database.ts';
 import { type Command, parse } from './usage.ts';
 
@@ -18,6 +18,7 @@ processes may do so at the same time. serve does it by itself at its start.`,
     const database = openDatabase(config);
     try {
       await awaitAtStart(database);
+      await finishPostgresLoad(database);
       const ran = await migrate(database, Date.now);
       for (const name of ran) console.log(`migrated ${name}`);
       if (ran.length === 0) console.log('the database is up to date');

@@ -13,7 +13,13 @@ import { userStore } from '../resources/users/store.ts';
 import { startService } from '../service.ts';
 import type { Database } from '../storage/database.ts';
 import { migrate } from '../storage/migrations/migrate.ts';
-import { checkDataFolder, embeddedFile, finishBulkLoad, openDatabase } from '../storage/open.ts';
+import {
+  checkDataFolder,
+  embeddedFile,
+  finishBulkLoad,
+  finishPostgresLoad,
+  openDatabase,
+} from '../storage/open.ts';
 import { productTotals } from '../storage/totals.ts';
 import { checkAfterUncleanEnd, endedUncleanly } from './check/unclean-end.ts';
 import { awaitAtStart } from './database.ts';
@@ -48,6 +54,7 @@ catalog --help lists the settings.`,
     let checking: Promise<void> | undefined;
     try {
       await awaitAtStart(database);
+      await finishPostgresLoad(database);
       const ran = await migrate(database, clock.now);
       // Listening comes first: where the port is taken nothing is made, and no password is lost.
       let started = false;

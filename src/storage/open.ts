@@ -3,7 +3,9 @@ import { accessSync, constants, existsSync, mkdirSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path';
 import { type Config, ConfigError } from '../config.ts';
 import { type BulkLoad, type Database, StorageError } from './database.ts';
-import { openPostgres } from './postgres/index.ts';
+import { restoreIndexes as restorePostgresIndexes } from './postgres/bulk/deferred-indexes.ts';
+import { loadPostgres } from './postgres/bulk/load.ts';
+import { openPostgres, type PostgresOptions } from './postgres/index.ts';
 import { loadSqlite } from './sqlite/bulk-load.ts';
 import { translate } from './sqlite/connection.ts';
 import { restoreIndexes } from './sqlite/deferred-indexes.ts';
@@ -15,19 +17,20 @@ import { openSqlite, type SqliteOptions } from './sqlite/index.ts';
  * @throws ConfigError when DATA_DIR cannot hold a database
  */
 export function openDatabase(config: Config, options: SqliteOptions = {}): Database {
-  if (config.DATABASE_URL !== undefined) {
-    return openPostgres({
-      url: config.DATABASE_URL,
-      poolSize: config.DATABASE_POOL,
-      timeout: config.DATABASE_TIMEOUT,
-      lockTimeout: config.DATABASE_LOCK_TIMEOUT,
-      migrationTimeout: config.MIGRATION_TIMEOUT,
-      pooler: config.DATABASE_POOLER,
-    });
-  }
+  if (config.DATABASE_URL !== undefined) return openPostgres(postgresOptions(config, config.DATABASE_URL));
   checkDataFolder(config);
   return openSqlite(embeddedFile(config), options);
 }
+
+const postgresOptions = (config: Config, url: string): PostgresOptions => ({
+  url,
+  application: 'catalog',
+  poolSize: config.DATABASE_POOL,
+  timeout: config.DATABASE_TIMEOUT,
+  lockTimeout: config.DATABASE_LOCK_TIMEOUT,
+  migrationTimeout: config.MIGRATION_TIMEOUT,
+  pooler: config.DATABASE_POOLER,
+});
 
 /**
  * Opens the database to add very many rows to these tables; it is made when it is not there.
@@ -38,21 +41,12 @@ export function openBulkLoad(config: Config, tables: readonly string[]): BulkLoa
     checkDataFolder(config);
     return loadSqlite(embeddedFile(config), tables);
   }
-  const database = openDatabase(config);
-  return {
-    database,
-    write: work => database.write(work),
-    added: () => undefined,
-    async close() {
-      await database.close();
-      return { indexes: 0, milliseconds: 0 };
-    },
-  };
+  return loadPostgres(postgresOptions(config, config.DATABASE_URL), tables);
 }
 
 /**
- * Builds the indexes that a load which was killed has left unbuilt. Before serving and migrating, and not in other
- * commands: beside a running load they would build them too early.
+ * Builds the indexes that a load which was killed has left unbuilt: before an embedded database is opened. Before
+ * serving and migrating, and not in other commands: beside a running load they would build them too early.
  */
 export function finishBulkLoad(config: Config): void {
   if (config.DATABASE_URL !== undefined) return;
@@ -62,6 +56,11 @@ export function finishBulkLoad(config: Config): void {
   } catch (error) {
     throw translate(error, embeddedFile(config));
   }
+}
+
+/** The same on PostgreSQL, which has to be open for it. */
+export async function finishPostgresLoad(database: Database): Promise<void> {
+  if (database.dialect.name === 'postgresql') await restorePostgresIndexes(database);
 }
 
 export const embeddedFile = ({ DATA_DIR }: Pick<Config, 'DATA_DIR'>): string => join(DATA_DIR, 'catalog.db');

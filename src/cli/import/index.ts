@@ -34,7 +34,7 @@ async function importIntoDatabase(given: ImportArguments): Promise<number> {
       currency: given.cells.currency ?? config.DEFAULT_CURRENCY,
       merge: await hasProducts(load.database),
     };
-    return await importFile(given, catalog, await batchWriter(load));
+    return await importFile(given, catalog, await batchWriter(load), load.transactionMs);
   } finally {
     await closeLoad(load);
   }
@@ -91,6 +91,7 @@ async function importFile(
   given: ImportArguments,
   catalog: Pick<RecordsRequest, 'currency' | 'merge'>,
   write: BatchWriter,
+  transactionMs = Number.POSITIVE_INFINITY,
 ): Promise<number> {
   const { totalBytes, chunks } = await openRecordsApart({ ...given, ...catalog });
   const rejects = openRejects(given.rejects, given.skip > 0);
@@ -100,7 +101,17 @@ async function importFile(
   const { skip, batchSize } = given;
   try {
     const say = (line: string) => console.error(`catalog import: ${line}`);
-    const run = { chunks, skip, batchSize, write, rejects, progress, say, stop: stopRequest() };
+    const run = {
+      chunks,
+      skip,
+      batchSize,
+      write,
+      transactionMs,
+      rejects,
+      progress,
+      say,
+      stop: stopRequest(),
+    };
     const complete = await runImport(run, state);
     progress.end();
     for (const line of remarks(state, rejects)) console.error(line);

@@ -21,6 +21,8 @@ export interface ImportRun {
   /** Records per transaction; undefined: as many as fit into the time. */
   readonly batchSize: number | undefined;
   readonly write: BatchWriter;
+  /** How long a transaction should take at most, in milliseconds. */
+  readonly transactionMs: number;
   readonly rejects: Rejects;
   readonly progress: Progress;
   /** Says something beside what is reported at the end. */
@@ -34,8 +36,6 @@ export interface StopRequest {
   onRequest(listener: () => void): void;
 }
 
-/** A transaction should be over within this time, so that a running service's writes get their turn. */
-const targetMs = 80;
 const smallest = 200;
 const largest = 3000;
 
@@ -59,7 +59,10 @@ export async function runImport(run: ImportRun, state: ImportState): Promise<boo
       const { counts, refused, lostUploads } = await run.write(batch, newWords);
       state.lostUploads += lostUploads;
       for (const { record, error } of refused) refuse(record, error);
-      if (run.batchSize === undefined) size = nextSize(size, weight, performance.now() - started);
+      if (run.batchSize === undefined) {
+        const milliseconds = performance.now() - started;
+        size = nextSize(size, (weight * run.transactionMs) / Math.max(milliseconds, 1));
+      }
       batch = [];
       newWords = [];
       add(state, counts);
@@ -136,10 +139,8 @@ function nextOrStop(
   });
 }
 
-function nextSize(size: number, records: number, milliseconds: number): number {
-  const fitting = Math.round((records * targetMs) / Math.max(milliseconds, 1));
-  return Math.max(smallest, Math.min(largest, size * 2, fitting));
-}
+const nextSize = (size: number, fitting: number): number =>
+  Math.max(smallest, Math.min(largest, size * 2, Math.round(fitting)));
 
 function add(state: ImportState, counts: ImportCounts): void {
   state.created += counts.created;

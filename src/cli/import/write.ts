@@ -10,7 +10,7 @@ import type { BatchWriter } from './run.ts';
 
 const uniqueAttempts = 5;
 /** Records after which the heap is collected: left to itself it grows to several times what a batch needs. */
-const collectEvery = 30_000;
+const collectEvery = 4500;
 
 /** Writes batches, each in a transaction of its own. */
 export async function batchWriter(load: BulkLoad): Promise<BatchWriter> {
@@ -33,7 +33,7 @@ export async function batchWriter(load: BulkLoad): Promise<BatchWriter> {
         const { counts } = plan;
         looks.written(counts);
         created += counts.created;
-        load.added(created, existing);
+        await load.added(created, existing);
         sinceCollection += records.length;
         if (sinceCollection >= collectEvery) {
           sinceCollection = 0;

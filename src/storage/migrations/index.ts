@@ -28,6 +28,7 @@ import { variants } from './0025-expand-variants.ts';
 import { media } from './0026-expand-media.ts';
 import { categoriesOfProducts } from './0027-categories-of-products.ts';
 import { synonyms } from './0028-expand-synonyms.ts';
+import { setChecks } from './0029-expand-set-checks.ts';
 import type { Migration } from './migration.ts';
 
 export const migrations: readonly Migration[] = [
@@ -59,4 +60,5 @@ export const migrations: readonly Migration[] = [
   media,
   categoriesOfProducts,
   synonyms,
+  setChecks,
 ];

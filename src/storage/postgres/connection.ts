@@ -36,7 +36,7 @@ export interface Connection {
   idleSince(): number;
   run(text: string, parameters?: readonly unknown[]): Promise<Result>;
   /** Runs COPY … FROM STDIN. */
-  copy(text: string, data: string): Promise<void>;
+  copy(text: string, data: Iterable<string>): Promise<void>;
   /** Cancels the first statement that is over its limit; closes the connection when that has not helped. */
   checkLimits(now: number): void;
   /** Fails what is pending. */
@@ -45,6 +45,14 @@ export interface Connection {
 
 interface Statement extends Promise<unknown> {
   cancel(): unknown;
+}
+
+async function writeAll(
+  writer: { write(part: string): Promise<void>; close(): Promise<void> },
+  data: Iterable<string>,
+): Promise<void> {
+  for (const part of data) await writer.write(part);
+  await writer.close();
 }
 
 /** @throws the driver's error when the server cannot be reached or refuses */
@@ -85,11 +93,10 @@ export async function connect(options: ConnectionOptions): Promise<Connection> {
       return { statement, result: statement };
     });
 
-  const copy = (text: string, data: string) =>
+  const copy = (text: string, data: Iterable<string>) =>
     ended(() => {
       const statement = reserved.unsafe(text);
-      const writer = statement.writable().getWriter();
-      return { statement, result: writer.write(data).then(() => writer.close()) };
+      return { statement, result: writeAll(statement.writable().getWriter(), data) };
     });
 
   async function ended<T>(begin: () => { statement: Statement; result: Promise<T> }): Promise<T> {

@@ -29,8 +29,11 @@ export interface Connector {
 /** So that the server notices a machine that has gone without a word, and gives up its locks: in seconds, and probes. */
 const keepalive = { tcp_keepalives_idle: 5, tcp_keepalives_interval: 2, tcp_keepalives_count: 3 };
 
-/** @param given the setting; undefined to find out */
-export function createConnector(address: Address, given: Pooler | undefined): Connector {
+/**
+ * @param application what the server calls the sessions
+ * @param given the setting; undefined to find out
+ */
+export function createConnector(address: Address, application: string, given: Pooler | undefined): Connector {
   const { servers, requiresPrimary, description } = address;
   let pooler: Pooler = given ?? 'none';
   let current = servers[0] ?? '';
@@ -41,7 +44,10 @@ export function createConnector(address: Address, given: Pooler | undefined): Co
       server,
       statementLimit: limits.statement_timeout === 0 ? Number.POSITIVE_INFINITY : limits.statement_timeout,
       prepare: pooler !== 'transaction',
-      parameters: { application_name: 'catalog', ...(pooler === 'none' ? { ...limits, ...keepalive } : {}) },
+      parameters: {
+        application_name: application,
+        ...(pooler === 'none' ? { ...limits, ...keepalive } : {}),
+      },
     };
   }
 

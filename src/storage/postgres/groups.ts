@@ -6,7 +6,7 @@
  */
 import type { CompiledQuery } from 'kysely';
 import { StorageError, type Transaction } from '../database.ts';
-import type { CopySession } from './copy.ts';
+import type { CopySession } from './bulk/copy.ts';
 import { isLockTimeout } from './errors.ts';
 import { type Leftovers, nothingLeft, returningId, transactionOf, writeLeftovers } from './transaction.ts';
 

@@ -15,11 +15,11 @@ import {
   type WriteOptions,
 } from '../database.ts';
 import { parseAddress } from './address.ts';
+import type { CopySession } from './bulk/copy.ts';
 import { changesSince, eventsByTransaction } from './changes.ts';
 import { postgresChecks } from './checks.ts';
 import type { Connection } from './connection.ts';
 import { createConnector, type Pooler } from './connector.ts';
-import type { CopySession } from './copy.ts';
 import { endsConnection, isLockTimeout, isRetryable, translate } from './errors.ts';
 import { followedTable, lastSettled } from './followed.ts';
 import { CommitUnknown, transactionGroups } from './groups.ts';
@@ -74,6 +74,8 @@ const dialect: Dialect = {
 
 export interface PostgresOptions {
   readonly url: string;
+  /** What the server calls the sessions. */
+  readonly application: string;
   /** Connections at most. */
   readonly poolSize: number;
   /** Seconds after which a statement is given up. */
@@ -89,7 +91,7 @@ export interface PostgresOptions {
 export function openPostgres(options: PostgresOptions): Database {
   const address = parseAddress(options.url);
   const server = address.description;
-  const connector = createConnector(address, options.pooler);
+  const connector = createConnector(address, options.application, options.pooler);
   const base = { statement_timeout: options.timeout * 1000, lock_timeout: options.lockTimeout * 1000 };
   const limits = {
     reads: { ...base, idle_in_transaction_session_timeout: silenceLimit },

@@ -10,8 +10,8 @@ import {
   writeLate,
 } from '../counters.ts';
 import type { Session, Transaction } from '../database.ts';
+import { type CopySession, copyNew, mayBeCopied, writeRows } from './bulk/copy.ts';
 import type { Connection, Result } from './connection.ts';
-import { type CopySession, copyNew, mayBeCopied, writeRows } from './copy.ts';
 import { translate } from './errors.ts';
 
 /** Says, when a transaction fails, whether it may have been committed. */

@@ -7,6 +7,8 @@ import { deferIndexes, restoreIndexes } from './deferred-indexes.ts';
 import { openSqlite } from './index.ts';
 import { leaveLog } from './journal-mode.ts';
 
+/** So that a running service's writes get their turn. */
+const transactionMs = 80;
 /** Others wait for their turn to write by asking every few milliseconds: this long the file is left to them. */
 const turnMs = 6;
 /** How often a process that starts meanwhile gets a turn, when nobody else had the file. */
@@ -38,6 +40,7 @@ export function loadSqlite(file: string, tables: readonly string[]): BulkLoad {
 
   return {
     database,
+    transactionMs,
     async write(work) {
       await leaveTurn();
       try {
@@ -46,7 +49,7 @@ export function loadSqlite(file: string, tables: readonly string[]): BulkLoad {
         lastEnd = performance.now();
       }
     },
-    added(rows, existing) {
+    async added(rows, existing) {
       if (deferred || !alone || rows < Math.max(manyAdded, existing / 10)) return;
       deferIndexes(file, tables);
       deferred = true;

@@ -1,13 +1,13 @@
 /** Very many rows by COPY: the server parses no statement and plans nothing, and the driver binds no parameters. */
 import { CompiledQuery } from 'kysely';
-import type { Bulk, BulkInsert } from '../bulk.ts';
-import type { Late } from '../counters.ts';
-import type { Session } from '../database.ts';
+import type { Bulk, BulkInsert } from '../../bulk.ts';
+import type { Late } from '../../counters.ts';
+import type { Session } from '../../database.ts';
 
 /** Where rows can be copied to, too. */
 export interface CopySession extends Session {
-  /** @param data rows in COPY's text format */
-  copy(table: string, columns: readonly string[], data: string): Promise<void>;
+  /** @param data rows in COPY's text format, some at a time: the server reads the first while the next are made */
+  copy(table: string, columns: readonly string[], data: Iterable<string>): Promise<void>;
 }
 
 /** Rows from which on a COPY costs less than statements that have been prepared. */
@@ -37,28 +37,39 @@ export async function copyNew(
   { table, columns }: BulkInsert,
   rows: readonly (readonly unknown[])[],
 ): Promise<number[]> {
-  const sequence = `select nextval(pg_get_serial_sequence($1, 'id'))::integer as id from generate_series(1, $2::integer)`;
-  // Boundary: the statement's text says what its rows are.
-  const taken = await session.all(
-    CompiledQuery.raw(sequence, [table, rows.length]) as CompiledQuery<{ id: number }>,
+  // The name is looked up once, and the ids come as one text: a row of its own for each costs more than the id.
+  const sequence = `select string_agg(nextval(name)::text, ' ') as ids
+    from (select pg_get_serial_sequence($1, 'id')::regclass as name offset 0) as sequence
+    cross join generate_series(1, $2::integer)`;
+  // Boundary: the statement's text says what its row is.
+  const taken = await session.first(
+    CompiledQuery.raw(sequence, [table, rows.length]) as CompiledQuery<{ ids: string }>,
   );
-  const ids = taken.map(({ id }) => id);
-  const numbered = rows.map((row, index) => [ids[index], ...row]);
-  await session.copy(table, ['id', ...columns], copyText(numbered));
+  const ids = (taken?.ids ?? '').split(' ').map(Number);
+  await session.copy(table, ['id', ...columns], copyText(rows, ids));
   return ids;
 }
 
-/** Rows in COPY's text format: a line each, with tabs between the values. */
-function copyText(rows: readonly (readonly unknown[])[]): string {
-  let text = '';
-  for (const row of rows) {
-    for (let index = 0; index < row.length; index++) {
-      if (index > 0) text += '\t';
-      text += copyValue(row[index]);
+/** Rows that are written at once: the server's work on them takes about as long as making the next. */
+const rowsAtOnce = 250;
+
+/**
+ * Rows in COPY's text format: a line each, with tabs between the values.
+ * @param ids first in each row, where they are not among its values
+ */
+function* copyText(rows: readonly (readonly unknown[])[], ids?: readonly number[]): Generator<string> {
+  for (let start = 0; start < rows.length; start += rowsAtOnce) {
+    let text = '';
+    for (const [offset, row] of rows.slice(start, start + rowsAtOnce).entries()) {
+      if (ids !== undefined) text += `${ids[start + offset]}\t`;
+      for (let index = 0; index < row.length; index++) {
+        if (index > 0) text += '\t';
+        text += copyValue(row[index]);
+      }
+      text += '\n';
     }
-    text += '\n';
+    yield text;
   }
-  return text;
 }
 
 const special = /[\\\n\r\t]/;

@@ -1,0 +1,79 @@
+/**
+ * Secondary indexes of a PostgreSQL database, left out while very many rows come into empty tables and built after them.
+ *
+ * A row that is inserted finds its place in each index, an index that is built sorts all rows at once: a fifth of the
+ * work, and the server uses several processors for it. Keys and rules of uniqueness stay, so that the absence of the
+ * others is never wrong. What is missing is noted in the database by the transaction that drops it, so that after a
+ * crash the next start builds it.
+ */
+import { sql } from 'kysely';
+import type { Database, Session } from '../../database.ts';
+
+type Servable = Pick<Database, 'build' | 'read' | 'exclusively'>;
+
+const noted = sql<{ isNoted: boolean }>`select to_regclass('deferred_indexes') is not null as "isNoted"`;
+/** Of other roles' sessions the kind may be hidden; workers of the server's own have no user. */
+const others = (application: string) => sql<{ others: boolean }>`select exists (
+  select from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()
+    and usesysid is not null and coalesce(backend_type, 'client backend') = 'client backend'
+    and application_name is distinct from ${application}) as others`;
+const secondary = (tables: readonly string[]) => sql<{ name: string; statement: string }>`
+  select indexrelid::regclass::text as name, pg_get_indexdef(indexrelid) as statement from pg_index
+    where indrelid::regclass::text in (${sql.join(tables)}) and not indisunique`;
+
+/** Whether a load has left indexes out that nobody has built since. */
+export async function isDeferred({ build, read }: Servable): Promise<boolean> {
+  return (await read.first(noted.compile(build)))?.isNoted === true;
+}
+
+/**
+ * Drops the tables' indexes that are not needed to keep them correct, noting how to build them, where only sessions
+ * of this application are connected: a service needs its indexes, and one that starts builds them.
+ * @returns whether it has
+ */
+export function deferIndexes(
+  { build, exclusively }: Servable,
+  tables: readonly string[],
+  application: string,
+): Promise<boolean> {
+  return exclusively(async session => {
+    if ((await session.first(others(application).compile(build)))?.others !== false) return false;
+    await session.run(
+      sql`create table deferred_indexes (name text primary key, statement text not null)`.compile(build),
+    );
+    const found = await session.all(secondary(tables).compile(build));
+    for (const { name, statement } of found) {
+      await session.run(sql`insert into deferred_indexes values (${name}, ${statement})`.compile(build));
+      await session.run(sql.raw(`drop index ${name}`).compile(build));
+    }
+    return true;
+  });
+}
+
+/**
+ * Builds the indexes that were left out, each in a transaction of its own.
+ * @returns how many there were
+ */
+export async function restoreIndexes(database: Servable): Promise<number> {
+  if (!(await isDeferred(database))) return 0;
+  for (let built = 0; ; built++) {
+    if (!(await database.exclusively(session => restoreOne(session, database)))) return built;
+  }
+}
+
+/** @returns false when there was none */
+async function restoreOne(session: Session, { build }: Servable): Promise<boolean> {
+  // Another process may have been here first.
+  if ((await session.first(noted.compile(build)))?.isNoted !== true) return false;
+  const next = sql<{ name: string; statement: string }>`select name, statement from deferred_indexes
+    order by name limit 1`;
+  const found = await session.first(next.compile(build));
+  if (found === undefined) {
+    await session.run(sql`drop table deferred_indexes`.compile(build));
+    return false;
+  }
+  const { name, statement } = found;
+  await session.run(sql.raw(statement.replace(/^create index/i, '$& if not exists')).compile(build));
+  await session.run(sql`delete from deferred_indexes where name = ${name}`.compile(build));
+  return true;
+}
