@@ -94,7 +94,7 @@ describeOnDatabases('the contract on %s', kind => {
   test.each(named(guarded))(
     '%s: 401 without credentials and with ones that are not valid',
     async (_, operation) => {
-      const path = await walk.existingPath(operation);
+      const path = await walk.keptPath(operation);
       const keysOnly = operation.roles.length === 0;
       const anonymous = { headers: { Authorization: '' } };
       const garbage = { headers: { Authorization: 'Bearer garbage.not.token' } };
@@ -135,7 +135,7 @@ describeOnDatabases('the contract on %s', kind => {
   }
 
   test.each(named(guarded))('%s: 403 for those who may not', async (_, operation) => {
-    const path = await walk.existingPath(operation);
+    const path = await walk.keptPath(operation);
     await writesNothing(service, async () => {
       for (const as of (['admin', 'editor', 'user'] as const).filter(
         role => !operation.roles.includes(role),
@@ -155,7 +155,7 @@ describeOnDatabases('the contract on %s', kind => {
   });
 
   test.each(named(changing))('%s: 401 for a token that is older than its role', async (_, operation) => {
-    const path = await walk.existingPath(operation);
+    const path = await walk.keptPath(operation);
     const body = walk.body(operation);
     const idempotent = operation.method === 'POST' ? { 'Idempotency-Key': `"${operation.operationId}"` } : {};
     await writesNothing(service, async () => {
@@ -217,7 +217,7 @@ describeOnDatabases('the contract on %s', kind => {
   );
 
   test.each(named(operations))('%s: 406 when no acceptable type can be served', async (_, operation) => {
-    const path = await walk.existingPath(operation);
+    const path = await walk.keptPath(operation);
     await writesNothing(service, async () => {
       const refused = await walk.send(operation, path, { headers: { Accept: 'model/none' } });
       expect([refused.status, refused.body?.error]).toEqual([406, 'NOT_ACCEPTABLE']);
@@ -227,7 +227,7 @@ describeOnDatabases('the contract on %s', kind => {
   test.each(named(withBody))(
     '%s: 415 for another media type, 400 for malformed JSON',
     async (_, operation) => {
-      const path = await walk.existingPath(operation);
+      const path = await walk.keptPath(operation);
       const accepted = Object.keys(operation.body ?? {});
       const advice =
         operation.method === 'PATCH'
@@ -271,7 +271,7 @@ describeOnDatabases('the contract on %s', kind => {
   test.each(named(conditional))(
     '%s: 304 for the ETag, with every header but those of a body',
     async (_, operation) => {
-      const path = await walk.existingPath(operation);
+      const path = await walk.keptPath(operation);
       // What earlier requests have left to be done may change what is shown: notifications come after the commit.
       await service.settle();
       const first = await walk.send(operation, path);
@@ -293,7 +293,7 @@ describeOnDatabases('the contract on %s', kind => {
   test.each(named(operations.filter(({ method }) => method === 'GET')))(
     '%s: HEAD equals GET',
     async (_, operation) => {
-      const path = await walk.existingPath(operation);
+      const path = await walk.keptPath(operation);
       await service.settle();
       const headers = { 'X-Request-ID': 'head-or-get' };
       const get = await walk.send(operation, path, { headers });

@@ -12,6 +12,8 @@ import { emailOf, password, type TestService } from './service.ts';
 export interface Walk {
   /** The operation's path with every parameter standing for a resource that exists. */
   existingPath(operation: Operation): Promise<string>;
+  /** The same with resources that are made once: for requests that change nothing. */
+  keptPath(operation: Operation): Promise<string>;
   /** The same with ids that stand for nothing. */
   missingPath(operation: Operation): string;
   /** Credentials that the operation admits. */
@@ -120,17 +122,20 @@ export async function walkOf(service: TestService, operations: readonly Operatio
     }
   }
 
+  /** What makes a resource of the collection at `template`, or of one that stands below another resource. */
+  function creatorOf(template: string): Operation | undefined {
+    const makers = operations.filter(({ method }) => method === 'POST');
+    const elsewhere = `}${template.slice(template.lastIndexOf('/'))}`;
+    const own = makers.find(({ path }) => path === template);
+    return own ?? makers.find(({ path }) => path.endsWith(elsewhere));
+  }
+
   /** Makes a resource of the collection at `template`, which stands at `path` with real ids in it. */
   async function make(template: string, path: string): Promise<string> {
     if (template === '/media') return uploaded();
-    const own = operations.find(({ method, path: declared }) => method === 'POST' && declared === template);
-    const lastSegment = template.slice(template.lastIndexOf('/'));
-    const elsewhere = operations.find(
-      ({ method, path: declared }) => method === 'POST' && declared.endsWith(`}${lastSegment}`),
-    );
-    const creator = own ?? elsewhere;
+    const creator = creatorOf(template);
     if (creator === undefined) return firstOf(template, path);
-    const made = await send(creator, own === undefined ? await existingPath(creator) : path);
+    const made = await send(creator, creator.path === template ? path : await existingPath(creator));
     if (made.status !== 201) throw new Error(`POST ${creator.path} answered ${made.status}: ${made.text}`);
     return String((made.body.data ?? made.body).id);
   }
@@ -167,18 +172,20 @@ export async function walkOf(service: TestService, operations: readonly Operatio
     await service.settle();
   }
 
-  async function existingPath(operation: Operation): Promise<string> {
-    let template = '';
-    let path = '';
-    for (const segment of operation.path.split('/').slice(1)) {
-      path += /^\{\w+\}$/.test(segment) ? `/${await make(template, path)}` : `/${segment}`;
-      template += `/${segment}`;
-    }
-    return path;
-  }
+  const existingPath = (operation: Operation) => filledPath(operation, make);
+
+  const kept = new Map<string, Promise<string>>();
+  const keptPath = (operation: Operation) =>
+    filledPath(operation, (template, path) => {
+      const one = kept.get(template) ?? make(template, path);
+      // Where nobody posts, it is the first that there is, which others remove.
+      if (creatorOf(template) !== undefined) kept.set(template, one);
+      return one;
+    });
 
   return {
     existingPath,
+    keptPath,
     missingPath: ({ path }) => path.replaceAll(/\{\w+\}/g, missingId),
     credentials,
     refusedKey: ({ scope }) => keys.get(scope === 'data:read' ? 'products:read' : 'data:read') ?? '',
@@ -187,6 +194,20 @@ export async function walkOf(service: TestService, operations: readonly Operatio
     used,
     send,
   };
+}
+
+/** @param idOf names a resource of the collection at `template`, which stands at `path` with real ids in it */
+async function filledPath(
+  operation: Operation,
+  idOf: (template: string, path: string) => Promise<string>,
+): Promise<string> {
+  let template = '';
+  let path = '';
+  for (const segment of operation.path.split('/').slice(1)) {
+    path += /^\{\w+\}$/.test(segment) ? `/${await idOf(template, path)}` : `/${segment}`;
+    template += `/${segment}`;
+  }
+  return path;
 }
 
 const noTokens: MailedTokens = { password: 'none', verification: 'none', restoration: 'none' };
