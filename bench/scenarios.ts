@@ -1,6 +1,7 @@
 /** The kinds of requests that are measured. Each varies what it asks for: no response is asked for all the time. */
 import { categories, productNumber } from './catalog-data.ts';
 import { type Random, random } from './random.ts';
+import { oneWord, rareWord, threeWords, typing, typingNames } from './search-requests.ts';
 
 interface Target {
   readonly port: number;
@@ -55,8 +56,15 @@ async function fetchJson(target: Target, path: string, token: string) {
   });
   if (response.status !== 200) throw new Error(`${path}: ${response.status} ${await response.text()}`);
   // Boundary: the service's answer, of which the callers check what they use.
-  const body = (await response.json()) as { id?: number; data?: { price: number }[]; meta?: Meta };
+  const body = (await response.json()) as Body;
   return { body, etag: response.headers.get('etag') ?? '' };
+}
+
+interface Body {
+  readonly id?: number;
+  readonly data?: readonly { readonly price: number }[];
+  readonly meta?: Meta;
+  readonly words?: readonly string[];
 }
 
 interface Meta {
@@ -127,18 +135,9 @@ async function checkDeepPage(target: Target, token: string): Promise<void> {
   expect(body.data?.length === perPage && body.meta?.total === target.size, JSON.stringify(body.meta));
 }
 
-/** A number out of a name: ten or so of a million products have it, and nearly every request asks for another. */
-function rareWord(draw: Random, { size }: Target): string {
-  const { name } = productNumber(draw.integer(1, size)).fields;
-  return `/v1/search?q=${name.split(' ').at(-1)}`;
-}
-
-/** Half of them words that up to every product has, the other half rare ones. */
-function oneWord(draw: Random, target: Target): string {
-  if (draw.integer(0, 1) === 0) return rareWord(draw, target);
-  const { name, description } = productNumber(draw.integer(1, target.size)).fields;
-  const words: string[] = `${name} ${description ?? ''}`.match(/[a-z]+/g) ?? [];
-  return `/v1/search?q=${draw.pick([words[0] ?? 'lamp', ...words])}`;
+async function checkSuggest(target: Target, token: string): Promise<void> {
+  const { body } = await fetchJson(target, '/v1/search/suggest?q=waln', token);
+  expect(body.words?.includes('walnut') === true, JSON.stringify(body));
 }
 
 async function checkSearch(target: Target, token: string): Promise<void> {
@@ -300,6 +299,9 @@ export const scenarios: readonly Scenario[] = [
   { name: 'order-read', statuses: [200], connections, writes: true, prepare: orderReads },
   { name: 'search-one-word', statuses: [200], connections, prepare: reading(oneWord, checkSearch) },
   { name: 'search-rare-word', statuses: [200], connections, prepare: reading(rareWord, checkSearch) },
+  { name: 'search-three-words', statuses: [200], connections, prepare: reading(threeWords, checkSearch) },
+  { name: 'suggest', statuses: [200], connections, prepare: reading(typing, checkSuggest) },
+  { name: 'suggest-names', statuses: [200], connections, prepare: reading(typingNames, checkSuggest) },
   { name: 'create', statuses: [201], connections: 64, reference: true, writes: true, prepare: creates },
   { name: 'update', statuses: [200], connections, reference: true, writes: true, prepare: updates },
   { name: 'mixed', statuses: [200, 201], connections, reference: true, writes: true, prepare: mixed },

@@ -1,4 +1,8 @@
-/** `npm run bench -- search-quality`: how good search is beside others, on a made-up shop with judged queries. */
+/**
+ * `npm run bench -- search-quality`: how good search is beside others, on a made-up shop with judged queries.
+ * `--per-kind N` makes a shop of so many products of each kind, and asks only ours: whether common words find as well there.
+ */
+import { parseArgs } from 'node:util';
 import { cacheFolder } from '../databases.ts';
 import { startPostgres } from '../postgres.ts';
 import { type Engine, fts5, miniSearch, ours, tsRank } from './engines.ts';
@@ -7,9 +11,16 @@ import { gradeOf, type Query, queries } from './queries.ts';
 import { type Product, products } from './shop.ts';
 
 const hits = 50;
-const shop = products();
+const { values: options } = parseArgs({
+  options: {
+    worst: { type: 'boolean', default: false },
+    'without-postgresql': { type: 'boolean', default: false },
+    'per-kind': { type: 'string' },
+  },
+});
+const perKind = options['per-kind'];
+const shop = products(perKind === undefined ? undefined : Number(perKind));
 const judged = queries(shop);
-const args = new Set(process.argv.slice(2));
 
 interface Run {
   readonly engine: string;
@@ -89,11 +100,12 @@ async function compare(engines: readonly Engine[]): Promise<void> {
     console.log(
       `ours: median ${times[Math.floor(times.length / 2)]?.toFixed(2)} ms, p95 ${times[Math.floor(times.length * 0.95)]?.toFixed(2)} ms`,
     );
-    if (args.has('--worst')) console.log(`\n${worst(own)}`);
+    if (options.worst) console.log(`\n${worst(own)}`);
   }
 }
 
-if (args.has('--without-postgresql')) await compare([await ours(shop), fts5(shop), miniSearch(shop)]);
+if (perKind !== undefined) await compare([await ours(shop)]);
+else if (options['without-postgresql']) await compare([await ours(shop), fts5(shop), miniSearch(shop)]);
 else {
   const postgres = await startPostgres(cacheFolder);
   try {

@@ -22,7 +22,8 @@ export interface Product extends Facts {
   readonly attributes: Readonly<Record<string, string>>;
 }
 
-const perKind = 75;
+/** Of each kind, unless somebody asks for more. */
+const usualPerKind = 75;
 const letters = 'ABDFGHKLMPRSTVX';
 
 function codeOf(draw: Random): string {
@@ -83,7 +84,7 @@ function productOf(kind: Kind, number: number, draw: Random): Product {
 }
 
 /** All products, in an order that says nothing of them. */
-export function products(): Product[] {
+export function products(perKind = usualPerKind): Product[] {
   const draw = random(2611);
   const all = kinds.flatMap((kind, index) =>
     Array.from({ length: perKind }, (_, number) => productOf(kind, index * perKind + number, draw)),

@@ -27,6 +27,7 @@ const shop = [
   { name: 'Garten Handschuhe' },
   { name: 'Barhocker Stuhl' },
   { name: 'iPhone 14 Case' },
+  { name: 'For Kids' },
 ] as const;
 
 /** What is asked → the name of the first hit. */
@@ -61,6 +62,15 @@ const first: readonly (readonly [query: string, name: string])[] = [
   ['gartenstühle', 'Klappbarer Gartenstuhl'],
   ['bosch drill with two batteries and a case', 'Bosch GSR 18V-55 Cordless Drill'],
   ['warmer', 'Dimmable Pendant'],
+  // No product has these words: what they end or begin like, how else they are written, of which code they are the beginning.
+  ['campingstuhl', 'Barhocker Stuhl'],
+  ['hocker', 'Barhocker Stuhl'],
+  ['espressotasse', 'Espresso Coffee Beans 500 g'],
+  ['gartenstuehle', 'Klappbarer Gartenstuhl'],
+  ['head phone', 'Wireless Headphones'],
+  ['27 mb 0', 'Pixelon Monitor 27MB-02'],
+  // Words that say nothing count for little.
+  ['for headphone', 'Wireless Headphones'],
 ];
 
 describeOnDatabases('words of searches on %s', kind => {

@@ -1,5 +1,6 @@
 /** The piece of a text that shows why it was found: HTML in which nothing is markup but `<mark>`. */
 import { runsOf } from '../../storage/search/text/split.ts';
+import type { QueryWord } from './ranking/understand.ts';
 
 /** Characters before the first word found, and in all; words are not cut unless they are longer themselves. */
 const before = 60;
@@ -74,4 +75,12 @@ function markWords(text: string, begin: number, stop: number, marks: readonly Ma
 function cutAt(text: string, place: number): number {
   const code = text.charCodeAt(place);
   return code >= 0xdc00 && code <= 0xdfff ? place - 1 : Math.min(place, text.length);
+}
+
+/** Tells which words of a text are to be marked. */
+export function testOf(words: readonly QueryWord[]): WordTest {
+  const terms = words.flatMap(({ alternatives }) => alternatives.flatMap(({ choice }) => choice));
+  const whole = new Set(terms.map(({ word }) => word));
+  const beginnings = terms.filter(({ prefix }) => prefix).map(({ word }) => word);
+  return word => whole.has(word) || beginnings.some(beginning => word.startsWith(beginning));
 }

@@ -113,29 +113,6 @@ function searchSources({
 /** By their positions in the index. */
 export type Documents = ReadonlyMap<number, FoundDocument>;
 
-/** @returns what reads when the products at these positions were last changed; other documents do not say */
-export function changeReader({ build }: Pick<Database, 'build'>) {
-  const statements = new Map<number, CompiledQuery<{ id: number; updated_at: number }>>();
-  return async (session: Session, positions: readonly number[]): Promise<ReadonlyMap<number, number>> => {
-    const products = positions.filter(position => isProduct(typeAt(position)));
-    if (products.length === 0) return new Map();
-    const ids = products.map(idAt);
-    const statement =
-      statements.get(ids.length) ??
-      sql<{ id: number; updated_at: number }>`select id, updated_at from products
-        where id in (${sql.join(ids)})`.compile(build);
-    statements.set(ids.length, statement);
-    const rows = await session.all<{ id: number; updated_at: number }>({ ...statement, parameters: ids });
-    const changes = new Map(rows.map(row => [row.id, row.updated_at]));
-    return new Map(
-      products.flatMap(position => {
-        const at = changes.get(idAt(position));
-        return at === undefined ? [] : [[position, at] as const];
-      }),
-    );
-  };
-}
-
 /** Whether documents of this type are products, be they archived. */
 export const isProduct = (type: DocumentType): boolean => type === 'product' || type === 'archived';
 

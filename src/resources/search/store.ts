@@ -20,8 +20,8 @@ import { filteredReader, type HitReader } from './ranking/filtered.ts';
 import { type Scorable, scorableReader } from './ranking/known.ts';
 import { comparePlaces, type Place, type Ranking, sliceOf } from './ranking/ranked.ts';
 import { scoreOf, type Weighed, weighed } from './ranking/score.ts';
-import { type QueryTools, type QueryWord, understand } from './ranking/understand.ts';
-import { snippetOf, type WordTest } from './snippet.ts';
+import { type QueryTools, understand } from './ranking/understand.ts';
+import { snippetOf, testOf, type WordTest } from './snippet.ts';
 import { documentReader, type FoundDocument, isProduct } from './sources.ts';
 
 interface SearchRequest {
@@ -39,6 +39,8 @@ interface SearchRequest {
   readonly order?: Order | undefined;
   /** Whether to tell the ids of all products found. */
   readonly ids?: boolean;
+  /** While somebody types: words that begin with the last one. Then some good hits will do, and nothing is counted. */
+  readonly completions?: readonly string[];
 }
 
 interface ReadyRequest extends SearchRequest {
@@ -152,7 +154,7 @@ async function find(tools: Tools, session: SearchSession, request: ReadyRequest)
 async function resultsOf(
   tools: Tools,
   session: SearchSession,
-  { query, visible: readable, types: wanted, archived = false, meets, synonyms }: ReadyRequest,
+  { query, visible: readable, types: wanted, archived = false, meets, synonyms, completions }: ReadyRequest,
 ): Promise<Results> {
   const placesOf = (types: readonly SearchType[]): readonly DocumentType[] =>
     archived ? types.map(type => (type === 'product' ? 'archived' : type)) : types;
@@ -163,10 +165,11 @@ async function resultsOf(
     const found = coded.filter(at => meets?.(idAt(at)) ?? true);
     return { reader, expression: [], ...rankedAlike(found, visible, types), marks: () => false };
   }
-  const words = await understand(tools, session, { query, types: visible, synonyms });
-  const asked = { reader, session, words, visible, types };
+  const words = await understand(tools, session, { query, types: visible, synonyms, completions });
+  const documents = await tools.reader.documents(session);
+  const few = completions !== undefined;
+  const asked = { reader, session, words, visible, types, documents, few };
   const { positions, all, expression, counts } = await candidatesFor(asked);
-  const documents = positions.length === 0 ? 0 : await tools.reader.documents(session);
   const weights = words.map(word => weighed(word, documents));
   const head = await inOrder(await tools.scorablesOf(session, positions), weights);
   const total = types.reduce((sum, type) => sum + (counts.get(type) ?? 0), 0);
@@ -298,12 +301,4 @@ async function hitsAt(
     const hit = { type, document, snippet, score: Math.max(0, score), missing };
     return [{ id: position, sort_value: score, hit }];
   });
-}
-
-/** Tells which words of a text are to be marked. */
-function testOf(words: readonly QueryWord[]): WordTest {
-  const terms = words.flatMap(({ alternatives }) => alternatives.flatMap(({ choice }) => choice));
-  const whole = new Set(terms.map(({ word }) => word));
-  const beginnings = terms.filter(({ prefix }) => prefix).map(({ word }) => word);
-  return word => whole.has(word) || beginnings.some(beginning => word.startsWith(beginning));
 }

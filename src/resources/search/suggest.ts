@@ -23,6 +23,14 @@ interface CategoryRow {
   readonly path: string;
 }
 
+interface KnownCategory {
+  readonly row: CategoryRow;
+  readonly words: readonly string[];
+}
+
+/** Any change of one ends all that is kept of them. */
+const categoryCollection = { name: 'categories' } as const;
+
 interface Suggestions {
   /** Each with the words of the query before it: the ones that most documents have first. */
   readonly words: readonly string[];
@@ -35,50 +43,67 @@ export type Suggester = (query: string, visible: readonly SearchType[]) => Promi
 export function suggester(database: Database, search: Pick<SearchStore, 'search'>): Suggester {
   const reader = searchReader(database);
   const words = vocabulary(database);
+  let known: Promise<readonly KnownCategory[]> | undefined;
+  database.changes.follow(categoryCollection, () => {
+    known = undefined;
+  });
   const categoriesQuery = sql<CategoryRow>`select id, name, path from categories order by id
     limit ${sql.lit(categoriesRead)}`.compile(database.build);
 
-  async function completions(session: SearchSession, query: string, types: readonly SearchType[]) {
-    const asked = wordsOf(query);
-    const last = asked.at(-1);
-    if (last === undefined || types.length === 0) return [];
+  /** Those of them that most documents have first. */
+  async function completions(session: SearchSession, last: string, types: readonly SearchType[]) {
+    if (types.length === 0) return [];
     const found = await words.beginning(session, last, last.length + longestEnding, wordsCompared);
     const counted: { word: string; total: number }[] = [];
     for (const word of found)
       counted.push({ word, total: await reader.frequency(session, [[[{ word }]]], types) });
-    const before = asked.slice(0, -1);
     return counted
       .filter(({ total }) => total > 0)
       .sort((one, other) => other.total - one.total || one.word.length - other.word.length)
       .slice(0, mostWords)
-      .map(({ word }) => [...before, word].join(' '));
+      .map(({ word }) => word);
+  }
+
+  /** All categories with their words, as they were at the last look at what has changed. */
+  function categoriesNow(session: Session): Promise<readonly KnownCategory[]> {
+    known ??= session
+      .all(categoriesQuery)
+      .then(rows => rows.map(row => ({ row, words: wordsOf(row.name) })))
+      .catch((error: unknown) => {
+        known = undefined;
+        throw error;
+      });
+    return known;
   }
 
   /** Those whose name has all words, the last as a beginning: the shortest paths first. */
-  async function categoriesFor(session: Session, query: string): Promise<CategoryRow[]> {
-    const asked = wordsOf(query);
-    const last = asked.pop();
+  async function categoriesFor(session: Session, asked: readonly string[]): Promise<CategoryRow[]> {
+    const [last, ...before] = asked.toReversed();
     if (last === undefined) return [];
-    const isMeant = ({ name }: CategoryRow) => {
-      const own = wordsOf(name);
-      return own.some(word => word.startsWith(last)) && asked.every(word => own.includes(word));
-    };
-    const rows = await session.all(categoriesQuery);
-    return rows
+    const isMeant = ({ words: own }: KnownCategory) =>
+      own.some(word => word.startsWith(last)) && before.every(word => own.includes(word));
+    return (await categoriesNow(session))
       .filter(isMeant)
+      .map(({ row }) => row)
       .sort((one, other) => one.path.length - other.path.length || one.id - other.id)
       .slice(0, mostCategories);
   }
 
   return async (query, visible) => {
+    await database.changes.look();
     const types = visible.filter(type => type !== 'order' && type !== 'user');
-    const found = await database.snapshot(async session => ({
-      words: await completions({ ...session }, query, types),
-      categories: visible.includes('product') ? await categoriesFor(session, query) : [],
+    const asked = wordsOf(query);
+    const last = asked.at(-1) ?? '';
+    const before = asked.slice(0, -1);
+    const { longer, categories } = await database.snapshot(async session => ({
+      longer: last === '' ? [] : await completions({ ...session }, last, types),
+      categories: visible.includes('product') ? await categoriesFor(session, asked) : [],
     }));
     const products = visible.filter(type => type === 'product');
     const page = { kind: 'offset', page: 1, perPage: mostProducts } as const;
-    const { rows } = await search.search({ query, visible: products, types: products, page });
-    return { ...found, products: rows.map(({ hit }) => hit) };
+    const request = { query, visible: products, types: products, page, completions: longer };
+    const { rows } = await search.search(request);
+    const words = longer.map(word => [...before, word].join(' '));
+    return { words, categories, products: rows.map(({ hit }) => hit) };
   };
 }

@@ -4,14 +4,22 @@ import type { SearchSession } from '../../../storage/search/frequency.ts';
 import { type DocumentType, typeAt } from '../../../storage/search/index.ts';
 import { titleMarks } from '../../../storage/search/text/words.ts';
 import type { HitReader } from './filtered.ts';
+import { rarity } from './score.ts';
 import type { QueryWord } from './understand.ts';
 
 /** So many hits are put in order at most; what comes after them is in the order of the index. */
 export const mostCandidates = 200;
+/** The same where only some hits are wanted. */
+const fewCandidates = 40;
 /** Where fewer hits have all words, others are added that have fewer. */
 const enoughHits = 50;
 /** Questions to the index about hits with fewer words. */
 const mostQuestions = 64;
+/** Words that so few documents have are read as a whole; of each question no more hits than this. */
+const fewHits = 1000;
+const mostRead = 2000;
+/** Words that say nothing are no reason to be read. */
+const negligible = 0.2;
 /** Of long queries hits may lack all but some of so many words. */
 const rarestWords = 5;
 
@@ -32,34 +40,55 @@ interface Asked {
   readonly visible: readonly DocumentType[];
   /** Some of those: the types whose hits are wanted. */
   readonly types: readonly DocumentType[];
+  /** About how many documents there are. */
+  readonly documents: number;
+  /** Some good hits will do: nobody asks how many there are. */
+  readonly few: boolean;
 }
 
 /** @param mark only words of titles with this mark */
 function expressionOf(words: readonly QueryWord[], mark?: string): Expression {
-  const marked = (term: Term): Term => (mark === undefined ? term : { ...term, mark, longer: undefined });
+  const marked = (term: Term): Term => (mark === undefined ? term : { ...term, mark });
   return words.map(({ alternatives }) => alternatives.map(({ choice }) => choice.map(marked)));
 }
 
 export async function candidatesFor(asked: Asked): Promise<Candidates> {
-  const { reader, session, words, visible, types } = asked;
+  const { reader, session, words, visible } = asked;
   if (words.length === 0 || visible.length === 0)
     return { positions: [], all: undefined, expression: [], counts: countsOf([], visible) };
   const all = expressionOf(words);
+  if (asked.few) {
+    const some = await likeliest(asked, words, fewCandidates);
+    if (some.length > 0)
+      return { positions: some, all: undefined, expression: all, counts: countsOf(some, visible) };
+  }
+  const gathered = await gather(asked);
+  if (gathered !== undefined && gathered.all.length <= mostCandidates)
+    return fewOf(asked, all, gathered.all, gathered.some);
   const smallest = smallestOf(words);
   const known = await reader.cached(session, all, visible, smallest);
   const first =
     known === undefined
       ? await reader.page(session, all, visible, { limit: mostCandidates + 1, smallest })
       : [];
-  if (known !== undefined || first.length > mostCandidates) {
-    const counts = known ?? (await reader.counts(session, all, visible, smallest));
-    return { positions: await likeliest(asked, words, mostCandidates), all, expression: all, counts };
-  }
-  const positions = first.length < enoughHits ? await withFewerWords(asked, first) : first;
+  if (known === undefined && first.length <= mostCandidates) return fewOf(asked, all, first, []);
+  const counts = known ?? (await reader.counts(session, all, visible, smallest));
+  return { positions: await likeliest(asked, words, mostCandidates), all, expression: all, counts };
+}
+
+/** @param first those that have all words; @param some others, the best first, if they are known */
+async function fewOf(
+  asked: Asked,
+  expression: Expression,
+  first: readonly number[],
+  some: readonly number[],
+): Promise<Candidates> {
+  const { types, visible } = asked;
+  const positions = first.length < enoughHits ? await withFewerWords(asked, [...first, ...some]) : first;
   return {
     positions: positions.filter(position => types.includes(typeAt(position))),
     all: undefined,
-    expression: all,
+    expression,
     counts: countsOf(positions, visible),
   };
 }
@@ -94,19 +123,19 @@ async function likeliest(asked: Asked, words: readonly QueryWord[], limit: numbe
   return [...found].slice(0, limit);
 }
 
-/** Adds hits that lack words: the commonest first, until there are enough. */
+/** Adds hits that lack words, until there are enough: all but the commonest first. */
 async function withFewerWords(asked: Asked, first: readonly number[]): Promise<number[]> {
   const { words, visible } = asked;
-  const found = new Set(first);
-  const possible = words.filter(({ frequency, alternatives }) => frequency > 0 || alternatives.length > 1);
-  const rarestFirst = [...possible].sort((a, b) => a.frequency - b.frequency);
+  const found = new Set(first.slice(0, mostCandidates));
+  const possible = words.filter(isPossible);
+  const rarestFirst = possible.toSorted((a, b) => a.frequency / a.importance - b.frequency / b.importance);
   let questions = 0;
   const ask = async (kept: readonly QueryWord[]): Promise<void> => {
     questions += 1;
     const more = await likeliestOf({ ...asked, types: visible }, kept, enoughHits);
     for (const position of more) if (found.size < mostCandidates) found.add(position);
   };
-  if (possible.length > 0 && possible.length < words.length) await ask(possible);
+  if (found.size < enoughHits && possible.length > 0 && possible.length < words.length) await ask(possible);
   for (const kept of withFewer(rarestFirst)) {
     if (found.size >= enoughHits || questions >= mostQuestions) break;
     await ask(kept);
@@ -114,13 +143,57 @@ async function withFewerWords(asked: Asked, first: readonly number[]): Promise<n
   return [...found];
 }
 
-/** Which words hits may have: all but one, all but two, two of the rarest, then any. @param words the rarest first */
+const isPossible = ({ frequency, alternatives }: QueryWord) => frequency > 0 || alternatives.length > 1;
+
+/** Hits that have some of the words. */
+interface Gathered {
+  /** Those that have all. */
+  readonly all: readonly number[];
+  /** Others, those first that have most of what is rare. */
+  readonly some: readonly number[];
+}
+
+/**
+ * Of several words some are rare enough to be read as a whole: one question for each word then tells what has all of
+ * them, and what most, where all but one, all but two, and so on would be very many questions of a long query.
+ * @returns undefined where no word is rare
+ */
+async function gather(asked: Asked): Promise<Gathered | undefined> {
+  const { reader, session, words, visible, documents } = asked;
+  const rare = words.filter(
+    word => word.frequency <= fewHits && word.importance > negligible && smallestOf([word]) !== undefined,
+  );
+  if (words.length === 1 || rare.length === 0 || !rare.some(isPossible)) return undefined;
+  const any = rare.flatMap(({ alternatives }) => alternatives.map(({ choice }) => choice));
+  const smallest = rare.reduce((sum, { frequency }) => sum + frequency, 0);
+  const found = new Map<number, { words: number; value: number }>();
+  for (const word of words.filter(isPossible)) {
+    const own = expressionOf([word]);
+    const isRare = rare.includes(word);
+    const page = { limit: mostRead, smallest: isRare ? word.frequency : smallest };
+    const positions = await reader.page(session, isRare ? own : [any, ...own], visible, page);
+    if (positions.length >= mostRead) return undefined;
+    const value = word.importance * rarity(word.frequency, documents);
+    for (const position of positions) {
+      const known = found.get(position) ?? { words: 0, value: 0 };
+      found.set(position, { words: known.words + 1, value: known.value + value });
+    }
+  }
+  const places = [...found].map(([position, one]) => ({ position, ...one }));
+  const hasAll = (place: { readonly words: number }) => place.words === words.length;
+  const all = places.filter(hasAll).sort((a, b) => a.position - b.position);
+  const some = places.filter(place => !hasAll(place));
+  some.sort((a, b) => b.value - a.value || a.position - b.position);
+  const positionsOf = (of: typeof places) => of.map(({ position }) => position);
+  return { all: positionsOf(all), some: positionsOf(some.slice(0, enoughHits)) };
+}
+
+/** Which words hits may have: of the rarest all, all but one, all but two …, then any. @param words the rarest first */
 function* withFewer(words: readonly QueryWord[]): Generator<readonly QueryWord[]> {
-  const { length } = words;
-  for (const missing of [1, 2]) if (length - missing >= 2) yield* subsets(words, missing);
   const rarest = words.slice(0, rarestWords);
-  for (const size of [3, 2]) if (length - size > 2) yield* subsets(rarest, rarest.length - size);
-  if (length > 1) for (const word of words) yield [word];
+  const most = Math.min(rarest.length, words.length - 1);
+  for (let size = most; size >= 2; size--) yield* subsets(rarest, rarest.length - size);
+  if (words.length > 1) for (const word of words) yield [word];
 }
 
 /** The same as `likeliest` for hits that may be few. */

@@ -1,6 +1,18 @@
-/** Words made of words: where they may be parted, and the letters between their parts. */
+/** Words made of words: where they may be parted, the letters between their parts, and what neighbours make together. */
+import type { Choice } from '../../../storage/search/expression.ts';
+import type { SearchSession } from '../../../storage/search/frequency.ts';
+import type { DocumentType } from '../../../storage/search/index.ts';
+import type { SearchReader } from '../../../storage/search/read.ts';
+import { hasDigit } from '../../../storage/search/text/joined.ts';
+import type { Stems } from '../../../storage/search/text/stems.ts';
+import type { Vocabulary } from '../../../storage/search/vocabulary.ts';
+import type { Piece } from './query.ts';
+import { inflected } from './unknown.ts';
 
 const shortestPart = 3;
+/** `drmartens`, `tvstand`: documents have to have both parts. */
+const shortestFirst = 2;
+const plurals = ['s', 'es', 'n', 'en'] as const;
 /** Shorter words are made of no others. */
 const shortestCompound = 6;
 const longestCompound = 40;
@@ -17,14 +29,75 @@ export function withoutLink(part: string): string[] {
   return parts.filter(candidate => candidate.length >= shortestPart);
 }
 
-/** All ways to part a word in two. */
+/** All ways to part a word in two; the second part also as it is without the ending of a plural. */
 export function splitsOf(word: string): [string, string][] {
   const points = [...word];
   if (points.length < shortestCompound || points.length > longestCompound) return [];
   const splits: [string, string][] = [];
-  for (let at = shortestPart; at <= points.length - shortestPart; at++) {
+  for (let at = shortestFirst; at <= points.length - shortestPart; at++) {
     const second = points.slice(at).join('');
-    for (const first of withoutLink(points.slice(0, at).join(''))) splits.push([first, second]);
+    const start = points.slice(0, at).join('');
+    for (const first of at < shortestPart ? [start] : withoutLink(start))
+      for (const form of [second, ...withoutPlural(second)]) splits.push([first, form]);
   }
   return splits;
+}
+
+function withoutPlural(word: string): string[] {
+  const found = plurals.filter(
+    ending => word.endsWith(ending) && word.length - ending.length >= shortestPart,
+  );
+  return found.map(ending => word.slice(0, -ending.length));
+}
+
+interface Tools {
+  readonly reader: SearchReader;
+  readonly vocabulary: Vocabulary;
+  readonly stems: Stems;
+}
+
+interface Neighbours {
+  readonly choice: Choice;
+  readonly first: number;
+  readonly last: number;
+}
+
+/** Words next to each other that documents write as one; of codes the beginning, too. */
+export async function joinedNeighbours(
+  { reader, stems, vocabulary }: Tools,
+  session: SearchSession,
+  pieces: readonly Piece[],
+  types: readonly DocumentType[],
+): Promise<Neighbours[]> {
+  const candidates: {
+    word: string;
+    forms: readonly string[];
+    isCode: boolean;
+    first: number;
+    last: number;
+  }[] = [];
+  for (const [first, { word: start }] of pieces.entries()) {
+    let word = start;
+    for (let last = first + 1; last < Math.min(pieces.length, first + 4); last++) {
+      word += pieces[last]?.word ?? '';
+      const isCode = pieces.slice(first, last + 1).some(piece => hasDigit(piece.word));
+      const forms = isCode ? [] : [word, ...inflected(word, stems)];
+      if (isCode || last === first + 1) candidates.push({ word, forms, isCode, first, last });
+    }
+  }
+  const forms = candidates.flatMap(candidate => candidate.forms);
+  const known = forms.length === 0 ? new Set<string>() : await vocabulary.known(session, forms);
+  const found: Neighbours[] = [];
+  for (const { word, forms, isCode, first, last } of candidates) {
+    for (const form of forms) if (known.has(form)) found.push({ choice: [{ word: form }], first, last });
+    if (!isCode) continue;
+    const isThere = (choice: Choice) => reader.frequency(session, [[choice]], types);
+    if ((await isThere([{ word }])) > 0) found.push({ choice: [{ word }], first, last });
+    else if (last === pieces.length - 1) {
+      const longer = await reader.longerWords(session, word);
+      const choice = [{ word, prefix: true, longer }];
+      if (longer?.length !== 0 && (await isThere(choice)) > 0) found.push({ choice, first, last });
+    }
+  }
+  return found;
 }

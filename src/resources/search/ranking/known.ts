@@ -1,9 +1,13 @@
 /** What documents are scored by, kept of those that were scored lately: splitting their texts costs most of a search. */
+import { sql } from 'kysely';
 import { LRUCache } from 'lru-cache';
 import { slices } from '../../../slices.ts';
 import { bytesOf } from '../../../storage/changes/rows.ts';
+import { versionOf } from '../../../storage/changes/versions.ts';
 import type { Database, Session } from '../../../storage/database.ts';
-import { changeReader, type documentReader } from '../sources.ts';
+import { positionOf, typeAt } from '../../../storage/search/index.ts';
+import { products } from '../../products/row.ts';
+import { type documentReader, isProduct } from '../sources.ts';
 import { type Features, featuresOf } from './features.ts';
 import type { Facts } from './score.ts';
 
@@ -11,44 +15,60 @@ export interface Scorable extends Facts {
   readonly features: Features;
 }
 
-interface Known {
-  readonly changedAt: number;
-  readonly scorable: Scorable;
-}
-
 /** Bytes of features at most. */
 const knownSize = 48 * 1024 * 1024;
+/** Documents that are read in one piece: a slow disk looks for each. */
+const readAtOnce = 32;
 /** What a document takes besides its words. */
 const knownBytes = 600;
 
-const sizeOf = ({ scorable }: Known): number =>
-  scorable.features.fields.reduce((sum, { words }) => sum + bytesOf(words), knownBytes);
+const sizeOf = ({ features }: Scorable): number =>
+  features.fields.reduce((sum, { words }) => sum + bytesOf(words), knownBytes);
 
-/** @returns what gives the features of documents by their positions, those that are gone left out */
+/**
+ * Those of products are as new as the last look at what has changed: to ask of each whether it has changed took longer
+ * than all else of a search.
+ * @returns what gives the features of documents by their positions, those that are gone left out
+ */
 export function scorableReader(
-  database: Pick<Database, 'build'>,
+  { build, changes, dialect }: Pick<Database, 'build' | 'changes' | 'dialect'>,
   documentsOf: ReturnType<typeof documentReader>,
 ) {
-  const changesOf = changeReader(database);
-  const known = new LRUCache<number, Known>({ maxSize: knownSize, sizeCalculation: sizeOf });
+  const known = new LRUCache<number, Scorable>({ maxSize: knownSize, sizeCalculation: sizeOf });
+  const versionQuery = sql<{ version: number }>`select ${versionOf(dialect, products.name)} as version`;
+  const compiledVersion = versionQuery.compile(build);
+
+  changes.follow(products, told => {
+    if (told === undefined) known.clear();
+    for (const { id } of told ?? []) {
+      known.delete(positionOf('product', id));
+      known.delete(positionOf('archived', id));
+    }
+  });
 
   return async (session: Session, positions: readonly number[]): Promise<ReadonlyMap<number, Scorable>> => {
-    const changes = await changesOf(session, positions);
     const found = new Map<number, Scorable>();
     const absent: number[] = [];
     for (const position of positions) {
-      const one = known.get(position);
-      if (one !== undefined && one.changedAt === changes.get(position)) found.set(position, one.scorable);
+      const scorable = known.get(position);
+      if (scorable !== undefined) found.set(position, scorable);
       else absent.push(position);
     }
+    if (absent.length === 0) return found;
+    const read = await session.first(compiledVersion);
     const { turn } = slices();
-    for (const [position, document] of await documentsOf(session, absent)) {
+    for (let first = 0; first < absent.length; first += readAtOnce) {
+      const documents = await documentsOf(session, absent.slice(first, first + readAtOnce));
+      for (const [position, document] of documents) {
+        await turn();
+        const { rating, available } = document;
+        const scorable = { features: featuresOf(document), rating, available };
+        // What was read in another state than that of the last look would be kept past its change.
+        if (isProduct(typeAt(position)) && read?.version === changes.version(products))
+          known.set(position, scorable);
+        found.set(position, scorable);
+      }
       await turn();
-      const { rating, available } = document;
-      const scorable = { features: featuresOf(document), rating, available };
-      const changedAt = changes.get(position);
-      if (changedAt !== undefined) known.set(position, { changedAt, scorable });
-      found.set(position, scorable);
     }
     return found;
   };

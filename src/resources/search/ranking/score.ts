@@ -31,7 +31,7 @@ const allWords = 0.5;
 const negligible = 0.08;
 
 /** @param documents how many there are; @returns how much a word says that so many of them have */
-const rarity = (frequency: number, documents: number): number =>
+export const rarity = (frequency: number, documents: number): number =>
   Math.log(1 + (Math.max(documents, frequency) - frequency + 0.5) / (frequency + 0.5));
 
 /** A way to have a word: the texts that a field must have, all of them, and the one where they are together. */
@@ -54,7 +54,10 @@ export interface Weighed {
 const textOf = ({ word, prefix }: Term): string => (prefix === true ? ` ${word}` : ` ${word} `);
 
 /** @param documents how many there are */
-export function weighed({ text, alternatives, frequency }: QueryWord, documents: number): Weighed {
+export function weighed(
+  { text, alternatives, frequency, importance }: QueryWord,
+  documents: number,
+): Weighed {
   const ways = alternatives.map(({ choice, factor }) => ({
     texts: choice.map(textOf),
     together: ` ${choice.map(({ word }) => word).join(' ')} `,
@@ -65,7 +68,7 @@ export function weighed({ text, alternatives, frequency }: QueryWord, documents:
   );
   return {
     text,
-    weight: rarity(frequency, documents),
+    weight: importance * rarity(frequency, documents),
     ways: ways.sort((one, other) => other.factor - one.factor),
     forms: forms.slice(0, mostForms),
   };
@@ -119,8 +122,11 @@ function factorIn({ words }: Field, ways: readonly Way[]): number {
   let best = 0;
   for (const { texts, together, factor } of ways) {
     if (factor <= best) break;
-    if (!texts.every(text => words.includes(text))) continue;
-    best = Math.max(best, texts.length === 1 || words.includes(together) ? factor : factor * scattered);
+    const [only] = texts;
+    if (texts.length === 1 && only !== undefined) {
+      if (words.includes(only)) best = factor;
+    } else if (words.includes(together)) best = factor;
+    else if (texts.every(text => words.includes(text))) best = Math.max(best, factor * scattered);
   }
   return best;
 }

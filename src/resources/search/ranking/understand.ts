@@ -10,9 +10,10 @@ import { hasDigit } from '../../../storage/search/text/joined.ts';
 import type { Stems } from '../../../storage/search/text/stems.ts';
 import type { Vocabulary } from '../../../storage/search/vocabulary.ts';
 import type { Synonyms } from '../../synonyms/store.ts';
-import { splitsOf, withoutLink } from './compounds.ts';
+import { joinedNeighbours, splitsOf, withoutLink } from './compounds.ts';
 import { lettersAndDigits, type Piece, piecesOf } from './query.ts';
 import { synonymsAt } from './synonyms.ts';
+import { wordsLike } from './unknown.ts';
 
 export interface QueryTools {
   readonly reader: SearchReader;
@@ -32,6 +33,8 @@ export interface QueryWord {
   readonly alternatives: readonly Alternative[];
   /** About how many documents have it. */
   readonly frequency: number;
+  /** What it counts for beside others as rare. */
+  readonly importance: number;
 }
 
 const factors = {
@@ -44,7 +47,10 @@ const factors = {
   beginning: 0.6,
   typo: 0.6,
   typos: 0.4,
+  alike: 0.4,
 } as const;
+/** Of single letters, and of words that say nothing themselves. */
+const importances = { usual: 1, letter: 0.5, filler: 0.15 } as const;
 
 /** Words that find fewer documents are looked for in other ways too. */
 const fewDocuments = 50;
@@ -58,6 +64,8 @@ const shortestEnding = 4;
 const mostForms = 8;
 const mostCompounds = 12;
 const formsLookedAt = 300;
+/** The vocabulary has no shorter words: whether documents have them the index tells. */
+const shortestKept = 3;
 /** Letters that a form of a word has more than the word. */
 const longestInflection = 5;
 
@@ -70,27 +78,36 @@ interface Question {
   readonly query: string;
   readonly types: readonly DocumentType[];
   readonly synonyms: Synonyms;
+  /** Words that begin with the last one, where they are known already. */
+  readonly completions?: readonly string[] | undefined;
 }
 
 /** All that the words of a query may mean, in the order of the query. */
 export async function understand(
   tools: QueryTools,
   session: SearchSession,
-  { query, types, synonyms }: Question,
+  { query, types, synonyms, completions }: Question,
 ): Promise<QueryWord[]> {
   const pieces = piecesOf(query);
   if (types.length === 0) return [];
   const neighbours = await joinedNeighbours(tools, session, pieces, types);
   const words: QueryWord[] = [];
   for (const [index, piece] of pieces.entries()) {
-    const together = neighbours.flatMap(({ word, first, last }) =>
-      index >= first && index <= last ? [{ choice: single(word), factor: factors.together }] : [],
+    const together = neighbours.flatMap(({ choice, first, last }) =>
+      index >= first && index <= last ? [{ choice, factor: factors.together }] : [],
     );
     const others = synonymsAt(pieces, index, synonyms, tools.stems);
     const isLast = index === pieces.length - 1;
-    words.push(await wordOf({ tools, session, types }, piece, { together, others, isLast }));
+    const longer = isLast ? completions : undefined;
+    const word = await wordOf({ tools, session, types }, piece, { together, others, isLast, longer });
+    words.push({ ...word, importance: importanceOf(piece.word, tools.stems) });
   }
   return words;
+}
+
+function importanceOf(word: string, stems: Stems): number {
+  if (stems.isFiller(word)) return importances.filler;
+  return /^[a-z]$/.test(word) ? importances.letter : importances.usual;
 }
 
 interface Looking {
@@ -104,13 +121,14 @@ interface Place {
   /** Synonyms. */
   readonly others: readonly (readonly string[])[];
   readonly isLast: boolean;
+  readonly longer: readonly string[] | undefined;
 }
 
 async function wordOf(
   looking: Looking,
   piece: Piece,
-  { together, others, isLast }: Place,
-): Promise<QueryWord> {
+  { together, others, isLast, longer }: Place,
+): Promise<Omit<QueryWord, 'importance'>> {
   const { tools, session, types } = looking;
   const { word, parts } = piece;
   const alternatives: Alternative[] = [{ choice: single(word), factor: factors.exact }, ...together];
@@ -130,7 +148,7 @@ async function wordOf(
     alternatives.push({ choice: parts.map(part => ({ word: part })), factor: factors.apart });
   if (frequency >= fewDocuments) return { text: word, alternatives, frequency };
   const more = [
-    ...(isLast ? await beginningWith(looking, word) : []),
+    ...(isLast ? await beginningWith(looking, word, longer) : []),
     ...(await compoundsOf(looking, word)),
     ...(await apart(looking, word, frequency)),
   ];
@@ -140,8 +158,9 @@ async function wordOf(
     isFound = true;
     alternatives.push(alternative);
   }
-  if (frequency > rareDocuments || (frequency === 0 && isFound))
-    return { text: word, alternatives, frequency };
+  // What is one word with its neighbour is no typo of another.
+  const isMeant = together.length > 0 || (frequency === 0 && isFound);
+  if (frequency > rareDocuments || isMeant) return { text: word, alternatives, frequency };
   const corrected = await corrections(looking, word, frequency);
   alternatives.push(...corrected.alternatives);
   return { text: word, alternatives, frequency: Math.max(frequency, corrected.frequency) };
@@ -174,49 +193,17 @@ async function formsOf({ tools, session }: Looking, word: string): Promise<strin
   return [...new Set([...irregular, ...forms])].slice(0, mostForms);
 }
 
-interface Neighbours {
-  readonly word: string;
-  readonly first: number;
-  readonly last: number;
-}
-
-/** Words next to each other that documents write as one. */
-async function joinedNeighbours(
-  { reader, vocabulary }: QueryTools,
-  session: SearchSession,
-  pieces: readonly Piece[],
-  types: readonly DocumentType[],
-): Promise<Neighbours[]> {
-  const candidates: Neighbours[] = [];
-  for (const [first, { word }] of pieces.entries()) {
-    let text = word;
-    for (let last = first + 1; last < Math.min(pieces.length, first + 4); last++) {
-      text += pieces[last]?.word ?? '';
-      const isCode = pieces.slice(first, last + 1).some(piece => hasDigit(piece.word));
-      if (isCode || last === first + 1) candidates.push({ word: text, first, last });
-    }
-  }
-  const known =
-    candidates.length === 0
-      ? new Set()
-      : await vocabulary.known(
-          session,
-          candidates.map(({ word }) => word),
-        );
-  const found: Neighbours[] = [];
-  for (const candidate of candidates) {
-    const isKnown = known.has(candidate.word);
-    const isCode =
-      !isKnown && pieces.slice(candidate.first, candidate.last + 1).some(({ word }) => hasDigit(word));
-    const isThere = isCode && (await reader.frequency(session, [[single(candidate.word)]], types)) > 0;
-    if (isKnown || isThere) found.push(candidate);
-  }
-  return found;
-}
-
 /** Words that the last one of a query may be the beginning of, while it is being typed. */
-async function beginningWith({ tools, session }: Looking, word: string): Promise<Alternative[]> {
+async function beginningWith(
+  { tools, session }: Looking,
+  word: string,
+  completions: readonly string[] | undefined,
+): Promise<Alternative[]> {
   if ([...word].length < shortestBeginning) return [];
+  if (completions !== undefined && completions.length > 0) {
+    const others = completions.filter(other => other !== word);
+    return others.map(other => ({ choice: single(other), factor: factors.beginning }));
+  }
   const longer = await tools.reader.longerWords(session, word);
   if (longer?.length === 0) return [];
   const term: Term = { word, prefix: true, longer };
@@ -247,7 +234,7 @@ async function apart(
   const splits = splitsOf(word);
   if (splits.length === 0) return [];
   const known = await tools.vocabulary.known(session, splits.flat());
-  const possible = splits.filter(parts => parts.every(part => known.has(part)));
+  const possible = splits.filter(parts => parts.every(part => part.length < shortestKept || known.has(part)));
   const found: Alternative[] = [];
   for (const parts of possible) {
     const choice = parts.map(part => ({ word: part }));
@@ -274,7 +261,11 @@ async function corrections(
     }
   };
   await add(await tools.vocabulary.near(session, word), factors.typo);
-  if (alternatives.length === 0 && frequency === 0)
-    await add(await tools.vocabulary.further(session, word), factors.typos);
+  if (frequency > 0 || hasDigit(word)) return { alternatives, frequency: most };
+  if (alternatives.length === 0) await add(await tools.vocabulary.further(session, word), factors.typos);
+  if (alternatives.length === 0) {
+    const { words, isSame } = await wordsLike(tools, session, word);
+    await add(words, isSame ? factors.stem : factors.alike);
+  }
   return { alternatives, frequency: most };
 }

@@ -11,6 +11,7 @@ import { stemmer as portuguese } from '@orama/stemmers/portuguese';
 import { stemmer as spanish } from '@orama/stemmers/spanish';
 import { stemmer as swedish } from '@orama/stemmers/swedish';
 import { boundedMap } from '../../../bounded-map.ts';
+import { fillersOf } from './fillers.ts';
 
 const stemmers = {
   da: danish,
@@ -61,6 +62,8 @@ export interface Stems {
   /** Forms of the word that begin otherwise. */
   others(word: string): readonly string[];
   isSame(one: string, other: string): boolean;
+  /** Whether it says nothing of what is looked for. */
+  isFiller(word: string): boolean;
 }
 
 /** Words whose stems are kept: making one costs as much as a look-up. */
@@ -75,6 +78,7 @@ export function stemsOf(chosen: readonly Language[]): Stems {
     const stemmed = stem(irregular.get(word) ?? word);
     return irregular.get(stemmed) ?? stemmed;
   };
+  const fillers = fillersOf(chosen);
   const known = boundedMap<string, readonly string[]>(knownWords);
   const stems = (word: string): readonly string[] => {
     const kept = known.get(word);
@@ -106,6 +110,7 @@ export function stemsOf(chosen: readonly Language[]): Stems {
       const mine = stems(one);
       return stems(other).some((stem, index) => stem === mine[index]);
     },
+    isFiller: word => fillers.has(word),
   };
 }
 

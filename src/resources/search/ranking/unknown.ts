@@ -1,0 +1,87 @@
+/**
+ * A word that no document has, and nothing that is near it: what else it may be written as, what it is made of, and which
+ * words of documents it ends or begins like. So that a shopper who asks for `olivenöl` is shown olive oil, and not nothing.
+ */
+import type { Session } from '../../../storage/database.ts';
+import type { Stems } from '../../../storage/search/text/stems.ts';
+import type { Vocabulary } from '../../../storage/search/vocabulary.ts';
+
+/** Letters of a word that stands for the whole, and of what is left of it. */
+const shortestPart = 4;
+const shortestRest = 2;
+/** Words that are this one's end, of at least so many letters: `zange` asks for a `wasserpumpenzange`. */
+const shortestEnding = 3;
+/** Letters that words share at their end or beginning, at least, and no less than half of them. */
+const shortestShared = 5;
+const mostWords = 12;
+/** What a word ends with in one form and not in another. */
+const inflections = ['s', 'es', 'n', 'en', 'e'] as const;
+
+/** The word with an ending more or less: forms of it that can be asked for at once. */
+export function inflected(word: string, stems: Stems): string[] {
+  const others = inflections.flatMap(ending => [
+    word + ending,
+    ...(word.endsWith(ending) && word.length - ending.length >= shortestEnding
+      ? [word.slice(0, -ending.length)]
+      : []),
+  ]);
+  return others.filter(other => stems.isSame(word, other));
+}
+
+/** What people write who have no umlauts, as documents that have them are indexed: `handtuecher`, `handtucher`. */
+const withoutUmlauts = (word: string): string => word.replace(/(?<=[aou])e/g, '');
+
+export interface Likeness {
+  readonly words: readonly string[];
+  /** Whether they are the word itself, written in another way. */
+  readonly isSame: boolean;
+}
+
+/** @returns the best there is of all this; no words where there is nothing */
+export async function wordsLike(
+  { vocabulary, stems }: { readonly vocabulary: Vocabulary; readonly stems: Stems },
+  session: Session,
+  word: string,
+): Promise<Likeness> {
+  const plain = withoutUmlauts(word);
+  if (plain !== word) {
+    const known = await vocabulary.known(session, [plain, ...inflected(plain, stems)]);
+    if (known.size > 0) return { words: [...known].sort(), isSame: true };
+  }
+  if (word.length >= shortestEnding) {
+    const compounds = await vocabulary.ending(session, word, mostWords);
+    if (compounds.length > 0) return { words: compounds, isSame: false };
+  }
+  for (const form of inflected(word, stems).filter(({ length }) => length < word.length)) {
+    const near = await vocabulary.near(session, form);
+    if (near.length > 0) return { words: near.slice(0, mostWords), isSame: false };
+  }
+  return { words: await partsOf({ vocabulary, stems }, session, word), isSame: false };
+}
+
+/** The longest word that it ends with, which says what it is, or begins with; else words that end or begin alike. */
+async function partsOf(
+  { vocabulary, stems }: { readonly vocabulary: Vocabulary; readonly stems: Stems },
+  session: Session,
+  word: string,
+): Promise<readonly string[]> {
+  const points = [...word];
+  const ends: string[] = [];
+  const beginnings: string[] = [];
+  for (let length = points.length - shortestRest; length >= shortestPart; length--) {
+    ends.push(points.slice(-length).join(''));
+    beginnings.push(points.slice(0, length).join(''));
+  }
+  const formsOf = (part: string) => [part, ...inflected(part, stems)];
+  const known = await vocabulary.known(session, [...ends, ...beginnings].flatMap(formsOf));
+  for (const part of [...ends, ...beginnings]) {
+    const found = formsOf(part).filter(form => known.has(form));
+    if (found.length > 0) return found;
+  }
+  const shared = Math.max(shortestShared, Math.ceil(points.length / 2));
+  if (shared >= points.length) return [];
+  const ended = await vocabulary.ending(session, points.slice(-shared).join(''), mostWords);
+  if (ended.length > 0) return ended;
+  const start = points.slice(0, shared).join('');
+  return vocabulary.beginning(session, start, points.length + shared, mostWords);
+}

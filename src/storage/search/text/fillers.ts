@@ -1,0 +1,19 @@
+/** Words that say how others belong together, and nothing of what is looked for: in titles they may be lacking. */
+
+const fillers: Readonly<Record<string, string>> = {
+  da: 'og i af til for med en et den det de pa',
+  de: 'und oder der die das den dem des ein eine einen einer fur mit ohne von vom zu zum zur im in am an auf aus bei',
+  en: 'and or the a an of for with without in on at to from by under my',
+  es: 'y o el la los las un una de del para con sin en por al',
+  fi: 'ja tai',
+  fr: 'et ou le la les un une de du des pour avec sans en dans sur au aux par',
+  it: 'e o il lo la i gli le un una uno di del della per con senza in da',
+  nl: 'en of de het een van voor met zonder in op te',
+  no: 'og i av til for med en et den det de pa',
+  pt: 'e ou o a os as um uma de do da dos das para com sem em por',
+  sv: 'och i av till for med en ett den det de pa',
+};
+
+/** Those of some languages, as words are indexed. */
+export const fillersOf = (languages: readonly string[]): ReadonlySet<string> =>
+  new Set(languages.flatMap(language => fillers[language]?.split(' ') ?? []));
