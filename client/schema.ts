@@ -3457,6 +3457,7 @@ export interface components {
          *       "position": 0,
          *       "description": "To eat at, to write at.",
          *       "imageId": null,
+         *       "image": null,
          *       "productCount": 12,
          *       "createdAt": "2026-01-15T09:30:00.000Z",
          *       "updatedAt": "2026-01-15T09:30:00.000Z"
@@ -3495,10 +3496,15 @@ export interface components {
             description: string | null;
             /**
              * Format: int32
-             * @description The image it is shown with: the id of one that a product in it has.
+             * @description The image it is shown with: the id of one that a product has. Null once that product has it no more.
              * @example null
              */
             imageId: number | null;
+            /**
+             * @description The address of that image. Read-only.
+             * @example null
+             */
+            image: string | null;
             /**
              * Format: int64
              * @description The products in it and in all categories below it, each counted once. Read-only.
@@ -3525,6 +3531,7 @@ export interface components {
          *       "position": 1,
          *       "description": "example text",
          *       "imageId": null,
+         *       "image": null,
          *       "productCount": 1,
          *       "createdAt": "2026-01-15T09:30:00.000Z",
          *       "updatedAt": "2026-01-15T09:30:00.000Z",
@@ -3539,6 +3546,9 @@ export interface components {
          *           "href": "https://shop.example/v1/orders/1"
          *         },
          *         "parent": {
+         *           "href": "https://shop.example/v1/orders/1"
+         *         },
+         *         "image": {
          *           "href": "https://shop.example/v1/orders/1"
          *         },
          *         "edit": {
@@ -3586,10 +3596,15 @@ export interface components {
             description: string | null;
             /**
              * Format: int32
-             * @description The image it is shown with: the id of one that a product in it has.
+             * @description The image it is shown with: the id of one that a product has. Null once that product has it no more.
              * @example null
              */
             imageId: number | null;
+            /**
+             * @description The address of that image. Read-only.
+             * @example null
+             */
+            image: string | null;
             /**
              * Format: int64
              * @description The products in it and in all categories below it, each counted once. Read-only.
@@ -3611,6 +3626,7 @@ export interface components {
                 children: components["schemas"]["Link"];
                 products: components["schemas"]["Link"];
                 parent?: components["schemas"]["Link"];
+                image?: components["schemas"]["Link"];
                 edit?: components["schemas"]["Link"];
                 delete?: components["schemas"]["Link"];
             };
@@ -3629,6 +3645,7 @@ export interface components {
          *           "position": 0,
          *           "description": "To eat at, to write at.",
          *           "imageId": null,
+         *           "image": null,
          *           "productCount": 12,
          *           "createdAt": "2026-01-15T09:30:00.000Z",
          *           "updatedAt": "2026-01-15T09:30:00.000Z"
@@ -3684,6 +3701,7 @@ export interface components {
          *             "position": 1,
          *             "description": "example text",
          *             "imageId": null,
+         *             "image": null,
          *             "productCount": 1,
          *             "createdAt": "2026-01-15T09:30:00.000Z",
          *             "updatedAt": "2026-01-15T09:30:00.000Z",
@@ -3698,6 +3716,9 @@ export interface components {
          *                 "href": "https://shop.example/v1/orders/1"
          *               },
          *               "parent": {
+         *                 "href": "https://shop.example/v1/orders/1"
+         *               },
+         *               "image": {
          *                 "href": "https://shop.example/v1/orders/1"
          *               },
          *               "edit": {
@@ -4088,7 +4109,7 @@ export interface components {
             description?: string | null;
             /**
              * Format: int32
-             * @description The image it is shown with: the id of one that a product in it has.
+             * @description The image it is shown with: the id of one that a product has. Null once that product has it no more.
              * @example null
              */
             imageId?: number | null;
@@ -6895,7 +6916,7 @@ export interface components {
             description?: string | null;
             /**
              * Format: int32
-             * @description The image it is shown with: the id of one that a product in it has.
+             * @description The image it is shown with: the id of one that a product has. Null once that product has it no more.
              * @example null
              */
             imageId?: number | null;

@@ -55,6 +55,7 @@ describeOnDatabases('categories on %s', kind => {
       position: expect.any(Number),
       description: null,
       imageId: null,
+      image: null,
       productCount: 0,
       createdAt: expect.any(String),
       updatedAt: expect.any(String),

@@ -8,7 +8,7 @@ import { bulk, bulkInsert, rowsOf } from '../../storage/bulk.ts';
 import { namesOf, pathsAbove } from '../../storage/categories/names.ts';
 import { categoryTree } from '../../storage/categories/tree.ts';
 import type { Database, Session, Transaction } from '../../storage/database.ts';
-import type { StoredCategory } from './row.ts';
+import { noImage, type StoredCategory } from './row.ts';
 import { categoryWriter } from './write.ts';
 
 /** How a product names its categories: by their paths. */
@@ -85,7 +85,7 @@ export function productCategories(database: Database, outbox: Outbox): ProductCa
       const names = namesOf(path);
       for (const [level, above] of pathsAbove(path).entries()) {
         const name = names[level] ?? '';
-        const fields = { name, slug: null, position: null, description: null, imageId: null };
+        const fields = { name, slug: null, position: null, description: null, ...noImage };
         parent =
           (await session.first(writer.byPath({ path: above }))) ??
           (await writer.create(session, parent, fields, cause));

@@ -1,7 +1,7 @@
 /** Categories over HTTP. */
 import { z } from 'zod';
 import { allow } from '../../http/access.ts';
-import { type Endpoint, endpoint } from '../../http/endpoint.ts';
+import { type Endpoint, endpoint, type PatchBody } from '../../http/endpoint.ts';
 import { notFound } from '../../http/errors.ts';
 import { selfAddress, versionRoot } from '../../http/hal/addresses.ts';
 import { hal, halCollection, isHal } from '../../http/hal/index.ts';
@@ -19,7 +19,7 @@ import type { CategoryStore } from './store.ts';
 const tag = 'Categories';
 const path = '/categories';
 const params = z.object({ id: identifier() });
-const readOnly = ['id', 'path', 'productCount', 'createdAt', 'updatedAt'];
+const readOnly = ['id', 'path', 'image', 'productCount', 'createdAt', 'updatedAt'];
 const moving =
   'A new name or parent changes the paths of all categories below it, and the category of all their products, at once.';
 
@@ -85,12 +85,13 @@ export function categoryEndpoints(
       body: { kind: 'json', schema: schema.createCategory, example: schema.categoryBodyExample },
       responses: { 201: { ...one, description: 'The category was created.' } },
       errors: ['DUPLICATE'],
-      handle(context) {
+      async handle(context) {
         const { body, url, cause } = context;
         const fields = schema.replaceCategory.parse(body);
+        const sought = await store.images.seek(fields.imageId);
         return context.write(async session => {
           await store.tree.own(session);
-          const row = await store.insert(session, fields, cause());
+          const row = await store.insert(session, fields, cause(), sought);
           return created(`${url.base}${url.path}/${row.id}`, await bodyOf(context, session, row));
         });
       },
@@ -123,13 +124,14 @@ export function categoryEndpoints(
       body: { kind: 'json', schema: schema.replaceCategory, example: schema.categoryBodyExample },
       responses: { 200: one },
       errors: ['NOT_FOUND', 'DUPLICATE', 'PRECONDITION_FAILED'],
-      handle(context) {
+      async handle(context) {
         const { params, body, precondition, cause } = context;
+        const sought = await store.images.seek(body.imageId);
         return context.write(async session => {
           await store.tree.own(session);
           const before = await found(session, params.id);
           precondition(await bodyOf(context, session, before));
-          return show(context, session, await store.update(session, before, body, cause()));
+          return show(context, session, await store.update(session, before, body, cause(), sought));
         });
       },
     }),
@@ -145,8 +147,9 @@ export function categoryEndpoints(
       body: { kind: 'patch', schema: schema.patchCategory, example: { description: 'To eat at.' } },
       responses: { 200: one },
       errors: ['NOT_FOUND', 'DUPLICATE', 'PRECONDITION_FAILED'],
-      handle(context) {
+      async handle(context) {
         const { params, body, precondition, cause } = context;
+        const sought = await store.images.seek(imageIdIn(body));
         return context.write(async session => {
           await store.tree.own(session);
           const before = await found(session, params.id);
@@ -154,7 +157,7 @@ export function categoryEndpoints(
           const counts = await store.counts.below(session, [before]);
           const shown = shownCategory(before, counts.get(before.id) ?? 0);
           const fields = patched(shown, body, schema.replaceCategory, readOnly);
-          return show(context, session, await store.update(session, before, fields, cause()));
+          return show(context, session, await store.update(session, before, fields, cause(), sought));
         });
       },
     }),
@@ -184,6 +187,22 @@ export function categoryEndpoints(
   ];
 }
 
+/** The image that a PATCH names, as far as that can be told without the category. */
+function imageIdIn(body: PatchBody<{ readonly imageId?: number | null | undefined }>): unknown {
+  if (body.kind === 'partial') return body.changes.imageId;
+  if (body.kind === 'merge') return memberOf(body.patch, 'imageId');
+  const operations: readonly unknown[] = Array.isArray(body.patch) ? body.patch : [];
+  return memberOf(
+    operations.find(operation => memberOf(operation, 'path') === '/imageId'),
+    'value',
+  );
+}
+
+const memberOf = (value: unknown, name: string): unknown =>
+  typeof value === 'object' && value !== null
+    ? Object.entries(value).find(([key]) => key === name)?.[1]
+    : undefined;
+
 function textOf({ url, caller, mediaType }: RequestContext, row: StoredCategory, products: number): string {
   const shown = shownCategory(row, products);
   if (!isHal(mediaType)) return JSON.stringify(shown);
@@ -194,6 +213,9 @@ function textOf({ url, caller, mediaType }: RequestContext, row: StoredCategory,
     self: { href },
     ...(row.parent_id === null ? {} : { parent: { href: `${root}${path}/${row.parent_id}` } }),
     children: { href: `${root}${path}?parentId=${row.id}` },
+    ...(row.image_product_id === null || row.image_id === null
+      ? {}
+      : { image: { href: `${root}/products/${row.image_product_id}/images/${row.image_id}` } }),
     products: { href: `${root}/products?category=${encodeURIComponent(row.path)}` },
     ...(mayWrite ? ({ edit: { href, method: 'PATCH' }, delete: { href, method: 'DELETE' } } as const) : {}),
   };

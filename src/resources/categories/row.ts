@@ -11,10 +11,17 @@ export interface StoredCategory {
   readonly description: string | null;
   readonly position: number;
   readonly image_id: number | null;
+  readonly image_product_id: number | null;
+  readonly image_url: string | null;
   readonly created_at: number;
   readonly updated_at: number;
   readonly path_at: number;
 }
+
+/** An image of a product, as a category has it. */
+export type CategoryImage = Pick<StoredCategory, 'image_id' | 'image_product_id' | 'image_url'>;
+
+export const noImage: CategoryImage = { image_id: null, image_product_id: null, image_url: null };
 
 /** The columns that are written when a category is made: all but the id. */
 export const categoryColumns = [
@@ -26,6 +33,8 @@ export const categoryColumns = [
   'description',
   'position',
   'image_id',
+  'image_product_id',
+  'image_url',
   'created_at',
   'updated_at',
   'path_at',
@@ -42,6 +51,7 @@ export function categoryOf(row: StoredCategory) {
     position: row.position,
     description: row.description,
     imageId: row.image_id,
+    image: row.image_url,
     createdAt: new Date(row.created_at).toISOString(),
     updatedAt: new Date(row.updated_at).toISOString(),
   };

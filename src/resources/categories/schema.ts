@@ -42,10 +42,17 @@ const position = z
   .min(0)
   .max(lastPosition)
   .describe('Its place among those of one parent, lowest first. After the last when it is not given.');
-const imageText = 'The image it is shown with: the id of one that a product in it has.';
+const imageText =
+  'The image it is shown with: the id of one that a product has. Null once that product has it no more.';
 const imageId = identifier()
   .nullable()
   .describe(imageText)
+  .meta({ examples: [null] });
+const shownImage = z
+  .string()
+  .max(2048)
+  .nullable()
+  .describe('The address of that image. Read-only.')
   .meta({ examples: [null] });
 const description = prose(10_000);
 
@@ -90,6 +97,7 @@ const example = {
   position: 0,
   description: 'To eat at, to write at.',
   imageId: null,
+  image: null,
   productCount: 12,
   createdAt: '2026-01-15T09:30:00.000Z',
   updatedAt: '2026-01-15T09:30:00.000Z',
@@ -109,6 +117,7 @@ export const category = z
     position,
     description: description.nullable(),
     imageId,
+    image: shownImage,
     productCount: z
       .int()
       .min(0)
@@ -121,7 +130,7 @@ export const category = z
 export const categoryHal = halOf(
   category,
   'CategoryHal',
-  linksOf(['self', 'children', 'products'], ['parent', 'edit', 'delete']),
+  linksOf(['self', 'children', 'products'], ['parent', 'image', 'edit', 'delete']),
   z.object({}),
 );
 

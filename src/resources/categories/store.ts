@@ -9,7 +9,8 @@ import { type Lister, lister } from '../../storage/list/index.ts';
 import { momentOfChange } from '../../storage/moments.ts';
 import type { DefinitionStore } from '../attributes/store.ts';
 import { type CategoryCounts, categoryCounts } from './counts.ts';
-import { categoryColumns, type StoredCategory } from './row.ts';
+import { categoryImages, type SoughtImage } from './images.ts';
+import { type CategoryImage, categoryColumns, noImage, type StoredCategory } from './row.ts';
 import { nameTaken, notEmpty, requirePlace } from './rules.ts';
 import type { CategoryFields } from './schema.ts';
 import { queueSearchTexts } from './search-texts.ts';
@@ -19,19 +20,27 @@ export interface CategoryStore {
   readonly list: Lister<StoredCategory>;
   readonly counts: CategoryCounts;
   readonly tree: CategoryTree;
+  readonly images: Pick<ReturnType<typeof categoryImages>, 'seek'>;
   find(session: Session, id: number): Promise<StoredCategory | undefined>;
   /**
    * All three belong into a transaction that owns the tree.
-   * @throws HttpError 400 for a parent that it cannot be below, 409 for a name that a sibling has
+   * @param sought what `images.seek` has found of the image that the fields name
+   * @throws HttpError 400 for a parent that it cannot be below, or an image that no product has, 409 for a name that a sibling has
    * @throws StorageError `unique` when the slug is taken
    */
-  insert(session: Transaction, fields: CategoryFields, cause: Cause): Promise<StoredCategory>;
+  insert(
+    session: Transaction,
+    fields: CategoryFields,
+    cause: Cause,
+    sought?: SoughtImage,
+  ): Promise<StoredCategory>;
   /** A category that is renamed or moved takes the paths of all below it along. @throws as `insert` */
   update(
     session: Transaction,
     before: StoredCategory,
     fields: CategoryFields,
     cause: Cause,
+    sought?: SoughtImage,
   ): Promise<StoredCategory>;
   /** @throws HttpError 409 when it has products or categories below it */
   remove(session: Transaction, before: StoredCategory, cause: Cause): Promise<void>;
@@ -47,12 +56,13 @@ export function categoryStore(
   const versions = collectionVersions(database);
   const counts = categoryCounts(database);
   const writer = categoryWriter(database, outbox);
+  const images = categoryImages(database);
   const find = (session: Session, id: number) => session.first(writer.byId({ id }));
 
   /** What a category of these fields is to be below, and its path. */
   async function placeOf(
     session: Session,
-    { name, parentId }: CategoryFields,
+    { name, parentId }: Pick<CategoryFields, 'name' | 'parentId'>,
     before: StoredCategory | undefined,
   ) {
     const levels = before === undefined ? 1 : await writer.levels(session, before);
@@ -62,6 +72,18 @@ export function categoryStore(
     const same = await session.first(writer.byPath({ path }));
     if (same !== undefined && same.id !== before?.id) throw nameTaken(name, same);
     return { parent, path };
+  }
+
+  async function imageOf(
+    session: Session,
+    { image_id, image_product_id, image_url }: StoredCategory,
+    { imageId }: Pick<CategoryFields, 'imageId'>,
+    sought: SoughtImage | undefined,
+  ): Promise<CategoryImage> {
+    if (imageId === null) return noImage;
+    // Sent back as it is shown, it stays that of its product.
+    if (imageId === image_id) return { image_id, image_product_id, image_url };
+    return images.require(session, imageId, sought);
   }
 
   /** Whatever shows a path is made again, the products' too: their caches are told of a change that no event explains. */
@@ -78,13 +100,17 @@ export function categoryStore(
     tree: categoryTree(database),
     list: lister<StoredCategory>(database, { table: 'categories', columns: categoryColumns }),
 
-    async insert(session, fields, cause) {
+    images,
+
+    async insert(session, { imageId, ...fields }, cause, sought) {
       const { parent } = await placeOf(session, fields, undefined);
-      return writer.create(session, parent, fields, cause);
+      const image = imageId === null ? noImage : await images.require(session, imageId, sought);
+      return writer.create(session, parent, { ...fields, ...image }, cause);
     },
 
-    async update(session, before, fields, cause) {
+    async update(session, before, fields, cause, sought) {
       const { path, parent } = await placeOf(session, fields, before);
+      const image = await imageOf(session, before, fields, sought);
       const isMoved = path !== before.path;
       const at = momentOfChange(cause.at, Math.max(before.updated_at, before.path_at));
       const after: StoredCategory = {
@@ -96,7 +122,7 @@ export function categoryStore(
         depth: (parent?.depth ?? 0) + 1,
         description: fields.description,
         position: fields.position ?? before.position,
-        image_id: fields.imageId,
+        ...image,
         updated_at: at,
         path_at: isMoved ? at : before.path_at,
       };

@@ -4,7 +4,7 @@ import type { Cause, Outbox } from '../../events/outbox.ts';
 import { freeSlug, pathsBelow, separator, slugOf } from '../../storage/categories/names.ts';
 import type { Database, Session, Transaction } from '../../storage/database.ts';
 import { type Arguments, prepared } from '../../storage/prepared.ts';
-import { categoryColumns, categoryOf, type StoredCategory } from './row.ts';
+import { type CategoryImage, categoryColumns, categoryOf, type StoredCategory } from './row.ts';
 import { type CategoryFields, lastPosition } from './schema.ts';
 
 /** Writes categories and their events; where they may be is decided before. */
@@ -32,10 +32,10 @@ export function categoryWriter(database: Database, outbox: Outbox) {
     async create(
       session: Transaction,
       parent: StoredCategory | undefined,
-      fields: Omit<CategoryFields, 'parentId'>,
+      fields: Omit<CategoryFields, 'parentId' | 'imageId'> & CategoryImage,
       cause: Cause,
     ): Promise<StoredCategory> {
-      const { name, description, imageId } = fields;
+      const { name, description, image_id, image_product_id, image_url } = fields;
       const parentId = parent?.id ?? null;
       const values = {
         parent_id: parentId,
@@ -46,7 +46,7 @@ export function categoryWriter(database: Database, outbox: Outbox) {
         description,
         position:
           fields.position ?? Math.min(lastPosition, (await statements.lastPosition(session, parentId)) + 1),
-        image_id: imageId,
+        ...{ image_id, image_product_id, image_url },
         created_at: cause.at,
         updated_at: cause.at,
         path_at: 0,
@@ -71,6 +71,11 @@ function categoryStatements({ build }: Pick<Database, 'build'>) {
     ),
     byPath: prepared<{ path: string }, StoredCategory>(({ path }) =>
       compilable(sql<StoredCategory>`select ${names} from categories where path = ${path}`),
+    ),
+    /** Those that are shown with an image of a product. */
+    ofImagesOf: prepared<{ productId: number }, StoredCategory>(({ productId }) =>
+      compilable(sql<StoredCategory>`select ${names} from categories
+        where image_product_id = ${productId} order by id`),
     ),
     insert: prepared<Arguments, unknown>(argument =>
       compilable(sql`insert into categories (${sql.join(categoryColumns.map(name => sql.ref(name)))})

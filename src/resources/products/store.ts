@@ -14,6 +14,7 @@ import { prepared } from '../../storage/prepared.ts';
 import { searchIndex } from '../../storage/search/index.ts';
 import { productTotals } from '../../storage/totals.ts';
 import { type CategoryChange, categoryColumnsOf, productCategories } from '../categories/assign.ts';
+import { categoryImageLosses } from '../categories/images.ts';
 import { hasSamePlaces, momentIn, placed } from './categories.ts';
 import { type Image, imagesOf } from './members/images.ts';
 import { uploadUses } from './members/uploads.ts';
@@ -80,6 +81,7 @@ export function productStore(database: Database, outbox: Outbox, columns?: Colum
   const writeAttributes = attributeIndex(database);
   const summarize = variantSummaries(database);
   const forgetImages = variantImages(database, outbox);
+  const takeOffCategories = categoryImageLosses(database, outbox);
   const writeUses = uploadUses(database);
   const categories = productCategories(database, outbox);
   const shown = storedColumns(dialect);
@@ -165,6 +167,7 @@ export function productStore(database: Database, outbox: Outbox, columns?: Colum
       const used = imagesOf(kept.images, fields.images);
       await writeUses(session, [{ id, before: old.images, after: used }], at);
       if (old.variantCount > 0) await forgetImages(session, id, { before: old.images, after: used }, cause);
+      await takeOffCategories(session, id, { before: old.images, after: used }, cause);
       tags.push({ id, before: old.tags, after: fields.tags });
       attributes.push({ id, before: old.attributes, after: fields.attributes });
       if (isMoved) moved.push({ id, before: old, after: fields });
@@ -234,6 +237,7 @@ export function productStore(database: Database, outbox: Outbox, columns?: Colum
       const old = productOf(before);
       const { status, tags } = old;
       await writeUses(session, [{ id: before.id, before: old.images, after: [] }], cause.at);
+      await takeOffCategories(session, before.id, { before: old.images, after: [] }, cause);
       await session.run(build.deleteFrom('products').where('id', '=', before.id).compile());
       writeTags(session, [{ id: before.id, before: tags, after: [] }]);
       writeAttributes(session, [{ id: before.id, before: old.attributes, after: {} }]);

@@ -29,6 +29,7 @@ import { media } from './0026-expand-media.ts';
 import { categoriesOfProducts } from './0027-categories-of-products.ts';
 import { synonyms } from './0028-expand-synonyms.ts';
 import { setChecks } from './0029-expand-set-checks.ts';
+import { categoryImages } from './0030-expand-category-images.ts';
 import type { Migration } from './migration.ts';
 
 export const migrations: readonly Migration[] = [
@@ -61,4 +62,5 @@ export const migrations: readonly Migration[] = [
   categoriesOfProducts,
   synonyms,
   setChecks,
+  categoryImages,
 ];

@@ -97,6 +97,9 @@ export interface CategoriesTable {
   description: string | null;
   position: number;
   image_id: number | null;
+  /** Whose image it is; null with an id from before this was kept. */
+  image_product_id: number | null;
+  image_url: string | null;
   created_at: number;
   updated_at: number;
   /** When its path was last changed; 0 while it is the first. */

@@ -21,6 +21,7 @@ import {
   categoryColumnsOf,
   productCategories,
 } from '../../categories/assign.ts';
+import { categoryImageLosses } from '../../categories/images.ts';
 import { type NewVariants, variantInserter } from '../../variants/bulk.ts';
 import { variantStore } from '../../variants/store.ts';
 import { imagesOf } from '../members/images.ts';
@@ -66,6 +67,7 @@ export function productImporter(database: Database, outbox: Outbox): ProductImpo
   const summarize = variantSummaries(database);
   const insertPlain = bulkInsert(build, 'products', insertSizes, plainColumns);
   const writeUses = uploadUses(database);
+  const takeOffCategories = categoryImageLosses(database, outbox);
   const insert = bulkInsert(build, 'products', insertSizes, columnNames);
   const updateRow = updateOf(database);
   const created = createdEvents(database);
@@ -162,6 +164,7 @@ export function productImporter(database: Database, outbox: Outbox): ProductImpo
           await session.run(updateRow({ id, ...row, ...categoryColumnsOf(after, known) }));
           const shown = imagesOf(product.images, after.images);
           await writeUses(session, [{ id, before: product.images, after: shown }], now);
+          await takeOffCategories(session, id, { before: product.images, after: shown }, cause);
           const documents = {
             before: productJson(stored),
             after: productJson({ id, document: row.document }),

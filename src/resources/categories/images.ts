@@ -1,0 +1,104 @@
+/**
+ * Images that categories are shown with: each is an image of a product. Ids of images are those of one product; which
+ * product is meant is found once, when a category is given the image, and kept with it.
+ */
+import { sql } from 'kysely';
+import type { Cause, Outbox } from '../../events/outbox.ts';
+import { invalid } from '../../http/errors.ts';
+import { parseStored } from '../../storage/damage.ts';
+import { type Database, largestId, type Session, type Transaction } from '../../storage/database.ts';
+import { momentOfChange } from '../../storage/moments.ts';
+import { type CategoryImage, noImage } from './row.ts';
+import { categoryWriter } from './write.ts';
+
+/** What was looked for, and what was found of it. */
+export interface SoughtImage {
+  readonly id: number;
+  readonly found: CategoryImage | undefined;
+}
+
+interface Shower {
+  readonly id: number;
+  readonly document: string;
+}
+
+export function categoryImages(database: Pick<Database, 'build' | 'dialect' | 'snapshot'>) {
+  const { build, dialect } = database;
+
+  /** The first product that shows an image of this id: all are read until one does. */
+  async function look(session: Session, id: number): Promise<CategoryImage | undefined> {
+    // As JSON writes it; within a text its quotation marks are escaped.
+    const written = `%{"id":${id},"url":"%`;
+    const query = sql<Shower>`select id, document from products where document like ${written}
+      order by id limit 1`;
+    return imageIn(await session.first(query.compile(build)), id);
+  }
+
+  return {
+    /**
+     * Looks for the product beside everything else: of a large catalog that takes seconds.
+     * @param id anything that a request names
+     */
+    async seek(id: unknown): Promise<SoughtImage | undefined> {
+      if (typeof id !== 'number' || !Number.isInteger(id) || id < 1 || id > largestId) return undefined;
+      const found = await database.snapshot(session => look(session, id), { background: true });
+      return { id, found };
+    },
+
+    /**
+     * The image of this id, which its product keeps until the transaction ends.
+     * @throws HttpError 400 when no product has it
+     */
+    async require(session: Session, id: number, sought: SoughtImage | undefined): Promise<CategoryImage> {
+      const found = sought?.id === id ? sought.found : await look(session, id);
+      if (found !== undefined) {
+        const query = sql<Shower>`select id, document from products
+          where id = ${found.image_product_id} ${dialect.forUpdate}`;
+        const image = imageIn(await session.first(query.compile(build)), id);
+        if (image !== undefined) return image;
+      }
+      throw invalid('imageId', 'unknown', `must be the id of an image of a product, not ${id}`);
+    },
+  };
+}
+
+function imageIn(product: Shower | undefined, id: number): CategoryImage | undefined {
+  if (product === undefined) return undefined;
+  const { images } = parseStored<{ images: readonly { id: number; url: string }[] }>(`{${product.document}`);
+  const image = images.find(one => one.id === id);
+  return image && { image_id: id, image_product_id: product.id, image_url: image.url };
+}
+
+interface Named {
+  readonly id: number;
+}
+
+/** @returns a function that takes images that a product has lost off the categories that are shown with them */
+export function categoryImageLosses(database: Database, outbox: Outbox) {
+  const { build } = database;
+  const writer = categoryWriter(database, outbox);
+  return async (
+    session: Transaction,
+    productId: number,
+    { before: had, after: has }: { readonly before: readonly Named[]; readonly after: readonly Named[] },
+    cause: Cause,
+  ): Promise<void> => {
+    const kept = new Set(has.map(({ id }) => id));
+    if (had.every(({ id }) => kept.has(id))) return;
+    const query = writer.ofImagesOf({ productId });
+    for (const before of await session.all(query)) {
+      if (before.image_id !== null && kept.has(before.image_id)) continue;
+      const at = momentOfChange(cause.at, Math.max(before.updated_at, before.path_at));
+      const after = { ...before, ...noImage, updated_at: at };
+      const { id } = before;
+      await session.run(
+        build
+          .updateTable('categories')
+          .set({ ...noImage, updated_at: at })
+          .where('id', '=', id)
+          .compile(),
+      );
+      await writer.record(session, 'updated', before, after, cause);
+    }
+  };
+}

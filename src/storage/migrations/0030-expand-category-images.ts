@@ -1,0 +1,21 @@
+/**
+ * Whose image a category is shown with, and its address. Images have ids within their product only, so that an id alone
+ * says of two products nothing; categories from before keep theirs until it is next written.
+ */
+import { sql } from 'kysely';
+import type { Migration } from './migration.ts';
+
+export const categoryImages: Migration = {
+  name: '0030-expand-category-images',
+  async up(session, { build, dialect }) {
+    const { text, integer } = dialect.types;
+    const statements = [
+      sql`alter table categories add column image_product_id ${integer}
+        references products (id) on delete set null`,
+      sql`alter table categories add column image_url ${text}`,
+      sql`create index categories_by_image_product on categories (image_product_id)
+        where image_product_id is not null`,
+    ];
+    for (const statement of statements) await session.run(statement.compile(build));
+  },
+};
