@@ -138,6 +138,7 @@ function limitOf(issue: z.core.$ZodIssueTooSmall | z.core.$ZodIssueTooBig): {
 
 function articled(type: string): string {
   if (type === 'int') return 'an integer';
+  if (type === 'record') return 'an object';
   return /^[aeio]/.test(type) ? `an ${type}` : `a ${type}`;
 }
 

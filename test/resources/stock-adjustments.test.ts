@@ -38,6 +38,39 @@ describeOnDatabases('stock adjustments on %s', kind => {
   });
   afterAll(() => service.stop());
 
+  test('as HAL they link to what was adjusted', async () => {
+    const lamp = await addStocked(service, 3);
+    const fields = { options: [{ name: 'Size', values: ['S'] }] };
+    const shirt = await addProduct(service, fields);
+    const made = await call(service, {
+      ...{ method: 'POST', path: `/v1/products/${shirt.id}/variants`, as: 'editor' as const },
+      body: { options: { Size: 'S' }, stock: { onHand: 1 } },
+    });
+    const lines = [{ productId: lamp.id }, { variantId: made.body.id }];
+    expect(
+      (
+        await adjust(
+          service,
+          lines.map(one => ({ ...one, delta: 2, reason: 'count' })),
+        )
+      ).status,
+    ).toBe(200);
+    const listed = await call(service, {
+      path: `${path}?sort=id&order=desc&perPage=2`,
+      ...{ as: 'editor' as const, headers: { Accept: 'application/hal+json' } },
+    });
+    const followed = [];
+    for (const { delta, _links } of listed.body._embedded.adjustments) {
+      const { href } = _links.variant ?? _links.product;
+      const { body } = await call(service, { path: new URL(href).pathname, as: 'editor' });
+      followed.push([delta, body.id, body.stock.onHand]);
+    }
+    expect(followed).toEqual([
+      [2, made.body.id, 3],
+      [2, lamp.id, 5],
+    ]);
+  });
+
   describe('refused', () => {
     test.each(malformed)('%s', (name, body, problems) =>
       play(service, { name, method: 'POST', path, as: 'editor', body, status: 400, problems }),
@@ -135,7 +168,7 @@ describeOnDatabases('stock adjustments on %s', kind => {
     expect(first.body.data).toEqual([ofLamp[1]]);
     const next = await call(service, { path: first.body.links.next.slice(service.url.length), as: 'editor' });
     expect(next.body.data).toEqual([ofLamp[0]]);
-    expect((await list('variantId=1')).body.data).toEqual([]);
+    expect((await list('variantId=2147483647')).body.data).toEqual([]);
     expect((await list('productId=0')).status).toBe(400);
   });
 

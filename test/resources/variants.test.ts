@@ -178,6 +178,9 @@ describeOnDatabases('variants on %s', kind => {
       expect([method, answer.status, answer.body.error, answer.body.details?.[0].field]).toEqual([
         ...[method, 409, 'DUPLICATE', 'options'],
       ]);
+      expect(answer.body.message).toBe(
+        `options: must be unique: variant ${first.id} of the product has Colour "Red", Size "M"`,
+      );
     }
     const both = { ids: [first.id, second.id], update: chosen('S') };
     expect((await send('PATCH', pathsOf(product), both)).status).toBe(409);

@@ -79,6 +79,7 @@ export const memberTexts: Readonly<Record<string, string>> = {
   tags: 'Words it can be found by.',
   temperature: 'In the unit beside it.',
   synonyms: 'The synonyms of this page.',
+  adjustments: 'The adjustments of this page.',
   title: 'What it is about, in a line.',
   total: 'How many there are in all, exactly.',
   type: 'Of which kind it is.',

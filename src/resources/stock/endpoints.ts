@@ -1,13 +1,15 @@
 /** Stock adjustments over HTTP: making and listing them. */
 import { allow } from '../../http/access.ts';
 import { type Endpoint, endpoint } from '../../http/endpoint.ts';
+import { selfAddress, versionRoot } from '../../http/hal/addresses.ts';
+import { hal, halCollection, isHal } from '../../http/hal/index.ts';
 import { ok } from '../../http/response/reply.ts';
 import type { Condition } from '../../storage/list/request.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { apply, placeOf } from './apply.ts';
 import type { StockLocks } from './locked.ts';
 import * as schema from './schema.ts';
-import { type AdjustmentStore, adjustmentOf } from './store.ts';
+import { type AdjustmentStore, adjustmentOf, type StoredAdjustment } from './store.ts';
 
 const tag = 'Stock';
 const path = '/stock/adjustments';
@@ -70,10 +72,14 @@ export function stockEndpoints({ paginator }: Dependencies, { adjustments, stock
       access: allow.staff('products:read'),
       query: schema.listAdjustments,
       responses: {
-        200: { description: 'One page of adjustments.', schema: schema.adjustmentList },
+        200: {
+          description: 'One page of adjustments.',
+          schema: schema.adjustmentList,
+          hal: schema.adjustmentListHal,
+        },
       },
       errors: ['INVALID_CURSOR'],
-      async handle({ query, url }) {
+      async handle({ query, url, mediaType }) {
         const { productId, variantId } = query;
         const conditions: Condition[] = [];
         if (productId !== undefined)
@@ -82,12 +88,22 @@ export function stockEndpoints({ paginator }: Dependencies, { adjustments, stock
           conditions.push({ column: 'variant_id', operator: '=', value: variantId });
         const request = paginator.request(query, conditions, schema.sortColumns, 'stock adjustments');
         const listed = await adjustments.list(request);
-        return ok(
-          paginator.envelope(listed, request, 'stock adjustments', url, row =>
-            JSON.stringify(adjustmentOf(row)),
-          ),
+        const envelope = paginator.envelope(listed, request, 'stock adjustments', url, row =>
+          JSON.stringify(isHal(mediaType) ? adjustmentHal(versionRoot(url), row) : adjustmentOf(row)),
         );
+        return ok(isHal(mediaType) ? halCollection(envelope, 'adjustments', selfAddress(url)) : envelope);
       },
     }),
   ];
+}
+
+/** @param root the address of the version */
+function adjustmentHal(root: string, row: StoredAdjustment): object {
+  const adjustment = adjustmentOf(row);
+  const { productId, variantId } = adjustment;
+  const product = `${root}/products/${productId}`;
+  return hal(adjustment, {
+    product: { href: product },
+    ...(variantId === null ? {} : { variant: { href: `${product}/variants/${variantId}` } }),
+  });
 }

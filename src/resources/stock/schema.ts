@@ -1,5 +1,6 @@
 /** THE schema of stock adjustments: how many pieces came or went, and why. */
 import { z } from 'zod';
+import { halCollectionOf, halOf, linksOf } from '../../http/hal/index.ts';
 import { collectionOf, pageParameters, sortParameters } from '../../http/paginate.ts';
 import { identifier, integerParameter, text, timestamp } from '../../http/schema.ts';
 import { largestId } from '../../storage/database.ts';
@@ -66,11 +67,27 @@ const adjustment = z
   })
   .meta({ id: 'StockAdjustment' });
 
+/** Without an address of its own. */
+const adjustmentHal = halOf(
+  adjustment,
+  'StockAdjustmentHal',
+  linksOf(['product'], ['variant']).describe(
+    'Where the product, and the variant, were; they may be gone by now.',
+  ),
+  z.object({}),
+);
+
 export const adjusted = z
   .object({ data: z.array(adjustment).max(mostAdjustments).describe('In the order they were sent in.') })
   .meta({ id: 'AdjustedStock' });
 
 export const adjustmentList = collectionOf(adjustment, 'StockAdjustmentList');
+export const adjustmentListHal = halCollectionOf(
+  adjustmentHal,
+  'adjustments',
+  adjustmentList,
+  'StockAdjustmentListHal',
+);
 export const sortColumns = { id: 'id', createdAt: 'created_at' } as const;
 
 const idFilter = () => integerParameter(1, largestId, { examples: [1] }).optional();

@@ -1,5 +1,5 @@
 /** What a variant of a product cannot be, whatever its schema allows: the product says which options there are. */
-import { invalid } from '../../http/errors.ts';
+import { HttpError, invalid } from '../../http/errors.ts';
 import { refuseBelowReserved } from '../products/rules.ts';
 import type { Product } from '../products/schema.ts';
 import type { Variant, VariantFields } from './schema.ts';
@@ -19,6 +19,14 @@ export function refuseUnfit(product: Product, before: Variant | undefined, field
     );
   }
   refuseBelowReserved(before?.stock ?? null, stock);
+}
+
+/** Another variant of the product has this combination. */
+export function combinationTaken(id: number, options: VariantFields['options']): HttpError {
+  const shown = Object.entries(options).map(([name, value]) => `${name} "${value}"`);
+  const message = `must be unique: variant ${id} of the product has ${shown.join(', ')}`;
+  const details = [{ field: 'options', pointer: '#/options', code: 'unique', message }];
+  return new HttpError('DUPLICATE', { message: `options: ${message}`, details });
 }
 
 function refuseOptions(product: Product, chosen: VariantFields['options']): void {

@@ -34,6 +34,7 @@ import {
   variantOf,
   variants,
 } from './row.ts';
+import { combinationTaken } from './rules.ts';
 import type { VariantFields } from './schema.ts';
 import { storedColumns, variantStatements } from './statements.ts';
 
@@ -58,7 +59,7 @@ export interface VariantStore {
   all(session: Session, productId: number): Promise<StoredVariant[]>;
   /** Those of one product, which is locked, in order of id, kept from others until the transaction ends. */
   lockMany(session: Session, productId: number, ids: readonly number[]): Promise<StoredVariant[]>;
-  /** @throws StorageError `unique` when a sku, or a combination of options, is taken */
+  /** @throws StorageError `unique` when a sku is taken, HttpError 409 when a combination of options is */
   insert(
     session: Transaction,
     product: LockedProduct,
@@ -99,11 +100,11 @@ export function variantStore(
   });
 
   /** A combination is taken where another variant has it: nobody else changes variants of a product that is locked. */
-  async function refuseTaken(session: Session, { product_id, combination }: VariantRow, own?: number) {
-    const other = await session.first(statements.sameCombination({ productId: product_id, combination }));
+  async function refuseTaken(session: Session, row: VariantRow, own?: number) {
+    const { product_id: productId, combination } = row;
+    const other = await session.first(statements.sameCombination({ productId, combination }));
     if (other === undefined || other.id === own) return;
-    const message = `Variant ${other.id} has this combination of options.`;
-    throw new StorageError('unique', message, { column: 'options' });
+    throw combinationTaken(other.id, variantOf({ id: other.id, document: row.document }).options);
   }
 
   /** Searches find products by the codes of their variants. */
