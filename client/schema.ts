@@ -9701,6 +9701,89 @@ export interface components {
         };
         /**
          * @example {
+         *       "id": 1,
+         *       "productId": 1,
+         *       "variantId": 1,
+         *       "sku": "LAMP-0001",
+         *       "delta": 12,
+         *       "reason": "delivery 4711",
+         *       "onHand": 1,
+         *       "reserved": 1,
+         *       "actor": "user:1",
+         *       "createdAt": "2026-01-15T09:30:00.000Z",
+         *       "_links": {
+         *         "product": {
+         *           "href": "https://shop.example/v1/orders/1"
+         *         },
+         *         "variant": {
+         *           "href": "https://shop.example/v1/orders/1"
+         *         }
+         *       },
+         *       "_embedded": {}
+         *     }
+         */
+        StockAdjustmentHal: {
+            /**
+             * Format: int32
+             * @description Its id, given by the service.
+             */
+            id: number;
+            /**
+             * Format: int32
+             * @description The product may be gone by now.
+             */
+            productId: number;
+            /**
+             * Format: int32
+             * @description The variant, where the product has variants.
+             */
+            variantId: number | null;
+            /**
+             * @description As it was then.
+             * @example LAMP-0001
+             */
+            sku: string | null;
+            /**
+             * Format: int32
+             * @description Pieces that have come, or, below 0, gone.
+             * @example 12
+             */
+            delta: number;
+            /**
+             * @description Why, for those who read the list.
+             * @example delivery 4711
+             */
+            reason: string;
+            /**
+             * Format: int32
+             * @description Pieces there were afterwards.
+             */
+            onHand: number;
+            /**
+             * Format: int32
+             * @description Of these, pieces that orders had reserved.
+             */
+            reserved: number;
+            /**
+             * @description Who did it: `user:<id>` or `key:<id>`.
+             * @example user:1
+             */
+            actor: string;
+            /**
+             * Format: date-time
+             * @description When it was made, in UTC.
+             */
+            createdAt: string;
+            /** @description Where the product, and the variant, were; they may be gone by now. */
+            _links: {
+                product: components["schemas"]["Link"];
+                variant?: components["schemas"]["Link"];
+            };
+            /** @description What belongs to it, by relation (HAL). */
+            _embedded: Record<string, never>;
+        };
+        /**
+         * @example {
          *       "data": [
          *         {
          *           "id": 1,
@@ -9734,6 +9817,68 @@ export interface components {
             data: components["schemas"]["StockAdjustment"][];
             meta: components["schemas"]["ListMeta"];
             links: components["schemas"]["ListLinks"];
+        };
+        /**
+         * @example {
+         *       "meta": {
+         *         "currentPage": 1,
+         *         "perPage": 20,
+         *         "total": 1,
+         *         "lastPage": 1
+         *       },
+         *       "_links": {
+         *         "self": {
+         *           "href": "https://shop.example/v1/stock/adjustments"
+         *         },
+         *         "first": {
+         *           "href": "https://shop.example/v1/stock/adjustments?page=1"
+         *         },
+         *         "last": {
+         *           "href": "https://shop.example/v1/stock/adjustments?page=1"
+         *         }
+         *       },
+         *       "_embedded": {
+         *         "adjustments": [
+         *           {
+         *             "id": 1,
+         *             "productId": 1,
+         *             "variantId": 1,
+         *             "sku": "LAMP-0001",
+         *             "delta": 12,
+         *             "reason": "delivery 4711",
+         *             "onHand": 1,
+         *             "reserved": 1,
+         *             "actor": "user:1",
+         *             "createdAt": "2026-01-15T09:30:00.000Z",
+         *             "_links": {
+         *               "product": {
+         *                 "href": "https://shop.example/v1/products/1"
+         *               },
+         *               "variant": {
+         *                 "href": "https://shop.example/v1/orders/1"
+         *               }
+         *             },
+         *             "_embedded": {}
+         *           }
+         *         ]
+         *       }
+         *     }
+         */
+        StockAdjustmentListHal: {
+            meta: components["schemas"]["ListMeta"];
+            /** @description Where to go from here, by relation. */
+            _links: {
+                self: components["schemas"]["Link"];
+                first: components["schemas"]["Link"];
+                last?: components["schemas"]["Link"];
+                prev?: components["schemas"]["Link"];
+                next?: components["schemas"]["Link"];
+            };
+            /** @description What belongs to it, by relation (HAL). */
+            _embedded: {
+                /** @description The adjustments of this page. */
+                adjustments: components["schemas"]["StockAdjustmentHal"][];
+            };
         };
         /**
          * @example {
