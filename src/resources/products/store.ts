@@ -10,8 +10,9 @@ import type { Columns } from '../../storage/columns/index.ts';
 import { type Database, largestId, type Session, type Transaction } from '../../storage/database.ts';
 import { type Lister, lister } from '../../storage/list/index.ts';
 import { momentOfChange } from '../../storage/moments.ts';
-import { prepared } from '../../storage/prepared.ts';
+import { prepared, preparedByShape } from '../../storage/prepared.ts';
 import { searchIndex } from '../../storage/search/index.ts';
+import { readerById } from '../../storage/together.ts';
 import { productTotals } from '../../storage/totals.ts';
 import { type CategoryChange, categoryColumnsOf, productCategories } from '../categories/assign.ts';
 import { categoryImageLosses } from '../categories/images.ts';
@@ -99,9 +100,12 @@ export function productStore(database: Database, outbox: Outbox, columns?: Colum
     build.insertInto('products').values(columnsOf(argument)),
   );
 
-  const updateOne = prepared<Values & { id: number }, unknown>(argument =>
-    build.updateTable('products').set(columnsOf(argument)).where('id', '=', argument.id),
-  );
+  // Where the sku stays as it is PostgreSQL need not look whether it may have changed.
+  const updateOne = preparedByShape<Values & { id: number }, unknown>((shape, argument) => {
+    const { created_at, sku, ...others } = columnsOf(argument);
+    const columns = shape === 'sku' ? { sku, ...others } : others;
+    return build.updateTable('products').set(columns).where('id', '=', argument.id);
+  });
 
   // PostgreSQL refuses to compare with what its integers cannot hold; no product has such an id.
   const possible = (ids: readonly number[]) => ids.filter(id => id >= 1 && id <= largestId);
@@ -133,7 +137,10 @@ export function productStore(database: Database, outbox: Outbox, columns?: Colum
     collection: products,
     rowOf: storedOf,
     textOf: productJson,
-    read: id => database.read.first(byId({ id })),
+    read: readerById(database, size =>
+      sql<StoredProduct>`select ${shown} from products
+        where id in (${sql.join(new Array(size).fill(null))})`.compile(build),
+    ),
   });
 
   async function update(
@@ -163,7 +170,7 @@ export function productStore(database: Database, outbox: Outbox, columns?: Colum
       const columns = isMoved
         ? categoryColumnsOf(fields, known)
         : { category_id: before.category_id, further_categories: fields.categories.length };
-      await session.run(updateOne({ id, ...row, ...columns }));
+      await session.run(updateOne(row.sku === old.sku ? '' : 'sku', { id, ...row, ...columns }));
       const used = imagesOf(kept.images, fields.images);
       await writeUses(session, [{ id, before: old.images, after: used }], at);
       if (old.variantCount > 0) await forgetImages(session, id, { before: old.images, after: used }, cause);

@@ -156,18 +156,19 @@ async function runInterleaved(inner: CopySession, group: readonly Job[]): Promis
 }
 
 /**
- * A session that many use. A statement that fails ends the transaction for all of them. A row that several want to
- * read at the same time is read once: mostly that which confirms their caller.
+ * A session that many use. A statement that fails ends the transaction for all of them. What several want to read at
+ * the same time is read once: the row that confirms their caller, categories, attributes; so is a lock taken that they
+ * share.
  */
 function sharedSession(inner: CopySession) {
   const reads = new Map<string, Promise<unknown>>();
-  function firstOf<Row>(query: CompiledQuery<Row>): Promise<Row | undefined> {
-    if (!query.sql.startsWith('select') || query.sql.endsWith('for update')) return inner.first(query);
+  function allOf<Row>(query: CompiledQuery<Row>): Promise<Row[]> {
+    if (!query.sql.startsWith('select') || query.sql.endsWith('for update')) return inner.all(query);
     const key = `${query.sql} ${JSON.stringify(query.parameters)}`;
     // Boundary: what the same statement reads is of the same type.
-    const known = reads.get(key) as Promise<Row | undefined> | undefined;
+    const known = reads.get(key) as Promise<Row[]> | undefined;
     if (known !== undefined) return known;
-    const read = inner.first(query).finally(() => reads.delete(key));
+    const read = inner.all(query).finally(() => reads.delete(key));
     reads.set(key, read);
     return read;
   }
@@ -202,8 +203,8 @@ function sharedSession(inner: CopySession) {
       const session: Transaction = {
         ...transactionOf(
           {
-            all: query => noting(query, () => inner.all(query)),
-            first: query => noting(query, () => firstOf(query)),
+            all: query => noting(query, () => allOf(query)),
+            first: async query => (await noting(query, () => allOf(query)))[0],
             run: query => noting(query, () => inner.run(query)),
             copy(table, columns, data) {
               written = true;
