@@ -1,5 +1,5 @@
 /** Invoices by mail: queued by the request, delivered to a real SMTP server, and taken note of once they are out. */
-import { afterEach, expect, test } from 'bun:test';
+import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test';
 import { describeOnDatabases } from '../support/databases.ts';
 import { call } from '../support/http.ts';
 import { invoiced } from '../support/invoices.ts';
@@ -9,20 +9,23 @@ import { play } from '../support/scenario.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { type SmtpServer, startSmtp } from '../support/smtp.ts';
 
-const cleanups: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
-});
+interface Sending {
+  readonly service: TestService;
+  readonly server: SmtpServer;
+}
 
-async function started(kind: TestService['kind']): Promise<{ service: TestService; server: SmtpServer }> {
+async function start(kind: TestService['kind']): Promise<Sending> {
   const server = await startSmtp();
-  cleanups.push(server.die);
   const service = await startTestService(kind, {
     SMTP_URL: `smtp://127.0.0.1:${server.port}`,
     INVOICE_SELLER: 'Lamps <& More>',
   });
-  cleanups.push(service.stop);
   return { service, server };
+}
+
+async function stop({ service, server }: Sending): Promise<void> {
+  await service.stop();
+  await server.die();
 }
 
 const send = (id: number, headers = {}) =>
@@ -42,8 +45,19 @@ const eventsOf = async ({ database }: TestService, id: number) => [
 ];
 
 describeOnDatabases('sending an invoice on %s', kind => {
+  let service: TestService;
+  let server: SmtpServer;
+  beforeAll(async () => {
+    ({ service, server } = await start(kind));
+  });
+  afterEach(() => {
+    server.mood = { kind: 'accepts' };
+    server.received.length = 0;
+    server.attempts.length = 0;
+  });
+  afterAll(() => stop({ service, server }));
+
   test('to the customer, with the PDF attached; then it has sentAt, and an event says so', async () => {
-    const { service, server } = await started(kind);
     const invoice = await invoiced(service, 'user', [{ name: 'Lamp', price: 79.5, quantity: 2 }]);
     service.clock.advance(5000);
     await play(service, {
@@ -90,7 +104,6 @@ describeOnDatabases('sending an invoice on %s', kind => {
   });
 
   test('is not marked as sent before it is out; tried again until it is', async () => {
-    const { service, server } = await started(kind);
     const invoice = await invoiced(service);
     await server.die();
     await call(service, send(invoice.id));
@@ -106,7 +119,6 @@ describeOnDatabases('sending an invoice on %s', kind => {
   });
 
   test('is never marked as sent when its address is refused for good', async () => {
-    const { service, server } = await started(kind);
     server.mood = { kind: 'answers', at: 'RCPT', code: 550 };
     const invoice = await invoiced(service);
     await call(service, send(invoice.id));
@@ -119,7 +131,6 @@ describeOnDatabases('sending an invoice on %s', kind => {
   });
 
   test('each request sends it once more; one with the same Idempotency-Key does not', async () => {
-    const { service, server } = await started(kind);
     const invoice = await invoiced(service);
     const key = { 'Idempotency-Key': 'send-1' };
     const first = await call(service, send(invoice.id, key));
@@ -141,7 +152,6 @@ describeOnDatabases('sending an invoice on %s', kind => {
   });
 
   test('staff and keys that may write send it too, to the customer', async () => {
-    const { service, server } = await started(kind);
     const invoice = await invoiced(service);
     const body = { name: 'Sends', scopes: ['invoices:write'] };
     const key = await call(service, { method: 'POST', path: '/v1/keys', as: 'admin', body });
@@ -161,7 +171,7 @@ describeOnDatabases('sending an invoice on %s', kind => {
 test.skipIf(!hasPostgres)(
   'two replicas that deliver thirty invoices at once send each once, and mark each once',
   async () => {
-    const { service, server } = await started('postgresql');
+    const { service, server } = await start('postgresql');
     await using replica = await service.replica();
     const invoices: number[] = [];
     for (let count = 0; count < 30; count++) invoices.push((await invoiced(service)).id);
@@ -175,6 +185,7 @@ test.skipIf(!hasPostgres)(
     expect(server.received).toHaveLength(30);
     expect(new Set(server.received.map(({ email }) => email.messageId)).size).toBe(30);
     for (const id of invoices) expect(await read(service, id)).toMatchObject({ status: 'sent', version: 2 });
+    await stop({ service, server });
   },
   60_000,
 );

@@ -1,7 +1,7 @@
 /** Invoices: issued by payments with numbers that have no gaps, read by those concerned. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { describeOnDatabases } from '../support/databases.ts';
-import { call } from '../support/http.ts';
+import { type Answer, call } from '../support/http.ts';
 import { invoiced, pay, placeOrder } from '../support/invoices.ts';
 import { play } from '../support/scenario.ts';
 import { startTestService, type TestService } from '../support/service.ts';
@@ -176,6 +176,12 @@ describeOnDatabases('invoices on %s', kind => {
   });
 });
 
+/** On a machine that is very busy, who waits for too long is told to come back. */
+async function once503IsOver(ask: () => Promise<Answer>): Promise<Answer> {
+  const answer = await ask();
+  return answer.status === 503 ? once503IsOver(ask) : answer;
+}
+
 describeOnDatabases('invoice numbers on %s', kind => {
   let service: TestService;
   beforeAll(async () => {
@@ -189,7 +195,9 @@ describeOnDatabases('invoice numbers on %s', kind => {
     for (let count = 0; count < 20; count++) orders.push(await placeOrder(service));
     const replica = kind === 'postgresql' ? await service.replica() : service;
     // Each order is paid twice: only one of both issues an invoice.
-    const answers = await Promise.all(orders.flatMap(id => [pay(service, id), pay(replica, id)]));
+    const answers = await Promise.all(
+      orders.flatMap(id => [service, replica].map(each => once503IsOver(() => pay(each, id)))),
+    );
     const statuses = answers.map(({ status }) => status).sort();
     expect(statuses).toEqual([...Array(20).fill(200), ...Array(20).fill(409)]);
     expect(await numbersOf(service)).toEqual(firstNumbers(before + 20));
