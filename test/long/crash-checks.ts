@@ -1,7 +1,10 @@
 /** What has to hold after all those crashes: of what clients were told, of the tables, and of the mails. */
+
 import { expect } from 'bun:test';
 import { sql } from 'kysely';
+import type { StoredEvent } from '../../src/events/outbox.ts';
 import { subscriptions } from '../../src/events/subscriptions.ts';
+import { eventJson } from '../../src/resources/events/store.ts';
 import type { Database } from '../../src/storage/database.ts';
 import { type Place, totalsOf, withDatabaseOf } from '../cli/program.ts';
 import type { DatabaseKind } from '../support/service.ts';
@@ -139,13 +142,7 @@ async function tablesHold({ read, build }: Database): Promise<void> {
     expect({ what, rows: await read.all(query.compile(build)) }).toEqual({ what, rows: [] });
 }
 
-interface EventRow {
-  readonly type: string;
-  readonly resource: string;
-  readonly resource_id: number;
-  readonly old_document: string | null;
-  readonly new_document: string;
-}
+type EventRow = StoredEvent & { readonly new_document: string };
 
 /**
  * The events of each resource are one chain from its first version to the one it has now; what was acknowledged
@@ -156,7 +153,7 @@ async function eventsHold(
   ledger: Ledger,
   now: Readonly<Record<string, readonly Shown[]>>,
 ): Promise<void> {
-  const query = sql<EventRow>`select type, resource, resource_id, old_document, new_document from events order by id`;
+  const query = sql<EventRow>`select * from events order by id`;
   const rows = await read.all(query.compile(build));
   const chains = Map.groupBy(rows, row => `${row.resource} ${row.resource_id}`);
   expect(chains.size).toBe(Object.values(now).reduce((sum, { length }) => sum + length, 0));
@@ -167,7 +164,7 @@ async function eventsHold(
         null,
         ...chain.slice(0, -1).map(row => row.new_document),
       ]);
-      const documents: Shown[] = chain.map(row => JSON.parse(row.new_document));
+      const documents: Shown[] = chain.map(row => JSON.parse(eventJson(row)).after);
       expect(documents.at(-1)).toEqual(shown);
       if (resource === 'product' || resource === 'category') expect(documents).toBeArrayOfSize(1);
       else expect(documents.map(({ version }) => version)).toEqual(documents.map((_, index) => index + 1));

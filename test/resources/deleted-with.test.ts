@@ -139,7 +139,7 @@ describeOnDatabases('what is deleted with something on %s', kind => {
     expect(await events('comment.deleted')).toBeGreaterThanOrEqual(many);
     expect(await events('review.deleted')).toBeGreaterThanOrEqual(2000);
     const rated = sql<{ n: number }>`select cast(count(*) as integer) as n from products
-      where name = 'Some' and (rating_count <> 0 or document not like '%"rating":{"average":null,"count":0},%')`;
+      where name = 'Some' and (rating_count <> 0 or document like '%"average":%')`;
     expect(await count(rated)).toBe(0);
     expect(
       await count(sql`select cast(count(*) as integer) as n from comments where post_id = ${article}`),

@@ -8,6 +8,7 @@ import { random } from '../../bench/random.ts';
 import { causedBy, outboxOf } from '../../src/events/outbox.ts';
 import { productImporter } from '../../src/resources/products/import/index.ts';
 import { recordPreparer } from '../../src/resources/products/import/prepared.ts';
+import { productOf } from '../../src/resources/products/row.ts';
 import { addProduct, type Product, pathOf } from '../support/catalog.ts';
 import { describeOnDatabases } from '../support/databases.ts';
 import { expectedList, type ListQuery, searchOf } from '../support/expected-list.ts';
@@ -47,8 +48,7 @@ describeOnDatabases('cached responses on %s', kind => {
 
   async function stored(): Promise<Product[]> {
     const query = sql<{ id: number; document: string }>`select id, document from products`;
-    const rows = await first.database.read.all(query.compile(first.database.build));
-    return rows.map(({ id, document }) => JSON.parse(`{"id":${id},${document}`));
+    return (await first.database.read.all(query.compile(first.database.build))).map(productOf);
   }
 
   /** One write of any kind, through any replica. */

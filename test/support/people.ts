@@ -1,6 +1,8 @@
 /** More people than the three that every test service knows. */
+
 import { causedBy, outboxOf } from '../../src/events/outbox.ts';
 import type { Role } from '../../src/http/access.ts';
+import { eventJson } from '../../src/resources/events/store.ts';
 import { userStore } from '../../src/resources/users/store.ts';
 import { call } from './http.ts';
 import type { TestService } from './service.ts';
@@ -65,15 +67,13 @@ interface EventRow {
   readonly new: unknown;
 }
 
-/** The events of one resource, oldest first, their documents parsed. */
+/** The events of one resource, oldest first, as they are shown. */
 export async function eventsOf(service: TestService, resource: string, id: number): Promise<EventRow[]> {
   const { build, read } = service.database;
   const query = build.selectFrom('events').selectAll().where('resource', '=', resource);
   const rows = await read.all(query.where('resource_id', '=', id).orderBy('id').compile());
-  return rows.map(({ type, actor, old_document, new_document }) => ({
-    type,
-    actor,
-    old: old_document === null ? null : JSON.parse(old_document),
-    new: new_document === null ? null : JSON.parse(new_document),
-  }));
+  return rows.map(row => {
+    const { type, actor, before, after } = JSON.parse(eventJson(row));
+    return { type, actor, old: before, new: after };
+  });
 }

@@ -1,6 +1,8 @@
 /** Checks of stored documents against the columns beside them, and of the tags and attributes that rows are found by. */
 import { sql } from 'kysely';
+import { storedProduct } from '../../resources/products/members/stored.ts';
 import type { Product } from '../../resources/products/schema.ts';
+import type { ShortForm } from '../../resources/short-form.ts';
 import { type IndexedValue, indexedValues } from '../../storage/attributes/values.ts';
 import { collectionVersions } from '../../storage/changes/versions.ts';
 import { parseStored } from '../../storage/damage.ts';
@@ -32,11 +34,17 @@ interface Row {
 
 const columns = ['name', 'price', 'status', 'sku', 'brand'] as const;
 
-/** The representation of a product, or undefined when its text is none. */
-export function readDocument({ document }: { readonly document: string }): Omit<Product, 'id'> | undefined {
+/** The members of a product, or undefined when its text cannot be read. */
+export const readDocument = (row: { readonly document: string }): Omit<Product, 'id'> | undefined =>
+  readMembers(storedProduct, row);
+
+/** The same of anything that is stored so. */
+export function readMembers<Members>(
+  { membersOf }: Pick<ShortForm<Members>, 'membersOf'>,
+  { document }: { readonly document: string },
+): Members | undefined {
   try {
-    // Boundary: what is not as the schema has it is found by comparing.
-    return JSON.parse(`{${document}`) as Omit<Product, 'id'>;
+    return membersOf(document);
   } catch {
     return undefined;
   }

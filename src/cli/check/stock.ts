@@ -1,11 +1,14 @@
 /** Checks of stock: what products and variants say that orders have reserved, against what items of open orders have. */
 import { sql } from 'kysely';
+import type { Stock } from '../../resources/products/members/stock.ts';
+import { storedProduct } from '../../resources/products/members/stored.ts';
 import * as ofProducts from '../../resources/products/row.ts';
 import * as ofVariants from '../../resources/variants/row.ts';
+import { storedVariant } from '../../resources/variants/stored.ts';
 import { collectionVersions } from '../../storage/changes/versions.ts';
 import type { Session } from '../../storage/database.ts';
 import type { Check, Storage } from './check.ts';
-import { readDocument } from './content.ts';
+import { readMembers } from './content.ts';
 import { pagesOf } from './rows.ts';
 
 /** As much of a product or variant as is needed here. */
@@ -16,6 +19,8 @@ interface Row {
   readonly base_price: number | null;
 }
 
+type Stocked = { readonly stock: Stock | null };
+
 /** Where stock is kept: of products without variants, and of variants. */
 const keepers = [
   {
@@ -24,6 +29,7 @@ const keepers = [
     collection: ofProducts.products.name,
     select: sql<Row>`select id, document, updated_at, base_price from products`,
     held: sql`product_id as id from order_items where variant_id is null`,
+    stored: storedProduct,
     rewritten(row: Row, reserved: number, at: number) {
       const product = ofProducts.productOf(row);
       const kept = ofProducts.keptOf(product);
@@ -37,6 +43,7 @@ const keepers = [
     collection: ofVariants.variants.name,
     select: sql<Row>`select id, document, updated_at, null as base_price from product_variants`,
     held: sql`variant_id as id from order_items where variant_id is not null`,
+    stored: storedVariant,
     rewritten(row: Row, reserved: number, at: number) {
       const variant = ofVariants.variantOf(row);
       const kept = ofVariants.keptOf(variant);
@@ -55,7 +62,7 @@ export function reservationsCheck(database: Storage): Check {
     where reserved > 0 and status <> 'PENDING' group by orders.id, status order by orders.id`;
 
   /** Rows whose stock says something else than open orders, with what these have reserved. */
-  async function* wrongIn(session: Session, { held, select }: (typeof keepers)[number]) {
+  async function* wrongIn(session: Session, { held, select, stored }: (typeof keepers)[number]) {
     const query = sql<{
       id: number;
       reserved: number;
@@ -67,8 +74,8 @@ export function reservationsCheck(database: Storage): Check {
     for await (const page of pagesOf(session, build, select)) {
       for (const row of page) {
         // Most have none: their documents need not be read.
-        if (!row.document.includes('"stock":{')) continue;
-        const kept = readDocument(row)?.stock?.reserved;
+        if (!row.document.includes('"onHand":')) continue;
+        const kept = readMembers<Stocked>(stored, row)?.stock?.reserved;
         const reserved = byId.get(row.id) ?? 0;
         if (kept !== undefined && kept !== reserved) yield { row, kept, reserved };
       }

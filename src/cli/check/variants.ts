@@ -5,15 +5,17 @@ import {
   type LockedProduct,
   lockedColumns,
   type ProductRow,
+  productJson,
   productOf,
   rowOf,
 } from '../../resources/products/row.ts';
 import { variantSummaries } from '../../resources/products/variant-summary.ts';
 import * as ofVariants from '../../resources/variants/row.ts';
+import { storedVariant } from '../../resources/variants/stored.ts';
 import { collectionVersions } from '../../storage/changes/versions.ts';
 import type { Session } from '../../storage/database.ts';
 import type { Check, Storage } from './check.ts';
-import { readDocument } from './content.ts';
+import { readDocument, readMembers } from './content.ts';
 import { pagesOf } from './rows.ts';
 
 interface Counted extends LockedProduct {
@@ -37,7 +39,7 @@ function columnsCheck(database: Storage): Check {
   async function* differing(session: Session) {
     for await (const rows of pagesOf(session, build, select)) {
       for (const row of rows) {
-        if (readDocument(row) === undefined) yield { row, right: undefined, other: [] };
+        if (readMembers(storedVariant, row) === undefined) yield { row, right: undefined, other: [] };
         else {
           const variant = ofVariants.variantOf(row);
           const [fields, kept] = [ofVariants.fieldsOf(variant), ofVariants.keptOf(variant)];
@@ -96,8 +98,8 @@ function summariesCheck(database: Storage): Check {
       for (const before of rows) {
         // What is no JSON is found elsewhere.
         if (readDocument(before) === undefined) continue;
-        const { document } = await rightRow(session, before, before.updated_at);
-        if (document !== before.document) yield before;
+        const { document } = await rightRow(session, before, Date.parse(productOf(before).updatedAt));
+        if (productJson({ id: before.id, document }) !== productJson(before)) yield before;
       }
     }
   }

@@ -2,6 +2,7 @@
 import type { HttpError } from '../../http/errors.ts';
 import type { ImportCounts, ImportPlan } from '../../resources/products/import/plan.ts';
 import type { PreparedRecord } from '../../resources/products/import/prepared.ts';
+import { storedProduct } from '../../resources/products/members/stored.ts';
 import type { Chunk } from './records.ts';
 import type { ImportState, Progress, Rejects } from './report.ts';
 
@@ -80,7 +81,8 @@ export async function runImport(run: ImportRun, state: ImportState): Promise<boo
     { line, row, variantCount, images }: PreparedRecord,
     { message, details = [] }: HttpError,
   ): void {
-    rejects.add({ line, error: message, details, raw: `{${row.document}` });
+    const raw = JSON.stringify(storedProduct.membersOf(row.document));
+    rejects.add({ line, error: message, details, raw });
     state.products -= 1;
     state.variants -= variantCount;
     state.images -= images;

@@ -5,6 +5,9 @@ import type { Database, Session } from '../../storage/database.ts';
 import { lister } from '../../storage/list/index.ts';
 import type { Listed, ListRequest } from '../../storage/list/request.ts';
 import { prepared } from '../../storage/prepared.ts';
+import { storedProduct } from '../products/members/stored.ts';
+import type { ShortForm } from '../short-form.ts';
+import { storedVariant } from '../variants/stored.ts';
 
 export interface EventStore {
   /** Only events that no other can come before any more: who has read up to one by cursor has missed none. */
@@ -12,7 +15,20 @@ export interface EventStore {
   find(session: Session, id: number): Promise<StoredEvent | undefined>;
 }
 
-/** The representation as JSON text; the documents are JSON text already. @throws StorageError `damaged` when one is not */
+/** What events of these resources say is stored as in their rows. */
+const stored: Readonly<Record<string, Pick<ShortForm<never>, 'jsonOf' | 'fromEvent'>>> = {
+  product: storedProduct,
+  variant: storedVariant,
+};
+
+/** What an event says of its resource, as JSON text. */
+function shownIn({ resource, resource_id: id }: StoredEvent, document: string | null): string {
+  const form = stored[resource];
+  if (document === null || form === undefined) return document ?? 'null';
+  return form.jsonOf(id, form.fromEvent(id, document));
+}
+
+/** The representation as JSON text. @throws StorageError `damaged` when one of its documents is none */
 export function eventJson(row: StoredEvent): string {
   const start = JSON.stringify({
     id: row.id,
@@ -24,7 +40,7 @@ export function eventJson(row: StoredEvent): string {
   }).slice(0, -1);
   const createdAt = new Date(row.created_at).toISOString();
   return requireWhole(
-    `${start},"before":${row.old_document ?? 'null'},"after":${row.new_document ?? 'null'},"createdAt":"${createdAt}"}`,
+    `${start},"before":${shownIn(row, row.old_document)},"after":${shownIn(row, row.new_document)},"createdAt":"${createdAt}"}`,
   );
 }
 

@@ -8,7 +8,15 @@ import { categoryTree } from '../../storage/categories/tree.ts';
 import type { Database, Session, Transaction } from '../../storage/database.ts';
 import { momentOfChange } from '../../storage/moments.ts';
 import { prepared } from '../../storage/prepared.ts';
-import { fieldsOf, keptOf, type LockedProduct, lockedColumns, productJson, productOf, rowOf } from './row.ts';
+import {
+  fieldsOf,
+  keptOf,
+  type LockedProduct,
+  lockedColumns,
+  productInEvent,
+  productOf,
+  rowOf,
+} from './row.ts';
 
 export interface ProductRatings {
   /** Keeps others from changing the product and its rating until the transaction ends; undefined when there is none. */
@@ -72,7 +80,7 @@ export function productRatings(database: Database, outbox: Outbox): ProductRatin
     const rating = { average: averageOf(sum, count), count };
     const { document } = rowOf(fieldsOf(old, before.base_price), at, { ...keptOf(old), rating });
     await session.run(update({ id, document, updated_at: at, rating_sum: sum, rating_count: count }));
-    const documents = { before: productJson(before), after: productJson({ id, document }) };
+    const documents = { before: productInEvent(before), after: productInEvent({ id, document }) };
     return { resource: 'product', resourceId: id, action: 'updated', ...documents };
   }
 

@@ -1,19 +1,19 @@
 /**
- * A product as a row. It holds its representation as JSON text (`document`), so that reading serves text as it
- * is; the other columns are what SQL filters, sorts and keeps unique. Both are made here, from what clients write and
- * what the service keeps of a product: its rating, its images, what orders have reserved, what its variants come to.
+ * A product as a row. It holds all of it in one text (`document`: see members/stored.ts); the other columns are what SQL
+ * filters, sorts and keeps unique. Both are made here, from what clients write and what the service keeps of a product:
+ * its rating, its images, what orders have reserved, what its variants come to.
  */
 import { type RawBuilder, sql } from 'kysely';
 import { toldAttributes } from '../../storage/attributes/values.ts';
 import { pathsAbove } from '../../storage/categories/names.ts';
 import { shownProduct } from '../../storage/categories/shown.ts';
 import type { Collection } from '../../storage/changes/change.ts';
-import { parseStored } from '../../storage/damage.ts';
 import type { Dialect } from '../../storage/database.ts';
 import type { ProductsTable } from '../../storage/tables/products.ts';
 import { comparableGtin } from './members/gtin.ts';
 import { type Image, imagesOf } from './members/images.ts';
 import { inStock, type KeptStock, keptStock, stockOf, writtenStock } from './members/stock.ts';
+import { storedProduct } from './members/stored.ts';
 import type { Product, ProductFields, Rating } from './schema.ts';
 
 /** A product as it is stored. */
@@ -42,20 +42,31 @@ export function lockedColumns(dialect: Dialect): RawBuilder<unknown> {
   return sql`${storedColumns(dialect)}, category_id, base_price, rating_sum, rating_count`;
 }
 
+type Stored = Pick<StoredProduct, 'id' | 'document'>;
+
 /** The representation as JSON text. */
-export function productJson(row: { readonly id: number; readonly document: string }): string {
-  return `{"id":${row.id},${row.document}`;
-}
+export const productJson = ({ id, document }: Stored): string => storedProduct.jsonOf(id, document);
 
 /** The representation as a value. */
-export function productOf(row: Pick<StoredProduct, 'id' | 'document'>): Product {
-  return parseStored<Product>(productJson(row));
-}
+export const productOf = ({ id, document }: Stored): Product => ({
+  id,
+  ...storedProduct.membersOf(document),
+});
 
-/** A stored product from its representation as JSON text. */
+/** The same, as it is shown. @throws StorageError `damaged` */
+export const shownProductRow = <Row extends Stored>(row: Row, known?: Stored): Row => ({
+  ...row,
+  document: known?.document ?? storedProduct.shown(row.id, row.document),
+});
+
+/** What events say of a product. */
+export const productInEvent = ({ id, document }: Stored): string => storedProduct.toEvent(id, document);
+
+/** A product from what an event says of it, as it is shown. */
 export function storedOf(id: number, text: string): StoredProduct {
-  const { updatedAt } = parseStored<Product>(text);
-  return { id, document: text.slice(`{"id":${id},`.length), updated_at: Date.parse(updatedAt) };
+  const document = storedProduct.fromEvent(id, text);
+  const { updatedAt } = storedProduct.membersOf(document);
+  return { id, document: storedProduct.shown(id, document), updated_at: Date.parse(updatedAt) };
 }
 
 /** How events tell which lists of products have changed. */
@@ -64,9 +75,9 @@ export const products: Collection = {
   told: {
     resource: 'product',
     keys: ['sku', 'external_id', 'gtin', 'tag', 'brand', 'category', 'status'],
-    valuesOf(document) {
-      const product = parseStored<Product>(document);
-      const { id, name, price, status, category, sku, tags, createdAt, brand, gtin } = product;
+    valuesOf(id, document) {
+      const product = storedProduct.membersOf(storedProduct.fromEvent(id, document));
+      const { name, price, status, category, sku, tags, createdAt, brand, gtin } = product;
       return {
         ...{ id, name, price, status, sku, tag: tags, created_at: Date.parse(createdAt), brand },
         category: placesOf(category, product.categories),
@@ -161,7 +172,6 @@ export function rowOf(fields: ProductFields, now: number, kept: Kept = nothingKe
   const isInStock = variants.count === 0 ? inStock(stock) : variants.available;
   // Written out rather than spread: imports make very many.
   const members: Omit<Product, 'id'> = {
-    // First, so that the paths of the tree can be put in their place: see storage/categories/shown.ts.
     category: fields.category,
     categories: fields.categories,
     name: fields.name,
@@ -195,7 +205,7 @@ export function rowOf(fields: ProductFields, now: number, kept: Kept = nothingKe
     sku: members.sku,
     created_at: createdAt,
     updated_at: now,
-    document: JSON.stringify(members).slice(1),
+    document: storedProduct.documentOf(members),
     brand: members.brand,
     gtin: members.gtin === null ? null : comparableGtin(members.gtin),
     external_id: members.externalId,

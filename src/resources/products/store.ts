@@ -24,11 +24,13 @@ import {
   type LockedProduct,
   lockedColumns,
   type ProductRow,
+  productInEvent,
   productJson,
   productOf,
   products,
   rowOf,
   type StoredProduct,
+  shownProductRow,
   storedColumns,
   storedOf,
 } from './row.ts';
@@ -127,8 +129,8 @@ export function productStore(database: Database, outbox: Outbox, columns?: Colum
         resource: 'product',
         resourceId: (after ?? before)?.id ?? 0,
         action,
-        before: before === undefined ? null : productJson(before),
-        after: after === undefined ? null : productJson(after),
+        before: before === undefined ? null : productInEvent(before),
+        after: after === undefined ? null : productInEvent(after),
       },
       cause,
     );
@@ -136,6 +138,7 @@ export function productStore(database: Database, outbox: Outbox, columns?: Colum
   const rows = cachedRows<StoredProduct, Reply>(database, {
     collection: products,
     rowOf: storedOf,
+    shownRow: shownProductRow,
     textOf: productJson,
     read: readerById(database, size =>
       sql<StoredProduct>`select ${shown} from products
@@ -259,8 +262,9 @@ export function productStore(database: Database, outbox: Outbox, columns?: Colum
       const variantCount = old.variantCount + added;
       const fields = fieldsOf(old, before.base_price);
       const next = await summarize(session, before, old, fields, variantCount);
-      const same = rowOf(next.fields, Date.parse(old.updatedAt), next.kept).document === before.document;
-      if (!same) await update(session, [{ before, fields, variantCount }], cause);
+      const { document } = rowOf(next.fields, Date.parse(old.updatedAt), next.kept);
+      if (productJson({ id: before.id, document }) !== productJson(before))
+        await update(session, [{ before, fields, variantCount }], cause);
     },
   };
 }

@@ -5,7 +5,7 @@ import { slices } from '../../slices.ts';
 import type { Database, Transaction } from '../../storage/database.ts';
 import { momentOfChange } from '../../storage/moments.ts';
 import { prepared } from '../../storage/prepared.ts';
-import { fieldsOf, keptOf, rowOf, type StoredVariant, variantJson, variantOf } from '../variants/row.ts';
+import { fieldsOf, keptOf, rowOf, type StoredVariant, variantInEvent, variantOf } from '../variants/row.ts';
 import type { Image } from './members/images.ts';
 
 /** The images of a product before and after a change. */
@@ -53,7 +53,8 @@ export function variantImages({ build, dialect }: Pick<Database, 'build' | 'dial
         const at = momentOfChange(cause.at, before.updated_at);
         const { document } = rowOf({ ...fieldsOf(old), imageId: null }, at, keptOf(old));
         await session.run(write({ id: before.id, document, updated_at: at }));
-        const documents = { before: variantJson(before), after: variantJson({ id: before.id, document }) };
+        const { id } = before;
+        const documents = { before: variantInEvent(before), after: variantInEvent({ id, document }) };
         const change = { resource: 'variant', resourceId: before.id, action: 'updated', ...documents };
         await outbox.record(session, change, cause);
       }

@@ -1,7 +1,6 @@
 /** The texts of what is in the index, read from the tables of the resources themselves. */
 import { type CompiledQuery, type RawBuilder, sql } from 'kysely';
 import { shownProduct } from '../../storage/categories/shown.ts';
-import { parseStored } from '../../storage/damage.ts';
 import type { Database, Session } from '../../storage/database.ts';
 import {
   type DocumentType,
@@ -10,6 +9,7 @@ import {
   type SearchDocument,
   typeAt,
 } from '../../storage/search/index.ts';
+import { storedProduct } from '../products/members/stored.ts';
 import type { Product } from '../products/schema.ts';
 import { searchTextOf } from '../products/search-text.ts';
 import { type Article, articleText, type Item, orderText, type User, userText } from './texts.ts';
@@ -37,7 +37,7 @@ function productDocument({
   readonly id: number;
   readonly document: string;
 }): FoundDocument {
-  const product = parseStored<Omit<Product, 'id'>>(`{${document}`);
+  const product = storedProduct.membersOf(document);
   const { average, count } = product.rating;
   const rating = ((average ?? 0) / bestRating) * Math.min(1, count / manyReviews);
   return { id, ...searchTextOf(product), product, rating, available: product.available };

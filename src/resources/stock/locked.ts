@@ -9,7 +9,7 @@ import type { Database, Session, Transaction } from '../../storage/database.ts';
 import { momentOfChange } from '../../storage/moments.ts';
 import { prepared } from '../../storage/prepared.ts';
 import { keptStock, type Stock, writtenStock } from '../products/members/stock.ts';
-import { fieldsOf, keptOf, type LockedProduct, productJson, productOf, rowOf } from '../products/row.ts';
+import { fieldsOf, keptOf, type LockedProduct, productInEvent, productOf, rowOf } from '../products/row.ts';
 import type { Product } from '../products/schema.ts';
 import type { ProductStore } from '../products/store.ts';
 import { type StoredVariant, variantOf } from '../variants/row.ts';
@@ -82,7 +82,7 @@ export function stockLocks(
     const fields = { ...fieldsOf(product, row.base_price), stock: writtenStock(stock) };
     const kept = { ...keptOf(product), stock: keptStock(stock) };
     const { document, available } = rowOf(fields, at, kept);
-    const documents = { before: productJson(row), after: productJson({ id, document }) };
+    const documents = { before: productInEvent(row), after: productInEvent({ id, document }) };
     return {
       values: { id, document, available, updated_at: at },
       event: { resource: 'product', resourceId: id, action: 'updated', ...documents },

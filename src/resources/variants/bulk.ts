@@ -3,7 +3,7 @@ import type { Cause, Outbox } from '../../events/outbox.ts';
 import { bulkInsert } from '../../storage/bulk.ts';
 import type { Database, Transaction } from '../../storage/database.ts';
 import { keptStock } from '../products/members/stock.ts';
-import { rowOf, variantColumns, variantJson } from './row.ts';
+import { rowOf, variantColumns, variantInEvent } from './row.ts';
 import type { VariantFields } from './schema.ts';
 
 /** Rows per INSERT, largest first: at 10 parameters a row far below what either database allows. */
@@ -33,7 +33,7 @@ export function variantInserter({ build }: Pick<Database, 'build'>, outbox: Outb
     );
     const changes = rows.map(({ document }, index) => {
       const id = ids[index] ?? 0;
-      const after = variantJson({ id, document });
+      const after = variantInEvent({ id, document });
       return { resource: 'variant', resourceId: id, action: 'created', before: null, after };
     });
     await outbox.recordAll(session, changes, cause);

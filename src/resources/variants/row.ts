@@ -1,15 +1,14 @@
-/** A variant as a row: its representation as JSON text, and beside it what SQL filters, sorts and keeps unique. */
+/** A variant as a row: all of it in one text (stored.ts), and beside it what SQL filters, sorts and keeps unique. */
 import type { Collection } from '../../storage/changes/change.ts';
-import { parseStored } from '../../storage/damage.ts';
 import { codeOf } from '../../storage/search/text/words.ts';
 import type { VariantsTable } from '../../storage/tables/products.ts';
 import { comparableGtin } from '../products/members/gtin.ts';
 import { inStock, type KeptStock, keptStock, stockOf, writtenStock } from '../products/members/stock.ts';
 import type { Variant, VariantFields } from './schema.ts';
+import { storedVariant } from './stored.ts';
 
 export interface StoredVariant {
   readonly id: number;
-  /** The representation as JSON text, without the opening `{"id":…,`. */
   readonly document: string;
   readonly updated_at: number;
 }
@@ -31,18 +30,31 @@ export const variantColumns = Object.keys({
   document: true,
 } satisfies { readonly [Column in keyof VariantRow]: true }) as readonly (keyof VariantRow)[];
 
+type Stored = Pick<StoredVariant, 'id' | 'document'>;
+
 /** The representation as JSON text. */
-export const variantJson = (row: Pick<StoredVariant, 'id' | 'document'>): string =>
-  `{"id":${row.id},${row.document}`;
+export const variantJson = ({ id, document }: Stored): string => storedVariant.jsonOf(id, document);
 
 /** The representation as a value. */
-export const variantOf = (row: Pick<StoredVariant, 'id' | 'document'>): Variant =>
-  parseStored<Variant>(variantJson(row));
+export const variantOf = ({ id, document }: Stored): Variant => ({
+  id,
+  ...storedVariant.membersOf(document),
+});
 
-/** A stored variant from its representation as JSON text. */
+/** The same, as it is shown. @throws StorageError `damaged` */
+export const shownVariantRow = <Row extends Stored>(row: Row, known?: Stored): Row => ({
+  ...row,
+  document: known?.document ?? storedVariant.shown(row.id, row.document),
+});
+
+/** What events say of a variant. */
+export const variantInEvent = ({ id, document }: Stored): string => storedVariant.toEvent(id, document);
+
+/** A variant from what an event says of it, as it is shown. */
 export function storedVariantOf(id: number, text: string): StoredVariant {
-  const { updatedAt } = parseStored<Variant>(text);
-  return { id, document: text.slice(`{"id":${id},`.length), updated_at: Date.parse(updatedAt) };
+  const document = storedVariant.fromEvent(id, text);
+  const { updatedAt } = storedVariant.membersOf(document);
+  return { id, document: storedVariant.shown(id, document), updated_at: Date.parse(updatedAt) };
 }
 
 /** How events tell which lists of variants have changed. */
@@ -51,8 +63,9 @@ export const variants: Collection = {
   told: {
     resource: 'variant',
     keys: ['sku', 'gtin', 'product_id'],
-    valuesOf(document) {
-      const { id, productId, sku, gtin, position, available, createdAt } = parseStored<Variant>(document);
+    valuesOf(id, document) {
+      const variant = storedVariant.membersOf(storedVariant.fromEvent(id, document));
+      const { productId, sku, gtin, position, available, createdAt } = variant;
       return {
         ...{ id, product_id: productId, sku, position },
         gtin: gtin === null ? null : comparableGtin(gtin),
@@ -119,6 +132,6 @@ export function rowOf(fields: VariantFields, now: number, kept: KeptVariant): Va
     position: members.position,
     created_at: createdAt,
     updated_at: now,
-    document: JSON.stringify(members).slice(1),
+    document: storedVariant.documentOf(members),
   };
 }

@@ -27,9 +27,11 @@ import {
   keptOf,
   rowOf,
   type StoredVariant,
+  shownVariantRow,
   storedVariantOf,
   type VariantRow,
   variantColumns,
+  variantInEvent,
   variantJson,
   variantOf,
   variants,
@@ -95,6 +97,7 @@ export function variantStore(
   const rows = cachedRows<StoredVariant, Reply>(database, {
     collection: variants,
     rowOf: storedVariantOf,
+    shownRow: shownVariantRow,
     textOf: variantJson,
     read: id => database.read.first(statements.byId({ id })),
   });
@@ -122,8 +125,8 @@ export function variantStore(
     resource: 'variant',
     resourceId: (after ?? before)?.id ?? 0,
     action,
-    before: before === undefined ? null : variantJson(before),
-    after: after === undefined ? null : variantJson(after),
+    before: before === undefined ? null : variantInEvent(before),
+    after: after === undefined ? null : variantInEvent(after),
   });
 
   return {

@@ -1,13 +1,15 @@
 /**
  * What a product shows of the tree: the paths of its categories, which are read with each product, so that a category
  * is renamed or moved without writing any product (docs/decisions/0030). Documents begin with the paths as they were
- * when the product was written; in their place come those that the tree has now.
+ * when the product was written, in a line of their own; in their place come those that the tree has now.
  */
 import { type RawBuilder, sql } from 'kysely';
 import type { Dialect } from '../database.ts';
 
-/** The member that follows what is read from the tree. Within a text of the document its quotes would be escaped. */
-const next = ',"name":';
+/** What follows the paths. Within a text of the document it would be escaped. */
+const newLine = '\n';
+/** The same, in documents that are representations and no lists (docs/decisions/0034). */
+const nextMember = ',"name":';
 
 /** Columns of the table `products`, as they are shown. */
 export interface ShownProduct {
@@ -25,12 +27,15 @@ export function shownProduct({ json, position }: Pick<Dialect, 'json' | 'positio
   const category = sql`coalesce((select ${path} ${own}), 'null')`;
   const categories = sql`case products.further_categories when 0 then '[]' else
     '[' || coalesce((select string_agg(${path}, ',' order by product_categories.position) ${further}), '') || ']' end`;
-  const rest = sql`substr(products.document, ${position(sql`products.document`, sql.lit(next))})`;
+  const text = sql`products.document`;
+  const from = (part: string) => sql`substr(${text}, ${position(text, sql.lit(part))})`;
   const moment = sql`coalesce((select path_at ${own} and path_at > products.updated_at), products.updated_at)`;
   const latest = sql`(select max(moment) from
     (select ${moment} as moment union all select path_at ${further}) as moments)`;
   return {
-    document: sql<string>`'"category":' || ${category} || ',"categories":' || ${categories} || ${rest}`,
+    document: sql<string>`case substr(${text}, 1, 1)
+      when '[' then '[' || ${category} || ',' || ${categories} || ${from(`,${newLine}`)}
+      else '"category":' || ${category} || ',"categories":' || ${categories} || ${from(nextMember)} end`,
     updated_at: sql<number>`case products.further_categories when 0 then ${moment} else ${latest} end`,
   };
 }

@@ -10,7 +10,7 @@ export interface Change {
   readonly id: number;
   readonly before: Values | undefined;
   readonly after: Values | undefined;
-  /** The representation after it, as JSON text. */
+  /** What its event says of the row after it. */
   readonly document: string | null;
 }
 
@@ -22,7 +22,8 @@ export interface Collection {
   readonly told?: {
     /** As its events name it. */
     readonly resource: string;
-    valuesOf(document: string): Values;
+    /** @param document what the event says of the row with this id */
+    valuesOf(id: number, document: string): Values;
     /** The columns that lists are found by when one of their values changes, those with most values first. */
     readonly keys: readonly string[];
   };

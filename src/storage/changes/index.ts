@@ -128,13 +128,14 @@ async function changesIn(
   for (const { number } of events) marks += number;
   if (marks !== growth) return undefined;
   if (told === undefined) return [];
-  const valuesOf = (document: string | null) => (document === null ? undefined : told.valuesOf(document));
+  const valuesOf = (id: number, document: string | null) =>
+    document === null ? undefined : told.valuesOf(id, document);
   const changes: Change[] = [];
   try {
     for (const { id, before, after } of events) {
       const due = turn();
       if (due !== undefined) await due;
-      changes.push({ id, before: valuesOf(before), after: valuesOf(after), document: after });
+      changes.push({ id, before: valuesOf(id, before), after: valuesOf(id, after), document: after });
     }
     return changes;
   } catch {

@@ -3,7 +3,6 @@
  * event, and everything else once.
  */
 import { boundedMap } from '../../bounded-map.ts';
-import { requireWhole } from '../damage.ts';
 import type { Database } from '../database.ts';
 import type { Collection } from './change.ts';
 
@@ -20,16 +19,22 @@ export interface CachedRows<Row extends { readonly id: number }, Shown = unknown
   /** Reads a row that is not known, as it is now; undefined when there is none. */
   read(id: number): Promise<CachedRow<Row, Shown> | undefined>;
   /**
-   * Keeps rows that were read in the state of a version.
-   * @throws StorageError `damaged` when one of them is no JSON
+   * Keeps rows that were read in the state of a version; gives them as they are shown.
+   * @throws StorageError `damaged` when one of them cannot be read
    */
-  keep(version: number, rows: readonly Row[]): void;
+  keep<Read extends Row>(version: number, rows: readonly Read[]): Read[];
 }
 
 export interface RowOptions<Row> {
   readonly collection: Collection;
-  /** A row from the representation in its event. */
+  /** A row from what its event says of it, as it is shown. */
   rowOf(id: number, document: string): Row;
+  /**
+   * A row that was read, as it is shown: so that showing it again costs nothing.
+   * @param known the same row, where it has been read before
+   * @throws StorageError `damaged`
+   */
+  shownRow<Read extends Row>(row: Read, known?: Row): Read;
   /** The representation as JSON text. */
   textOf(row: Row): string;
   read(id: number): Promise<Row | undefined>;
@@ -47,7 +52,7 @@ export function bytesOf(text: string): number {
 
 export function cachedRows<Row extends { readonly id: number }, Shown>(
   { changes }: Pick<Database, 'changes'>,
-  { collection, rowOf, textOf, read }: RowOptions<Row>,
+  { collection, rowOf, shownRow, textOf, read }: RowOptions<Row>,
 ): CachedRows<Row, Shown> {
   type Cached = CachedRow<Row, Shown>;
   const rows = boundedMap<number, Cached>(rowsSize, ({ bytes }) => bytes);
@@ -62,9 +67,9 @@ export function cachedRows<Row extends { readonly id: number }, Shown>(
   }
 
   async function readOnce(id: number, isCurrent: () => boolean): Promise<Cached | undefined> {
-    const row = await read(id);
-    if (row === undefined) return undefined;
-    requireWhole(textOf(row));
+    const found = await read(id);
+    if (found === undefined) return undefined;
+    const row = shownRow(found);
     return isCurrent() ? keep(row) : { row, bytes: 0, shown: undefined };
   }
 
@@ -95,11 +100,12 @@ export function cachedRows<Row extends { readonly id: number }, Shown>(
     },
     keep(version, found) {
       const isCurrent = version === changes.version(collection);
-      for (const row of found) {
-        if (isCurrent && rows.get(row.id) !== undefined) continue;
-        requireWhole(textOf(row));
-        if (isCurrent) keep(row);
-      }
+      return found.map(row => {
+        const known = isCurrent ? rows.get(row.id)?.row : undefined;
+        const shown = shownRow(row, known);
+        if (isCurrent && known === undefined) keep(shown);
+        return shown;
+      });
     },
   };
 }

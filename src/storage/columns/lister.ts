@@ -98,8 +98,7 @@ export function memoryLister<Row>(database: Database, options: ListOptions<Row>,
     if (missing.length > 0) {
       const rows = await queries.rows(read, missing);
       if (rows.length !== missing.length || rows.some(row => row.version !== version)) return undefined;
-      cached?.keep(version, rows);
-      for (const row of rows) found.set(row.id, row);
+      for (const row of cached?.keep(version, rows) ?? rows) found.set(row.id, row);
     }
     const page: (Row & Positioned)[] = [];
     for (const { id, value } of keys) {

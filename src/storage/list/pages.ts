@@ -18,8 +18,7 @@ export function pageReader<Row>(
   async function readWhole(session: Session, request: ListRequest, part: Part) {
     const rows = await queries.page(session, request, part);
     const [first] = rows;
-    if (first !== undefined) cached?.keep(first.version, rows);
-    return rows;
+    return first === undefined ? rows : (cached?.keep(first.version, rows) ?? rows);
   }
 
   return async (
@@ -45,8 +44,7 @@ export function pageReader<Row>(
       const rows = await queries.rows(session, missing);
       // Read later than the keys: in another state, unless the version is the same.
       if (rows.some(row => row.version !== version)) return readWhole(session, request, part);
-      cached.keep(version, rows);
-      for (const row of rows) found.set(row.id, row);
+      for (const row of cached.keep(version, rows)) found.set(row.id, row);
     }
     const page: (Row & Versioned)[] = [];
     for (const key of keys) {

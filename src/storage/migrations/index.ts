@@ -30,6 +30,7 @@ import { categoriesOfProducts } from './0027-categories-of-products.ts';
 import { synonyms } from './0028-expand-synonyms.ts';
 import { setChecks } from './0029-expand-set-checks.ts';
 import { categoryImages } from './0030-expand-category-images.ts';
+import { shortDocuments } from './0031-short-documents.ts';
 import type { Migration } from './migration.ts';
 
 export const migrations: readonly Migration[] = [
@@ -63,4 +64,5 @@ export const migrations: readonly Migration[] = [
   synonyms,
   setChecks,
   categoryImages,
+  shortDocuments,
 ];

@@ -18,7 +18,7 @@ export function createdEvents(database: Database) {
       sql`insert into events
         (type, resource, resource_id, actor, request_id, old_document, new_document, created_at, mark)
         select 'product.created', 'product', id, ${argument.actor}, ${argument.requestId}, null,
-          '{"id":' || id || ',' || document, updated_at, ${argument.mark}
+          document, updated_at, ${argument.mark}
         from products where id >= ${argument.first} and id <= ${argument.last} order by id`.compile(build),
   }));
   return async (session: Transaction, ids: readonly number[], { actor, requestId }: Cause) => {

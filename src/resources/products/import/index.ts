@@ -26,7 +26,7 @@ import { type NewVariants, variantInserter } from '../../variants/bulk.ts';
 import { variantStore } from '../../variants/store.ts';
 import { imagesOf } from '../members/images.ts';
 import { uploadUses } from '../members/uploads.ts';
-import { type LockedProduct, nothingKept, type ProductRow, productJson, rowOf } from '../row.ts';
+import { type LockedProduct, nothingKept, type ProductRow, productInEvent, rowOf } from '../row.ts';
 import { searchTextOf } from '../search-text.ts';
 import { productStore } from '../store.ts';
 import { productTags, type TagChange } from '../tags.ts';
@@ -166,8 +166,8 @@ export function productImporter(database: Database, outbox: Outbox): ProductImpo
           await writeUses(session, [{ id, before: product.images, after: shown }], now);
           await takeOffCategories(session, id, { before: product.images, after: shown }, cause);
           const documents = {
-            before: productJson(stored),
-            after: productJson({ id, document: row.document }),
+            before: productInEvent(stored),
+            after: productInEvent({ id, document: row.document }),
           };
           const change = { resource: 'product', resourceId: id, action: 'updated', ...documents };
           await outbox.record(session, change, cause);
