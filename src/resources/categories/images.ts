@@ -5,9 +5,9 @@
 import { sql } from 'kysely';
 import type { Cause, Outbox } from '../../events/outbox.ts';
 import { invalid } from '../../http/errors.ts';
-import { parseStored } from '../../storage/damage.ts';
 import { type Database, largestId, type Session, type Transaction } from '../../storage/database.ts';
 import { momentOfChange } from '../../storage/moments.ts';
+import { storedProduct } from '../products/members/stored.ts';
 import { type CategoryImage, noImage } from './row.ts';
 import { categoryWriter } from './write.ts';
 
@@ -64,8 +64,7 @@ export function categoryImages(database: Pick<Database, 'build' | 'dialect' | 's
 
 function imageIn(product: Shower | undefined, id: number): CategoryImage | undefined {
   if (product === undefined) return undefined;
-  const { images } = parseStored<{ images: readonly { id: number; url: string }[] }>(`{${product.document}`);
-  const image = images.find(one => one.id === id);
+  const image = storedProduct.membersOf(product.document).images.find(one => one.id === id);
   return image && { image_id: id, image_product_id: product.id, image_url: image.url };
 }
 
