@@ -218,6 +218,13 @@ describeOnDatabases('attributes of products on %s', kind => {
     const missing = [['attributes.d.code', 'required']] as const;
     const within = { ...base, category: 'checked > deep' };
     await play(service, { ...post, name: '', body: within, status: 400, problems: missing });
+    const further = { ...base, category: 'elsewhere', categories: ['other', 'checked > deep'] };
+    await play(service, { ...post, name: '', body: further, status: 400, problems: missing });
+    const listedIn = await add({}, { category: 'elsewhere' });
+    const move = { method: 'PATCH', path: pathOf({ id: listedIn }), as: 'editor' } as const;
+    const joined = { categories: ['checked'] };
+    await play(service, { ...move, name: '', body: joined, status: 400, problems: missing });
+    expect((await send('PATCH', move.path, { ...joined, attributes: { 'd.code': 'x' } })).status).toBe(200);
     const fitting = {
       'd.watt': 5,
       'd.led': true,

@@ -25,4 +25,5 @@ export function attributeFits(
 
 const isSame = (before: Attributed, after: Attributed): boolean =>
   before.category === after.category &&
+  JSON.stringify(before.categories) === JSON.stringify(after.categories) &&
   JSON.stringify(before.attributes) === JSON.stringify(after.attributes);

@@ -7,6 +7,8 @@ import type { Definitions } from './store.ts';
 /** What of a product is checked. */
 export interface Attributed {
   readonly category: string | null;
+  /** Further ones, in which it is as well. */
+  readonly categories: readonly string[];
   readonly attributes: AttributeValues;
 }
 
@@ -31,13 +33,11 @@ function attributeProblems(definitions: Definitions, after: Attributed, before?:
   }
   for (const definition of definitions.values()) {
     const { key } = definition;
-    if (Object.hasOwn(after.attributes, key) || !isRequired(definition, after.category)) continue;
+    if (Object.hasOwn(after.attributes, key) || !isRequired(definition, after)) continue;
     // One that has lacked it since before it was required may go on to.
     const lackedIt =
-      before !== undefined &&
-      !Object.hasOwn(before.attributes, key) &&
-      isRequired(definition, before.category);
-    if (!lackedIt) refuse(key, 'required', `is required ${placeOf(definition, after.category)}`);
+      before !== undefined && !Object.hasOwn(before.attributes, key) && isRequired(definition, before);
+    if (!lackedIt) refuse(key, 'required', `is required ${placeOf(definition, after)}`);
   }
   return problems;
 }
@@ -62,12 +62,15 @@ const quoted = (value: unknown): string => {
 const isWithin = (category: string, path: string): boolean =>
   category === path || category.startsWith(`${path}${separator}`);
 
-function isRequired({ required, requiredIn }: Definition, category: string | null): boolean {
-  return required || (category !== null && requiredIn.some(path => isWithin(category, path)));
+const isIn = ({ category, categories }: Attributed, path: string): boolean =>
+  (category !== null && isWithin(category, path)) || categories.some(other => isWithin(other, path));
+
+function isRequired({ required, requiredIn }: Definition, product: Attributed): boolean {
+  return required || requiredIn.some(path => isIn(product, path));
 }
 
-function placeOf({ required, requiredIn }: Definition, category: string | null): string {
-  const path = requiredIn.find(path => category !== null && isWithin(category, path));
+function placeOf({ required, requiredIn }: Definition, product: Attributed): string {
+  const path = requiredIn.find(path => isIn(product, path));
   return required || path === undefined ? 'of every product' : `in the category ${path}`;
 }
 
