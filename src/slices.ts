@@ -24,3 +24,33 @@ export function slices(): Slices {
   }
   return { begin, turn: () => (performance.now() - begun > sliceMs ? next() : undefined) };
 }
+
+/** Rows per statement, from those of a slow disk to those of pages that are in memory. */
+const paces = [125, 250, 500, 1000, 2000] as const;
+const longRead = 8;
+const shortRead = 3;
+
+export interface Paced<Row> {
+  readonly rows: readonly Row[];
+  /** Whether there may be more. */
+  readonly isFull: boolean;
+}
+
+/**
+ * Reads very many rows, some at a time: fewer after a statement that has held up the event loop, as each does on a slow
+ * disk, and more after a short one.
+ * @param read asks for so many rows; where it does so before it gives its promise, it holds up all others meanwhile
+ */
+export function pacedReads<Row>(read: (limit: number, last: Row | undefined) => Promise<readonly Row[]>) {
+  let pace = 2;
+  return async (last: Row | undefined): Promise<Paced<Row>> => {
+    const limit = paces[pace] ?? paces[0];
+    const begun = performance.now();
+    const asked = read(limit, last);
+    const held = performance.now() - begun;
+    const rows = await asked;
+    if (held > longRead) pace = Math.max(0, pace - 1);
+    else if (held < shortRead) pace = Math.min(paces.length - 1, pace + 1);
+    return { rows, isFull: rows.length === limit };
+  };
+}

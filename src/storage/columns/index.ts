@@ -4,11 +4,11 @@
  * on follows what storage/changes/ tells, so that it is as new as the last look. All of them are bounded in bytes: what
  * has not been used for longest goes (docs/decisions/0031).
  */
-import { slices } from '../../slices.ts';
+import { pacedReads, slices } from '../../slices.ts';
 import type { Change, Collection } from '../changes/change.ts';
 import type { Database, Session } from '../database.ts';
 import { type Column, column as emptyColumn, mostCombinations } from './column.ts';
-import { type ColumnSource, rowsAfter, rowsAtOnce } from './source.ts';
+import { type ColumnRow, type ColumnSource, rowsAfter } from './source.ts';
 
 /** Bytes of columns at most. */
 const columnsSize = 160 * 1024 * 1024;
@@ -44,6 +44,8 @@ export interface Columns {
   get(sources: readonly ColumnSource[]): Promise<readonly Column[]>;
   /** The same for columns that are in memory; undefined when one is not, which is read then. Throws nothing. */
   peek(sources: readonly ColumnSource[]): readonly Column[] | undefined;
+  /** Fulfilled when those of the columns have been read that are being read now; undefined when none is. */
+  settled(sources: readonly ColumnSource[]): Promise<unknown> | undefined;
 }
 
 export function columnsOf(
@@ -104,16 +106,17 @@ export function columnsOf(
     const column = emptyColumn();
     const { turn } = slices();
     for (const read of source.reads) {
-      let rows = await session.all(rowsAfter(build, read, undefined));
-      while (rows.length > 0 && !isGivenUp()) {
-        for (const row of rows) column.add(row.id, source.valuesIn(row));
+      const next = pacedReads<ColumnRow>((limit, last) => session.all(rowsAfter(build, read, last, limit)));
+      let part = await next(undefined);
+      while (!isGivenUp()) {
+        for (const row of part.rows) column.add(row.id, source.valuesIn(row));
         if (column.members.length > mostCombinations) {
           refused.add(source.name);
           throw new TooManyValues(source.name);
         }
-        if (rows.length < rowsAtOnce) break;
+        if (!part.isFull) break;
         await turn();
-        rows = await session.all(rowsAfter(build, read, rows.at(-1)));
+        part = await next(part.rows.at(-1));
       }
     }
     return column;
@@ -158,6 +161,10 @@ export function columnsOf(
       if (found === undefined && !isRefused && performance.now() >= restsUntil)
         for (const source of missing(sources)) loadOnce(source).catch(() => undefined);
       return found;
+    },
+    settled(sources) {
+      const reading = sources.flatMap(({ name }) => loading.get(name) ?? []);
+      return reading.length === 0 ? undefined : Promise.allSettled(reading);
     },
     async get(sources) {
       await changes.look();

@@ -15,6 +15,8 @@ import { columnWalk } from './walk.ts';
 
 /** So often a page is tried again that others have changed meanwhile. */
 const attempts = 3;
+/** Milliseconds for which columns that are being read are waited for: of many rows the index takes longer still. */
+const longestWait = 5000;
 
 /** A list in memory. */
 interface Selected {
@@ -143,12 +145,27 @@ export function memoryLister<Row>(database: Database, options: ListOptions<Row>,
     };
   };
 
+  /** Whether it has been waited for columns that are being read. */
+  async function haveSettled({ conditions, order }: ListRequest): Promise<boolean> {
+    const names = [...conditions.map(({ column }) => column), order.column];
+    const settled = columns?.settled(names.flatMap(name => sourceOf(name) ?? []));
+    if (settled === undefined) return false;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const timer = setTimeout(resolve, longestWait);
+    await Promise.race([settled, promise]);
+    clearTimeout(timer);
+    return true;
+  }
+
   return async (request: ListRequest): Promise<Listed<Row> | undefined> => {
+    let hasWaited = false;
     for (let attempt = 0; attempt < attempts; attempt++) {
       await changes.look();
       const page = await pageOf(request);
       if (page !== undefined) return page;
-      if (select(request) === undefined) return undefined;
+      if (select(request) !== undefined) continue;
+      if (hasWaited || !(await haveSettled(request))) return undefined;
+      hasWaited = true;
     }
     return undefined;
   };

@@ -4,14 +4,13 @@
  * has another value, gets one between those of its neighbours, which the database tells, when it is next asked for.
  */
 import { type RawBuilder, sql } from 'kysely';
-import { slices } from '../../slices.ts';
+import { pacedReads, slices } from '../../slices.ts';
 import type { Change, Collection } from '../changes/change.ts';
 import { versionOf } from '../changes/versions.ts';
 import type { Database } from '../database.ts';
 import type { Key } from '../list/request.ts';
 import { type Arguments, preparedByShape } from '../prepared.ts';
 
-const rowsAtOnce = 2000;
 /** The first ranks are so far apart that a place between two can be halved as often as rows are expected there. */
 const gap = 2 ** 24;
 /** Rows without a rank, at most: with more of them all ranks are read again. */
@@ -72,12 +71,13 @@ export function ordersOf(
     try {
       const ranking: Ranking = { ranks: new Float64Array(1024).fill(Number.NaN), unranked: new Set() };
       const { turn } = slices();
+      const next = pacedReads<Placed>((limit, last) => read.all(statements.after(column, last, limit)));
       let count = 0;
       for (let last: Placed | undefined; ; ) {
-        const rows = await read.all(statements.after(column, last));
+        const { rows, isFull } = await next(last);
         for (const { id } of rows) setRank(ranking, id, ++count * gap);
         last = rows.at(-1);
-        if (last === undefined || rows.length < rowsAtOnce || loading.get(column) === undefined) break;
+        if (!isFull || loading.get(column) === undefined) break;
         await turn();
       }
       await changes.look();
@@ -204,9 +204,12 @@ function rankStatements(
   const shown = (column: string) => sql`id, ${sql.ref(column)} as value, ${version} as version`;
   const inOrder = (column: string, direction: 'asc' | 'desc', limit: number) =>
     sql`order by ${sql.ref(column)} ${sql.raw(direction)}, id ${sql.raw(direction)} limit ${sql.lit(limit)}`;
-  const first = preparedByShape<Arguments, Placed>(column =>
-    compilable(sql<Placed>`select ${shown(column)} from ${table} ${inOrder(column, 'asc', rowsAtOnce)}`),
-  );
+  const first = preparedByShape<Arguments, Placed>(shape => {
+    const [column = '', limit = ''] = shape.split(' ');
+    return compilable(
+      sql<Placed>`select ${shown(column)} from ${table} ${inOrder(column, 'asc', Number(limit))}`,
+    );
+  });
   const past = preparedByShape<Arguments, Placed>((shape, { value, id }) => {
     const [column = '', operator = '', limit = ''] = shape.split(' ');
     const direction = operator.startsWith('<') ? 'desc' : 'asc';
@@ -218,10 +221,10 @@ function rankStatements(
       where id in (${sql.join(new Array(mostKeys).fill(null))})`),
   );
   return {
-    after: (column: string, last: Key | undefined) =>
+    after: (column: string, last: Key | undefined, limit: number) =>
       last === undefined
-        ? first(column, {})
-        : past(`${column} > ${rowsAtOnce}`, { value: last.value, id: last.id }),
+        ? first(`${column} ${limit}`, {})
+        : past(`${column} > ${limit}`, { value: last.value, id: last.id }),
     /** The neighbours of a row, the nearest first: more than may have no rank. */
     beside: (column: string, { value, id }: Key, isBefore: boolean) =>
       past(`${column} ${isBefore ? '<' : '>'} ${mostUnranked + 1}`, { value, id }),

@@ -5,7 +5,7 @@ import { pathsAbove } from '../categories/names.ts';
 import type { Values } from '../changes/change.ts';
 import type { Builder } from '../database.ts';
 
-interface ColumnRow {
+export interface ColumnRow {
   readonly id: number;
   readonly value: string | number;
   /** Where the row is in the order they are read in. */
@@ -32,23 +32,19 @@ export interface ColumnSource {
   told(values: Values | undefined): readonly IndexedValue[];
 }
 
-/** Rows per statement: a millisecond or two of work. */
-export const rowsAtOnce = 2000;
-
 /** The statement of the rows after one; of the first rows without it. */
 export function rowsAfter(
   build: Builder,
   { from, at, id, value, further, where }: ColumnRead,
   last: ColumnRow | undefined,
+  limit: number,
 ): CompiledQuery<ColumnRow> {
   const conditions = [
     where ?? sql`${at} is not null`,
     ...(last === undefined ? [] : [sql`(${at}, ${id}) > (${last.at}, ${last.id})`]),
   ];
   return sql<ColumnRow>`select ${id} as id, ${value} as value, ${at} as at ${further ?? sql``} from ${from}
-    where ${sql.join(conditions, sql` and `)} order by ${at}, ${id} limit ${sql.lit(rowsAtOnce)}`.compile(
-    build,
-  );
+    where ${sql.join(conditions, sql` and `)} order by ${at}, ${id} limit ${sql.lit(limit)}`.compile(build);
 }
 
 const plainValue = (value: string | number): IndexedValue =>
