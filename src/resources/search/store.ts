@@ -16,7 +16,7 @@ import { vocabulary } from '../../storage/search/vocabulary.ts';
 import type { SynonymStore, Synonyms } from '../synonyms/store.ts';
 import { candidatesFor } from './ranking/candidates.ts';
 import { codedProducts, rankedAlike } from './ranking/codes.ts';
-import { filteredReader, type HitReader } from './ranking/filtered.ts';
+import { allHits, filteredReader, type HitReader } from './ranking/filtered.ts';
 import { type Scorable, scorableReader } from './ranking/known.ts';
 import { comparePlaces, type Place, type Ranking, sliceOf } from './ranking/ranked.ts';
 import { scoreOf, type Weighed, weighed } from './ranking/score.ts';
@@ -197,7 +197,6 @@ const searchTypeOf = (type: DocumentType): SearchType => (type === 'archived' ? 
 
 type Page = Omit<Found, 'facets' | 'relaxed' | 'unfiltered'>;
 
-const everything = { limit: Number.MAX_SAFE_INTEGER };
 const productsAt = (positions: readonly number[]): number[] =>
   positions.filter(position => isProduct(typeAt(position))).map(idAt);
 
@@ -205,7 +204,7 @@ const productsAt = (positions: readonly number[]): number[] =>
 async function idsOf(session: SearchSession, { reader, ranking }: Results): Promise<number[]> {
   const { all, head, types } = ranking;
   if (all === undefined) return productsAt(head.map(({ position }) => position));
-  return productsAt(await reader.page(session, all, types, everything));
+  return productsAt(await allHits(reader, { session, expression: all, types }));
 }
 
 /** The same, whether they meet the filters or not. */
@@ -215,8 +214,10 @@ async function unfilteredIds(
   { expression, ranking }: Results,
 ): Promise<number[]> {
   const { head, types } = ranking;
-  const found = expression.length === 0 ? [] : await reader.page(session, expression, types, everything);
-  return productsAt([...new Set([...found, ...head.map(({ position }) => position)])]);
+  const others = new Set(head.map(({ position }) => position));
+  const isOther = (position: number) => !others.has(position);
+  const found = expression.length === 0 ? [] : await allHits(reader, { session, expression, types }, isOther);
+  return productsAt([...others, ...found]);
 }
 
 interface Sorting {

@@ -1,7 +1,13 @@
 /** Hits in the order of a column instead of how good they are. */
 import { sql } from 'kysely';
+import { slices } from '../../slices.ts';
+import { has, rowsOfIds } from '../columns/rows.ts';
 import type { Database, Session } from '../database.ts';
 import type { Listed, Order, PageRequest } from '../list/request.ts';
+
+/** Of more products, rows are read in the order of the column, and those that are not among them passed over. */
+const manyIds = 20_000;
+const rowsAtOnce = 1000;
 
 export interface SortedRow {
   readonly id: number;
@@ -22,12 +28,9 @@ export function sortedReader({ build, dialect }: Pick<Database, 'build' | 'diale
     page: PageRequest,
   ): Promise<Listed<SortedRow>> => {
     const total = ids.length;
-    const read = (
-      limit: number,
-      offset: number,
-      start: { value: unknown; id: number } | undefined,
-      backwards: boolean,
-    ) => {
+    const those = total > manyIds ? rowsOfIds(ids) : undefined;
+    type Start = { readonly value: unknown; readonly id: number } | undefined;
+    const part = (limit: number, offset: number, start: Start, backwards: boolean) => {
       const isDown = descending !== backwards;
       const direction = sql.raw(isDown ? 'desc' : 'asc');
       const name = sql.ref(column);
@@ -35,9 +38,28 @@ export function sortedReader({ build, dialect }: Pick<Database, 'build' | 'diale
         start === undefined
           ? sql``
           : sql`and (${name}, id) ${sql.raw(isDown ? '<' : '>')} (${start.value}, ${start.id})`;
-      const query = sql<SortedRow>`select id, ${name} as sort_value from products where ${among(ids)} ${seek}
+      const own = those === undefined ? among(ids) : sql`true`;
+      const query = sql<SortedRow>`select id, ${name} as sort_value from products where ${own} ${seek}
         order by ${name} ${direction}, id ${direction} limit ${limit} offset ${offset}`;
       return session.all(query.compile(build));
+    };
+    const read = async (limit: number, offset: number, start: Start, backwards: boolean) => {
+      if (those === undefined) return part(limit, offset, start, backwards);
+      const found: SortedRow[] = [];
+      const { turn } = slices();
+      let left = offset;
+      for (let from = start; ; ) {
+        const rows = await part(rowsAtOnce, 0, from, backwards);
+        for (const row of rows) {
+          if (!has(those, row.id)) continue;
+          if (left > 0) left -= 1;
+          else if (found.push(row) === limit) return found;
+        }
+        const last = rows.at(-1);
+        if (last === undefined || rows.length < rowsAtOnce) return found;
+        from = { value: last.sort_value, id: last.id };
+        await turn();
+      }
     };
     if (page.kind === 'offset') {
       const offset = (page.page - 1) * page.perPage;

@@ -1,12 +1,40 @@
 /** Reads hits that meet the filters of a search: all that the index gives, and of those the ones that meet them. */
-import { idAt } from '../../../storage/search/index.ts';
+import { slices } from '../../../slices.ts';
+import type { Expression } from '../../../storage/search/expression.ts';
+import type { SearchSession } from '../../../storage/search/frequency.ts';
+import { type DocumentType, idAt } from '../../../storage/search/index.ts';
 import type { SearchReader } from '../../../storage/search/read.ts';
 
-/** More products than a catalog is made for. */
-const mostRead = 10_000_000;
+/** Hits that are read in one piece: a few milliseconds of the event loop. */
+const readAtOnce = 10_000;
 
 /** What reads hits, whether there are filters or not. */
 export type HitReader = Pick<SearchReader, 'page' | 'counts' | 'cached'>;
+
+interface Asked {
+  readonly session: SearchSession;
+  readonly expression: Expression;
+  readonly types: readonly DocumentType[];
+  readonly smallest?: number | undefined;
+}
+
+/** All hits in their order, up to every product, or those of them that are accepted. */
+export async function allHits(
+  reader: Pick<SearchReader, 'page'>,
+  { session, expression, types, smallest }: Asked,
+  accepts: (position: number) => boolean = () => true,
+): Promise<number[]> {
+  const found: number[] = [];
+  const { turn } = slices();
+  for (let low = 0; ; ) {
+    const part = await reader.page(session, expression, types, { limit: readAtOnce, low, smallest });
+    for (const position of part) if (accepts(position)) found.push(position);
+    const last = part.at(-1);
+    if (last === undefined || part.length < readAtOnce) return found;
+    low = last + 1;
+    await turn();
+  }
+}
 
 /** @param meets tells of a product's id whether it meets the filters */
 export function filteredReader(reader: HitReader, meets: (id: number) => boolean): HitReader {
@@ -16,9 +44,7 @@ export function filteredReader(reader: HitReader, meets: (id: number) => boolean
     const key = JSON.stringify(expression);
     const known = read.get(key);
     if (known !== undefined) return known;
-    const found = reader
-      .page(session, expression, types, { limit: mostRead, smallest })
-      .then(positions => positions.filter(position => meets(idAt(position))));
+    const found = allHits(reader, { session, expression, types, smallest }, at => meets(idAt(at)));
     read.set(key, found);
     return found;
   };
@@ -26,17 +52,28 @@ export function filteredReader(reader: HitReader, meets: (id: number) => boolean
     async page(session, expression, types, page) {
       const { limit, offset = 0, low = 0, high = Number.POSITIVE_INFINITY, descending = false } = page;
       const found = await allOf(session, expression, types, page);
-      const within = found.filter(position => position >= low && position < high);
-      if (descending) within.reverse();
-      return within.slice(offset, offset + limit);
+      const [start, end] = [placeOf(found, low), placeOf(found, high)];
+      if (!descending) return found.slice(start + offset, Math.min(end, start + offset + limit));
+      return found.slice(Math.max(start, end - offset - limit), Math.max(start, end - offset)).reverse();
     },
     async counts(session, expression, types, smallest) {
       const counts = new Map(types.map(type => [type, 0]));
       const [type] = types;
-      const { length } = await allOf(session, expression, types, { limit: mostRead, smallest });
+      const { length } = await allOf(session, expression, types, { limit: 0, smallest });
       if (type !== undefined) counts.set(type, length);
       return counts;
     },
     cached: async () => undefined,
   };
+}
+
+/** How many positions, of those in ascending order, come before one. */
+function placeOf(positions: readonly number[], position: number): number {
+  let [low, high] = [0, positions.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((positions[middle] ?? 0) < position) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }
