@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
+import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { outboxOf } from '../../src/events/outbox.ts';
 import { passwordCheck } from '../../src/resources/auth/passwords.ts';
 import { sessionStore } from '../../src/resources/auth/store.ts';
@@ -8,9 +8,6 @@ import { eventsOf } from '../support/accounts.ts';
 import { describeOnDatabases } from '../support/databases.ts';
 
 import { createPlace, type Place, withDatabaseOf } from './program.ts';
-
-// Each test starts several processes.
-setDefaultTimeout(30_000);
 
 const userOf = (place: Place, email: string) =>
   withDatabaseOf(place, database =>

@@ -1,4 +1,4 @@
-import { expect, setDefaultTimeout, test } from 'bun:test';
+import { expect, test } from 'bun:test';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
@@ -20,9 +20,6 @@ import {
   withDatabaseOf,
   writtenIn,
 } from './program.ts';
-
-// Each test starts several processes.
-setDefaultTimeout(30_000);
 
 const characters = fc.oneof(
   fc.string({ unit: 'grapheme', maxLength: 20 }),

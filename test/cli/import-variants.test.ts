@@ -1,9 +1,7 @@
 /** Products with their variants in one file: what is added, what is updated, and what is refused as a whole. */
-import { expect, setDefaultTimeout, test } from 'bun:test';
+import { expect, test } from 'bun:test';
 import { describeOnDatabases } from '../support/databases.ts';
 import { createCatalog, productsOf, variantsOf, versionOf } from './program.ts';
-
-setDefaultTimeout(30_000);
 
 const shirt = (members: object = {}, variants: readonly object[] = [small, medium]) => ({
   ...{ sku: 'SHIRT', externalId: 'shirt-1', name: 'Shirt', price: 30 },

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
+import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
@@ -13,9 +13,6 @@ import {
   totalsOf,
   versionOf,
 } from './program.ts';
-
-// Each test starts several processes.
-setDefaultTimeout(30_000);
 
 const csv = [
   'sku,name,price,category,tags,description',

@@ -1,11 +1,9 @@
 /** Files as shops export them: what becomes of their rows. */
-import { expect, setDefaultTimeout, test } from 'bun:test';
+import { expect, test } from 'bun:test';
 import { gzipSync } from 'node:zlib';
 import { describeOnDatabases } from '../support/databases.ts';
 import { googleFile, magentoFile, metaFile, shopifyFile, wooFile } from '../support/shop-files.ts';
 import { createCatalog, type Place, productsOf, variantsOf, versionOf } from './program.ts';
-
-setDefaultTimeout(30_000);
 
 interface Scenario {
   readonly shop: string;

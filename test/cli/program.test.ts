@@ -1,12 +1,9 @@
 import { Database } from 'bun:sqlite';
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { join } from 'node:path';
 import { version } from '../../package.json';
 import { commands } from '../../src/cli/index.ts';
 import { createPlace, type Place, waitFor } from './program.ts';
-
-// Each test starts several processes.
-setDefaultTimeout(30_000);
 
 describe('the command line', () => {
   let place: Place;

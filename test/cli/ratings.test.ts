@@ -1,14 +1,11 @@
 /** Export and import of products that have been reviewed: the rating is shown, and nobody sets it. */
-import { expect, setDefaultTimeout, test } from 'bun:test';
+import { expect, test } from 'bun:test';
 import { causedBy, outboxOf } from '../../src/events/outbox.ts';
 import { reviewStore } from '../../src/resources/reviews/store.ts';
 import { userStore } from '../../src/resources/users/store.ts';
 import { describeOnDatabases } from '../support/databases.ts';
 
 import { createCatalog, productsOf, withDatabaseOf } from './program.ts';
-
-// Each test starts several processes.
-setDefaultTimeout(30_000);
 
 describeOnDatabases('ratings and the command line on %s', kind => {
   test('an import changes a product and keeps its rating; an export shows it', async () => {

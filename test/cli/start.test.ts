@@ -1,5 +1,5 @@
 /** The start: what it says when something is missing or in the way, and that nothing is lost then. */
-import { afterEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { afterEach, describe, expect, test } from 'bun:test';
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { join } from 'node:path';
@@ -7,9 +7,6 @@ import { describeOnDatabases } from '../support/databases.ts';
 import { createDatabase, hasPostgres } from '../support/postgres.ts';
 import { signIn } from '../support/service.ts';
 import { createPlace, type Place, type Running, waitFor } from './program.ts';
-
-// Each test starts several processes.
-setDefaultTimeout(30_000);
 
 const places: Place[] = [];
 async function placeOf(...given: Parameters<typeof createPlace>): Promise<Place> {
