@@ -163,7 +163,9 @@ describe('settings that lead nowhere', () => {
   ])('DATA_DIR that is a file, for %s', async (_, args) => {
     const place = await placeOf('sqlite');
     const file = place.file('a-file', 'not a folder');
-    const ended = await (await placeOf('sqlite', { DATA_DIR: file })).run(args, '');
+    const there = await placeOf('sqlite', { DATA_DIR: file });
+    // What reads standard input is a process of its own.
+    const ended = await (args.includes('-') ? there.run(args, '') : there.runHere(args));
     expect(ended.err).toBe(
       `catalog: setting DATA_DIR: ${file} is not a folder, or lies below a file; name a folder\n`,
     );
@@ -173,7 +175,7 @@ describe('settings that lead nowhere', () => {
 
   test('DATA_DIR that cannot be made, and a folder in the place of the database', async () => {
     const nowhere = await placeOf('sqlite', { DATA_DIR: '/proc/catalog' });
-    const unmade = await nowhere.run(['serve', '--port', '0']);
+    const unmade = await nowhere.runHere(['serve', '--port', '0']);
     expect(unmade.err).toMatch(/^catalog: setting DATA_DIR: the folder \/proc\/catalog cannot be made .*\n$/);
     const place = await placeOf('sqlite');
     const inTheWay = join(place.folder, 'data', 'catalog.db');
