@@ -63,3 +63,32 @@ export function bulkInsert(
   );
   return { table, columns, statements };
 }
+
+/** What a column holds, by the name of its type in SQL. */
+export type ColumnType = 'text' | 'integer' | 'double precision';
+
+/**
+ * An UPDATE of rows by their ids: each row of the statement has the values of these columns, and then its id.
+ * @param sizes how many rows one statement may take: largest first, the last is 1
+ */
+export function bulkUpdate(
+  build: QueryExecutorProvider,
+  table: string,
+  sizes: readonly number[],
+  columns: Readonly<Record<string, ColumnType>>,
+): Bulk {
+  const names = Object.keys(columns);
+  const one = sql.join(names.map(name => sql`${sql.ref(name)} = ${null}`));
+  const single = sql`update ${sql.table(table)} set ${one} where id = ${null}`;
+  const set = sql.join(names.map(name => sql`${sql.ref(name)} = given.${sql.ref(name)}`));
+  const types: readonly ColumnType[] = [...Object.values(columns), 'integer'];
+  const row = sql`(${sql.join(types.map(type => sql`cast(${null} as ${sql.raw(type)})`))})`;
+  const given = sql.join([...names, 'id'].map(name => sql.ref(name)));
+  return bulk(table, sizes, size =>
+    (size === 1
+      ? single
+      : sql`update ${sql.table(table)} set ${set} from (values ${rowsOf(row, size)}) as given (${given})
+          where ${sql.table(table)}.id = given.id`
+    ).compile(build),
+  );
+}

@@ -4,13 +4,14 @@ import type { Cause, Outbox } from '../../events/outbox.ts';
 import type { Reply } from '../../http/response/reply.ts';
 import { slices } from '../../slices.ts';
 import { type AttributeChange, attributeIndex } from '../../storage/attributes/index.ts';
+import { bulkUpdate, type ColumnType } from '../../storage/bulk.ts';
 import { shownProduct } from '../../storage/categories/shown.ts';
 import { type CachedRows, cachedRows } from '../../storage/changes/rows.ts';
 import type { Columns } from '../../storage/columns/index.ts';
 import { type Database, largestId, type Session, type Transaction } from '../../storage/database.ts';
 import { type Lister, lister } from '../../storage/list/index.ts';
 import { momentOfChange } from '../../storage/moments.ts';
-import { prepared, preparedByShape } from '../../storage/prepared.ts';
+import { prepared } from '../../storage/prepared.ts';
 import { searchIndex } from '../../storage/search/index.ts';
 import { readerById } from '../../storage/together.ts';
 import { productTotals } from '../../storage/totals.ts';
@@ -99,15 +100,19 @@ export function productStore(database: Database, outbox: Outbox, columns?: Colum
   );
   type Values = { [Column in keyof WrittenRow]: WrittenRow[Column] };
   const insertOne = prepared<Values, unknown>(argument =>
-    build.insertInto('products').values(columnsOf(argument)),
+    compilable(
+      sql`insert into products (${sql.join(insertedNames.map(name => sql.ref(name)))})
+        values (${sql.join(insertedNames.map(name => argument[name]))})`,
+    ),
   );
 
   // Where the sku stays as it is PostgreSQL need not look whether it may have changed.
-  const updateOne = preparedByShape<Values & { id: number }, unknown>((shape, argument) => {
-    const { created_at, sku, ...others } = columnsOf(argument);
-    const columns = shape === 'sku' ? { sku, ...others } : others;
-    return build.updateTable('products').set(columns).where('id', '=', argument.id);
-  });
+  const { sku, ...others } = updatedColumns;
+  const sizes = dialect.name === 'sqlite' ? [1] : [32, 16, 8, 4, 2, 1];
+  const updates = {
+    same: bulkUpdate(build, 'products', sizes, others),
+    another: bulkUpdate(build, 'products', sizes, { ...others, sku }),
+  };
 
   // PostgreSQL refuses to compare with what its integers cannot hold; no product has such an id.
   const possible = (ids: readonly number[]) => ids.filter(id => id >= 1 && id <= largestId);
@@ -173,7 +178,10 @@ export function productStore(database: Database, outbox: Outbox, columns?: Colum
       const columns = isMoved
         ? categoryColumnsOf(fields, known)
         : { category_id: before.category_id, further_categories: fields.categories.length };
-      await session.run(updateOne(row.sku === old.sku ? '' : 'sku', { id, ...row, ...columns }));
+      const written = { ...row, ...columns };
+      const values = updatedNames.map(name => written[name]);
+      if (row.sku === old.sku) await session.writeMany(updates.same, [[...values, id]]);
+      else await session.writeMany(updates.another, [[...values, row.sku, id]]);
       const used = imagesOf(kept.images, fields.images);
       await writeUses(session, [{ id, before: old.images, after: used }], at);
       if (old.variantCount > 0) await forgetImages(session, id, { before: old.images, after: used }, cause);
@@ -269,25 +277,25 @@ export function productStore(database: Database, outbox: Outbox, columns?: Colum
   };
 }
 
-/** The same columns for INSERT and UPDATE; a record, so that a new column cannot be forgotten here. */
-function columnsOf<Values extends Readonly<Record<keyof WrittenRow, unknown>>>(
-  values: Values,
-): Pick<Values, keyof WrittenRow> {
-  return {
-    name: values.name,
-    price: values.price,
-    status: values.status,
-    category_id: values.category_id,
-    further_categories: values.further_categories,
-    sku: values.sku,
-    created_at: values.created_at,
-    updated_at: values.updated_at,
-    document: values.document,
-    brand: values.brand,
-    gtin: values.gtin,
-    external_id: values.external_id,
-    available: values.available,
-    base_price: values.base_price,
-    variant_count: values.variant_count,
-  };
-}
+/** Those that an update may change. */
+const updatedColumns = {
+  name: 'text',
+  price: 'double precision',
+  status: 'text',
+  category_id: 'integer',
+  further_categories: 'integer',
+  sku: 'text',
+  updated_at: 'double precision',
+  document: 'text',
+  brand: 'text',
+  gtin: 'text',
+  external_id: 'text',
+  available: 'integer',
+  base_price: 'double precision',
+  variant_count: 'integer',
+} as const satisfies { readonly [Column in Exclude<keyof WrittenRow, 'created_at'>]: ColumnType };
+// Boundary: Object.keys types its result as string[]; the record above has these keys and no others.
+const updatedNames = (Object.keys(updatedColumns) as (keyof typeof updatedColumns)[]).filter(
+  name => name !== 'sku',
+);
+const insertedNames = [...updatedNames, 'sku', 'created_at'] as const;

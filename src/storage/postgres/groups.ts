@@ -5,8 +5,9 @@
  * lock, takes the group with it; then each runs apart, in a transaction of its own.
  */
 import type { CompiledQuery } from 'kysely';
+import { type Late, writeLate } from '../counters.ts';
 import { StorageError, type Transaction } from '../database.ts';
-import type { CopySession } from './bulk/copy.ts';
+import { type CopySession, writeRows } from './bulk/copy.ts';
 import { isLockTimeout } from './errors.ts';
 import { type Leftovers, nothingLeft, returningId, transactionOf, writeLeftovers } from './transaction.ts';
 
@@ -172,6 +173,7 @@ function sharedSession(inner: CopySession) {
     reads.set(key, read);
     return read;
   }
+  const together = writesTogether(inner);
   let failure: { readonly error: unknown } | undefined;
   const fail = (error: unknown): void => {
     failure ??= { error };
@@ -185,6 +187,7 @@ function sharedSession(inner: CopySession) {
       throw error;
     }
   }
+  const sent = <T>(statement: () => Promise<T>): Promise<T> => guarded(() => together.whileSent(statement()));
 
   return {
     fail,
@@ -198,7 +201,7 @@ function sharedSession(inner: CopySession) {
       let [written, metAnother] = [false, false];
       const noting = <T>(query: CompiledQuery<unknown>, statement: () => Promise<T>): Promise<T> => {
         written ||= !query.sql.startsWith('select');
-        return guarded(statement);
+        return sent(statement);
       };
       const session: Transaction = {
         ...transactionOf(
@@ -208,14 +211,18 @@ function sharedSession(inner: CopySession) {
             run: query => noting(query, () => inner.run(query)),
             copy(table, columns, data) {
               written = true;
-              return guarded(() => inner.copy(table, columns, data));
+              return sent(() => inner.copy(table, columns, data));
             },
           },
           left,
         ),
+        writeMany(statement, rows) {
+          written = true;
+          return guarded(() => together.write({ statement, rows }));
+        },
         // What breaks a rule of uniqueness would end the transaction: it is told about it when it runs apart.
         async insert(query) {
-          const row = await guarded(() => inner.first(returningId(query, ' on conflict do nothing')));
+          const row = await sent(() => inner.first(returningId(query, ' on conflict do nothing')));
           metAnother = row === undefined;
           if (row === undefined) throw new StorageError('unique', 'Another row has one of the values.');
           written = true;
@@ -223,6 +230,54 @@ function sharedSession(inner: CopySession) {
         },
       };
       return { session, hasWritten: () => written, hasMetAnother: () => metAnother };
+    },
+  };
+}
+
+/**
+ * Rows that several write with the same statement at about the same time, written together: sent when nothing else is,
+ * so that those that still read what they change come along.
+ */
+function writesTogether(inner: CopySession) {
+  let sent = 0;
+  let waiting: { readonly late: Late; resolve(): void; reject(error: unknown): void }[] = [];
+
+  function flush(): void {
+    // What has been read meanwhile may lead to more.
+    if (sent > 0 || waiting.length === 0) return;
+    const all = waiting;
+    waiting = [];
+    const late = all.map(one => one.late);
+    whileSent(writeLate(late, parts => writeRows(inner, parts))).then(
+      () => {
+        for (const { resolve } of all) resolve();
+      },
+      error => {
+        for (const { reject } of all) reject(error);
+      },
+    );
+  }
+  const flushSoon = () => {
+    if (sent === 0 && waiting.length > 0) setImmediate(flush);
+  };
+
+  async function whileSent<T>(statement: Promise<T>): Promise<T> {
+    sent += 1;
+    try {
+      return await statement;
+    } finally {
+      sent -= 1;
+      flushSoon();
+    }
+  }
+
+  return {
+    whileSent,
+    write(late: Late): Promise<void> {
+      const { promise, resolve, reject } = Promise.withResolvers<void>();
+      waiting.push({ late, resolve, reject });
+      flushSoon();
+      return promise;
     },
   };
 }
