@@ -67,14 +67,13 @@ export function bulkInsert(
 /** What a column holds, by the name of its type in SQL. */
 export type ColumnType = 'text' | 'integer' | 'double precision';
 
-/**
- * An UPDATE of rows by their ids: each row of the statement has the values of these columns, and then its id.
- * @param sizes how many rows one statement may take: largest first, the last is 1
- */
+/** Where a statement is a round trip. */
+const updateSizes = [32, 16, 8, 4, 2, 1];
+
+/** An UPDATE of rows by their ids: each row of the statement has the values of these columns, and then its id. */
 export function bulkUpdate(
-  build: QueryExecutorProvider,
+  { build, dialect }: { readonly build: QueryExecutorProvider; readonly dialect: { readonly name: string } },
   table: string,
-  sizes: readonly number[],
   columns: Readonly<Record<string, ColumnType>>,
 ): Bulk {
   const names = Object.keys(columns);
@@ -84,7 +83,7 @@ export function bulkUpdate(
   const types: readonly ColumnType[] = [...Object.values(columns), 'integer'];
   const row = sql`(${sql.join(types.map(type => sql`cast(${null} as ${sql.raw(type)})`))})`;
   const given = sql.join([...names, 'id'].map(name => sql.ref(name)));
-  return bulk(table, sizes, size =>
+  return bulk(table, dialect.name === 'sqlite' ? [1] : updateSizes, size =>
     (size === 1
       ? single
       : sql`update ${sql.table(table)} set ${set} from (values ${rowsOf(row, size)}) as given (${given})

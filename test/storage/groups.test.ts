@@ -7,7 +7,7 @@ import { SQL } from 'bun';
 import fc from 'fast-check';
 import { sql } from 'kysely';
 import { loadConfig } from '../../src/config.ts';
-import { bulk, bulkInsert } from '../../src/storage/bulk.ts';
+import { type Bulk, bulk, bulkInsert } from '../../src/storage/bulk.ts';
 import type { Database, Transaction, WriteOptions } from '../../src/storage/database.ts';
 import { openDatabase } from '../../src/storage/open.ts';
 import { describeOnDatabases } from '../support/databases.ts';
@@ -40,6 +40,7 @@ const actions = [
   'write',
   'write and return',
   'insert',
+  'write together',
   'late',
   'count',
   'fail',
@@ -55,6 +56,20 @@ interface Job {
 }
 const failing = ['fail', 'break a rule', 'insert again'] as const;
 const fails = ({ does }: Job) => failing.some(action => does.includes(action));
+
+/** One statement for all transactions on a database: their rows may be written by one. */
+const statements = new WeakMap<Database, Bulk>();
+function writtenTogether(database: Database): Bulk {
+  const known =
+    statements.get(database) ??
+    bulk('written', [4, 1], size =>
+      sql`insert into written (name) values ${sql.join(new Array(size).fill(sql`(${null})`))}`.compile(
+        database.build,
+      ),
+    );
+  statements.set(database, known);
+  return known;
+}
 
 async function run(database: Database, session: Transaction, name: string, job: Job): Promise<void> {
   const { build, dialect } = database;
@@ -73,6 +88,7 @@ async function run(database: Database, session: Transaction, name: string, job: 
       await session.all(compiled(`insert into written (name) values ('${own}') returning id`));
     }
     if (action === 'insert') await session.insert(compiled(`insert into written (name) values ('${own}')`));
+    if (action === 'write together') await session.writeMany(writtenTogether(database), [[own], [`${own}+`]]);
     if (action === 'late') session.writeDeferred(late, [[own]]);
     if (action === 'count') {
       session.add({ key: 'all', statement: counting, row: amount => ['all', amount] }, 1);
@@ -140,7 +156,11 @@ describeOnDatabases('transactions together on %s', kind => {
         const increments = (row: Job['row']) =>
           whole.filter(job => job.row === row).flatMap(({ does }) => does.filter(a => a === 'increment'));
         expect(await contents(database)).toEqual({
-          written: [...before.written, ...named('write', 'write and return', 'insert')].sort(),
+          written: [
+            ...before.written,
+            ...named('write', 'write and return', 'insert'),
+            ...named('write together').flatMap(name => [name, `${name}+`]),
+          ].sort(),
           late: [...before.late, ...named('late')].sort(),
           all: before.all + named('count').length,
           first: before.first + increments('first').length,

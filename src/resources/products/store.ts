@@ -108,10 +108,9 @@ export function productStore(database: Database, outbox: Outbox, columns?: Colum
 
   // Where the sku stays as it is PostgreSQL need not look whether it may have changed.
   const { sku, ...others } = updatedColumns;
-  const sizes = dialect.name === 'sqlite' ? [1] : [32, 16, 8, 4, 2, 1];
   const updates = {
-    same: bulkUpdate(build, 'products', sizes, others),
-    another: bulkUpdate(build, 'products', sizes, { ...others, sku }),
+    same: bulkUpdate(database, 'products', others),
+    another: bulkUpdate(database, 'products', { ...others, sku }),
   };
 
   // PostgreSQL refuses to compare with what its integers cannot hold; no product has such an id.
