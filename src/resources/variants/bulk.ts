@@ -7,7 +7,7 @@ import { rowOf, variantColumns, variantInEvent } from './row.ts';
 import type { VariantFields } from './schema.ts';
 
 /** Rows per INSERT, largest first: at 10 parameters a row far below what either database allows. */
-const insertSizes = [500, 50, 1] as const;
+const insertSizes = [500, 128, 32, 8, 4, 2, 1] as const;
 
 /** Variants of a product that has none yet, each of a combination of its own. */
 export interface NewVariants {

@@ -71,7 +71,7 @@ export const searchCollection = 'search';
 
 const table = 'search_index';
 /** Documents per INSERT, largest first. */
-const insertSizes = [100, 32, 16, 8, 4, 2, 1] as const;
+const insertSizes = [500, 100, 32, 16, 8, 4, 2, 1] as const;
 
 export function wordsOfDialect({ dialect }: Pick<Database, 'dialect'>): DialectWords {
   return dialect.name === 'sqlite' ? sqliteWords : postgresWords;

@@ -3,7 +3,7 @@
  *
  * A row that is inserted changes a page in each index, and a page elsewhere for each row: with 500,000 products
  * a short transaction writes some 10 KB a row, twice. Building an index from all rows writes it once, in order.
- * Indexes only make reading fast, so their absence is never wrong; and what is missing is noted in the database
+ * Indexes of few rows stay. Indexes only make reading fast, so their absence is never wrong; and what is missing is noted in the database
  * by the transaction that drops it, so that after a crash the next start builds it. The search index goes on
  * being written: from sorted batches that costs no more than doing it later. Only its pieces are put together
  * less carefully meanwhile, and all at the end.
@@ -19,6 +19,8 @@ const busyTimeoutMs = 10_000;
 const sortMemory = 1000;
 /** They sort one part while the next is being read. */
 const sortThreads = 2;
+/** One row in so many. */
+const smallShare = 10;
 /** In pages: copying the log after each index would write it while nothing else is done. */
 const logPages = 100_000;
 
@@ -31,11 +33,10 @@ export function deferIndexes(file: string, tables: readonly string[]): void {
         'create table if not exists deferred_indexes (name text primary key, statement text not null)',
       );
       for (const table of tables) {
-        connection.run(
-          `insert or replace into deferred_indexes select name, sql from sqlite_master
-          where type = 'index' and tbl_name = ? and sql is not null and sql not like 'create unique%'`,
-          [table],
-        );
+        for (const { name, statement } of secondaryIndexes(connection, table)) {
+          if (isSmall(connection, table, name, statement)) continue;
+          connection.run('insert or replace into deferred_indexes values (?, ?)', [name, statement]);
+        }
       }
       for (const { name } of deferred(connection)) connection.run(`drop index if exists "${name}"`);
       for (const statement of hastyMerging) connection.run(statement);
@@ -61,6 +62,34 @@ export function restoreIndexes(file: string, alone = false): number {
   const built = restore(connection);
   if (alone) useLog(connection);
   return built;
+}
+
+interface Index {
+  readonly name: string;
+  readonly statement: string;
+}
+
+function secondaryIndexes(connection: Connection, table: string): Index[] {
+  const query = `select name, sql as statement from sqlite_master
+    where type = 'index' and tbl_name = ? and sql is not null and sql not like 'create unique%'`;
+  return connection.query<Index, [string]>(query).all(table);
+}
+
+/**
+ * Whether an index is of some rows only, and so far of fewer than a tenth: building it would read all of them, and
+ * keeping it writes little.
+ */
+function isSmall(connection: Connection, table: string, name: string, statement: string): boolean {
+  const [, condition] = statement.split(/\swhere\s/i);
+  if (condition === undefined) return false;
+  const inIndex = `select 1 from "${table}" indexed by "${name}" where ${condition}`;
+  const query = connection.prepare<{ small: number }, []>(`select not exists (${inIndex} limit 1
+    offset (select count(*) from "${table}") / ${smallShare}) as small`);
+  try {
+    return query.get()?.small === 1;
+  } finally {
+    query.finalize();
+  }
 }
 
 function restore(connection: Connection): number {
@@ -90,7 +119,6 @@ function connect(file: string): Connection {
   return connection;
 }
 
-function deferred(connection: Connection): { name: string; statement: string }[] {
-  const query = 'select name, statement from deferred_indexes order by name';
-  return connection.query<{ name: string; statement: string }, []>(query).all();
+function deferred(connection: Connection): Index[] {
+  return connection.query<Index, []>('select name, statement from deferred_indexes order by name').all();
 }

@@ -55,7 +55,7 @@ export interface ProductImporter {
 }
 
 /** Rows per INSERT, largest first: at 15 parameters a row far below what either database allows. */
-const insertSizes = [500, 50, 1] as const;
+const insertSizes = [500, 128, 32, 8, 4, 2, 1] as const;
 
 export function productImporter(database: Database, outbox: Outbox): ProductImporter {
   const { build } = database;
