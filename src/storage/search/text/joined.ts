@@ -24,7 +24,7 @@ const isTight = (code: number): boolean =>
   code === 0x2010 ||
   code === 0x2011;
 
-const isDigit = (code: number): boolean => code >= 0x30 && code <= 0x39;
+export const isDigit = (code: number): boolean => code >= 0x30 && code <= 0x39;
 /** Whether it begins or ends with a digit, as nearly all words with digits do. */
 export const hasDigit = (word: string): boolean =>
   isDigit(word.charCodeAt(0)) || isDigit(word.charCodeAt(word.length - 1));
@@ -32,41 +32,46 @@ export const hasDigit = (word: string): boolean =>
 const isNumber = (word: string): boolean =>
   isDigit(word.charCodeAt(0)) && isDigit(word.charCodeAt(word.length - 1));
 
-/** Whether two words with one character between them may be written as one. */
-function isJoinable(before: string, word: string, between: number): boolean {
+/**
+ * Whether two words with one character between them may be written as one.
+ * @param first, second whether they have digits
+ */
+function isJoinable(before: string, first: boolean, word: string, second: boolean, between: number): boolean {
+  // First, since nearly all words are parted so.
+  if (between === space)
+    return (
+      (first || second) &&
+      before.length <= (first ? longestNumber : longestPrefix) &&
+      word.length <= (second ? longestNumber : longestUnit)
+    );
   if (isTight(between)) return true;
-  const [first, second] = [hasDigit(before), hasDigit(word)];
   // Not decimal numbers and fractions.
-  if (between === slash || between === dot) return (first || second) && !(isNumber(before) && isNumber(word));
-  if (between !== space) return false;
-  if (!first && !second) return false;
-  return (
-    before.length <= (first ? longestNumber : longestPrefix) &&
-    word.length <= (second ? longestNumber : longestUnit)
-  );
+  return (between === slash || between === dot) && (first || second) && !(isNumber(before) && isNumber(word));
 }
 
-/**
- * @param into where words put together are added
- * @returns what is told each word of a text in order, and the one character before it: 0 where there are more or none
- */
-export function joiner(into: string[]): (word: string, between: number) => void {
-  let parts: string[] = [];
+/** Is told each word of a text in order, the one character before it (0 where there are more or none), and `hasDigit`. */
+export type Joiner = (word: string, between: number, digit: boolean) => void;
+
+/** @param into where words put together are added */
+export function joiner(into: string[]): Joiner {
+  let parts: string[] | undefined;
   let digits = false;
   let last = '';
-  return (word, between) => {
-    if (between === 0 || last === '' || !isJoinable(last, word, between)) {
-      parts = [];
-      digits = false;
-      last = word;
+  let lastHasDigit = false;
+  return (word, between, digit) => {
+    const before = last;
+    const beforeHasDigit = lastHasDigit;
+    last = word;
+    lastHasDigit = digit;
+    if (between === 0 || before === '' || !isJoinable(before, beforeHasDigit, word, digit, between)) {
+      parts = undefined;
       return;
     }
-    if (parts.length === 0) {
-      parts.push(last);
-      digits = hasDigit(last);
+    if (parts === undefined) {
+      parts = [before];
+      digits = beforeHasDigit;
     }
-    digits ||= hasDigit(word);
-    last = word;
+    digits ||= digit;
     let text = word;
     for (let index = parts.length - 1; index >= 0 && parts.length - index < mostParts; index--) {
       text = parts[index] + text;

@@ -2,7 +2,7 @@
  * Splits text into the words that are searched for: small letters without diacritics. Both databases index these words
  * as they are and split nothing themselves, so that a query finds the same on both (docs/decisions/0014).
  */
-import { joiner } from './joined.ts';
+import { hasDigit, isDigit, type Joiner, joiner } from './joined.ts';
 
 /** Longer words are cut: nobody types them, and PostgreSQL's index takes 2,046 bytes at most. */
 const longestWord = 64;
@@ -58,7 +58,7 @@ export function* runsOf(text: string): Generator<Run> {
 /** All words of a text, in its order; what is repeated stands there again. */
 export function wordsOf(text: string): string[] {
   const words: string[] = [];
-  for (const run of runsOf(text)) for (const word of run.words) words.push(word);
+  collect(text, words, undefined);
   return words;
 }
 
@@ -69,7 +69,10 @@ export function wordsOf(text: string): string[] {
  * @returns how many words there are without those put together
  */
 export function collectWords(text: string, into: string[], together: string[] = into): number {
-  const join = joiner(together);
+  return collect(text, into, joiner(together));
+}
+
+function collect(text: string, into: string[], join: Joiner | undefined): number {
   let count = 0;
   if (!isPlain(text)) {
     let last = 0;
@@ -78,7 +81,7 @@ export function collectWords(text: string, into: string[], together: string[] = 
       const [only] = words;
       for (const word of words) into.push(word);
       if (words.length === 1 && only !== undefined) {
-        join(only, index - last === 1 ? text.charCodeAt(last) : 0);
+        join?.(only, index - last === 1 ? text.charCodeAt(last) : 0, hasDigit(only));
         last = index + found.length;
       } else last = -1;
       count += words.length;
@@ -93,7 +96,12 @@ export function collectWords(text: string, into: string[], together: string[] = 
     if (end === start) break;
     const word = plainWord(small, start, end);
     into.push(word);
-    join(word, start - before === 1 ? text.charCodeAt(before) : 0);
+    if (join !== undefined) {
+      const last = Math.min(end, start + longestWord) - 1;
+      // Looked up in the text: a word that was only cut out would first have to be made.
+      const digit = isDigit(text.charCodeAt(start)) || isDigit(text.charCodeAt(last));
+      join(word, start - before === 1 ? text.charCodeAt(before) : 0, digit);
+    }
     count += 1;
   }
   return count;

@@ -37,21 +37,24 @@ function markOf(words: number): string {
 
 /** The words of a document: those of its title once with the mark, then all. Both databases keep each once. */
 export function documentWords(document: SearchText): string[] {
-  const { entries } = entriesOf(document);
-  return entries;
+  return entriesOf(splitTexts(document));
 }
 
-function entriesOf(document: SearchText): { entries: string[]; words: readonly string[] } {
+/** All words, the first `titled` of which are those of the title, and its mark. */
+function splitTexts(document: SearchText): { words: string[]; titled: number; mark: string } {
   const words: string[] = [];
   const mark = markOf(collectWords(document.title, words));
-  const entries = words.map(word => mark + word);
+  const titled = words.length;
   for (const text of textsOf(document)) collectWords(text, words);
   for (const code of document.fields?.codes ?? []) collectCode(code, words);
+  return { words, titled, mark };
+}
+
+function entriesOf({ words, titled, mark }: ReturnType<typeof splitTexts>): string[] {
+  const entries: string[] = [];
+  for (let index = 0; index < titled; index++) entries.push(mark + words[index]);
   for (const word of words) entries.push(word);
-  return {
-    entries: entries.length <= mostWords ? entries : [...new Set(entries)].slice(0, mostWords),
-    words,
-  };
+  return entries.length <= mostWords ? entries : [...new Set(entries)].slice(0, mostWords);
 }
 
 /** Characters of a code that is found without what stands between its parts. */
@@ -101,8 +104,11 @@ export function hasSameWords(one: SearchText, other: SearchText): boolean {
 
 /** For very many documents: `documentWords` with spaces between them, and the words that it may consist of, without marks. */
 export function splitDocument(document: SearchText): { text: string; words: readonly string[] } {
-  const { entries, words } = entriesOf(document);
-  return { text: entries.join(' '), words };
+  const split = splitTexts(document);
+  const { words, titled, mark } = split;
+  if (titled === 0 || titled + words.length > mostWords) return { text: entriesOf(split).join(' '), words };
+  // The same, without a list of all entries.
+  return { text: `${mark}${words.slice(0, titled).join(` ${mark}`)} ${words.join(' ')}`, words };
 }
 
 /** In letters. A word of three can be meant by one of four; longer ones are no words. */
