@@ -50,12 +50,13 @@ export interface RoundOptions {
 
 /**
  * Rounds that are left out: the servers' code is compiled in steps, the last of them after seconds of work,
- * and totals and cursors are looked up once.
+ * and totals and cursors are looked up once. A single round is to see that all runs, and needs none.
  */
-const warmups = 2;
+const warmupsOf = ({ rounds }: RoundOptions) => (rounds === 1 ? 0 : 2);
 
 export async function measure(subjects: readonly Subject[], options: RoundOptions): Promise<Measured[]> {
   const samples = new Map<Subject, Sample[]>(subjects.map(subject => [subject, []]));
+  const warmups = warmupsOf(options);
   for (let round = 1 - warmups; round <= options.rounds; round++) {
     options.progress(round > 0 ? `round ${round} of ${options.rounds}` : 'warming up');
     for (const subject of subjects) {
