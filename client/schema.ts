@@ -11948,6 +11948,10 @@ export interface components {
         QueryBrand: string;
         /** @description Only products that have exactly this tag among theirs. */
         QueryTag: string;
+        /** @description Only the product that has exactly this sku, or of which a variant has it. */
+        QuerySku: string;
+        /** @description Only the product that another system calls so. */
+        QueryExternalId: string;
         /** @description Only products that cost this much or more. */
         QueryMinPrice: number;
         /** @description Only products that cost this much or less. */
@@ -13673,7 +13677,7 @@ export interface operations {
                 /** @description Only products of the category with this path, and of all below it. May be repeated: those of any of them. */
                 category?: components["parameters"]["QueryCategory"];
                 /** @description Only the product that has exactly this sku, or of which a variant has it. */
-                sku?: string;
+                sku?: components["parameters"]["QuerySku"];
                 /** @description Only products that have exactly this tag among theirs. */
                 tag?: components["parameters"]["QueryTag"];
                 /** @description Only products of this brand. */
@@ -13681,7 +13685,7 @@ export interface operations {
                 /** @description Only products with this GTIN; leading zeros do not count. */
                 gtin?: components["parameters"]["QueryGtin"];
                 /** @description Only the product that another system calls so. */
-                externalId?: string;
+                externalId?: components["parameters"]["QueryExternalId"];
                 /** @description Only what can be bought now, or only the rest. */
                 available?: components["parameters"]["QueryAvailable"];
                 /** @description Only products that cost this much or more. */
@@ -19409,6 +19413,12 @@ export interface operations {
                 brand?: components["parameters"]["QueryBrand"];
                 /** @description Only products that have exactly this tag among theirs. */
                 tag?: components["parameters"]["QueryTag"];
+                /** @description Only the product that has exactly this sku, or of which a variant has it. */
+                sku?: components["parameters"]["QuerySku"];
+                /** @description Only products with this GTIN; leading zeros do not count. */
+                gtin?: components["parameters"]["QueryGtin"];
+                /** @description Only the product that another system calls so. */
+                externalId?: components["parameters"]["QueryExternalId"];
                 /** @description Only products that cost this much or more. */
                 minPrice?: components["parameters"]["QueryMinPrice"];
                 /** @description Only products that cost this much or less. */

@@ -13,6 +13,9 @@ const shop = [
     brand: 'Glimmer',
     category: 'Lighting > Lamps',
     attributes: { colour: 'red' },
+    sku: 'OAK-1',
+    gtin: '4006381333931',
+    externalId: 'erp-7',
   },
   {
     name: 'Pine lamp',
@@ -52,6 +55,12 @@ describeOnDatabases('searches with filters on %s', kind => {
     ['q=lamp&attr.colour=red&brand=Ferrex', ['Steel lamp']],
     ['q=lamp&available=false', []],
     ['q=lamp&brand=Nobody', []],
+    ['q=lamp&sku=OAK-1', ['Oak lamp']],
+    ['q=table&sku=OAK-1', []],
+    ['q=lamp&sku=NONE', []],
+    ['q=lamp&gtin=04006381333931', ['Oak lamp']],
+    ['q=lamp&externalId=erp-7', ['Oak lamp']],
+    ['q=lamp&externalId=erp-7&brand=Ferrex', []],
     // All words before some, also of those that meet the filters.
     ['q=oak%20lamp&brand=Ferrex', ['Lamp oil', 'Steel lamp']],
   ];
@@ -61,6 +70,20 @@ describeOnDatabases('searches with filters on %s', kind => {
     expect(namesOf(body).sort()).toEqual([...names]);
     expect(body.meta.total).toBe(names.length);
     expect(body.meta.facets.product).toBe(names.length);
+  });
+
+  test('the sku of a variant stands for its product, until the variant has another', async () => {
+    const options = [{ name: 'Size', values: ['M'] }];
+    const product = await addProduct(service, { name: 'Linen shade', price: 8, options });
+    const path = `/v1/products/${product.id}/variants`;
+    const body = { sku: 'SHADE-M', options: { Size: 'M' } };
+    const variant = await call(service, { method: 'POST', path, as: 'admin', body });
+    const names = async (sku: string) => namesOf((await ask(`q=shade&sku=${sku}`)).body);
+    expect(await names('SHADE-M')).toEqual(['Linen shade']);
+    const change = { method: 'PATCH', path: `${path}/${variant.body.id}`, as: 'admin' } as const;
+    expect((await call(service, { ...change, body: { sku: 'SHADE-2' } })).status).toBe(200);
+    expect(await names('SHADE-M')).toEqual([]);
+    expect(await names('SHADE-2')).toEqual(['Linen shade']);
   });
 
   const sorted: readonly (readonly [query: string, names: readonly string[]])[] = [

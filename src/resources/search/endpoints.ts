@@ -4,7 +4,8 @@ import { allow, type Caller } from '../../http/access.ts';
 import { cachedLists } from '../../http/cache/index.ts';
 import { type Endpoint, endpoint, type RequestUrl } from '../../http/endpoint.ts';
 import { HttpError, invalid } from '../../http/errors.ts';
-import type { Condition } from '../../storage/list/request.ts';
+import { ok } from '../../http/response/reply.ts';
+import type { Condition, ListRequest } from '../../storage/list/request.ts';
 import { type SearchType, searchCollection, searchTypes } from '../../storage/search/index.ts';
 import type { ProductFacets } from '../attributes/facets.ts';
 import { attributeDefinitions, type DefinitionStore, type Definitions } from '../attributes/store.ts';
@@ -13,6 +14,7 @@ import type { Dependencies } from '../dependencies.ts';
 import { conditionsOf } from '../products/list.ts';
 import { sortColumns } from '../products/schema.ts';
 import { synonymCollection } from '../synonyms/store.ts';
+import type { VariantStore } from '../variants/store.ts';
 import * as schema from './schema.ts';
 import type { Found, Hit, SearchStore } from './store.ts';
 import type { Suggester } from './suggest.ts';
@@ -31,11 +33,12 @@ export interface SearchParts {
   readonly suggest: Suggester;
   readonly definitions: DefinitionStore;
   readonly facets: ProductFacets;
+  readonly variants: Pick<VariantStore, 'productOfSku'>;
 }
 
 export function searchEndpoints(
   { database, paginator }: Dependencies,
-  { search: store, suggest, definitions, facets }: SearchParts,
+  { search: store, suggest, definitions, facets, variants }: SearchParts,
 ): Endpoint[] {
   const answers = cachedLists(database, [
     { name: searchCollection },
@@ -95,34 +98,36 @@ export function searchEndpoints(
         const defined: Definitions = isPlain ? new Map() : await definitions.current();
         const names = await facets.names(query.facets, defined);
         const { status, ...filters } = query;
-        const conditions = conditionsOf(filters, defined);
-        const key = `${visible.join()} ${url.base}${url.path}?${url.search}`;
-        return answers.answer(
-          key,
-          () => {
-            const bound = [...boundTo(query, types, visible), ...conditions];
-            return paginator.request(query, bound, sortColumns, 'search');
-          },
-          async request => {
-            const found = await store.search({
-              query: query.q,
-              visible,
-              types,
-              page: request.page,
-              archived: status === 'archived',
-              conditions,
-              order: query.sort === undefined && query.order === undefined ? undefined : request.order,
-              ids: names.length > 0,
-            });
-            const counted =
-              names.length === 0
-                ? undefined
-                : await facets.members({ facets: names, conditions, within: found.unfiltered });
-            const item = ({ hit }: { hit: Hit }) => JSON.stringify(shown(hit, url));
-            const body = paginator.envelope(found, request, 'search', url, item, metaOf(found, counted));
-            return { body, rows: [] };
-          },
-        );
+        // A product's or a variant's.
+        const id =
+          query.sku === undefined ? undefined : await variants.productOfSku(database.read, query.sku);
+        const conditions = conditionsOf(id === undefined ? filters : { ...filters, id }, defined);
+        const requestOf = () => {
+          const bound = [...boundTo(query, types, visible), ...conditions];
+          return paginator.request(query, bound, sortColumns, 'search');
+        };
+        const pageOf = async (request: ListRequest) => {
+          const found = await store.search({
+            query: query.q,
+            visible,
+            types,
+            page: request.page,
+            archived: status === 'archived',
+            conditions,
+            order: query.sort === undefined && query.order === undefined ? undefined : request.order,
+            ids: names.length > 0,
+          });
+          const counted =
+            names.length === 0
+              ? undefined
+              : await facets.members({ facets: names, conditions, within: found.unfiltered });
+          const item = ({ hit }: { hit: Hit }) => JSON.stringify(shown(hit, url));
+          const body = paginator.envelope(found, request, 'search', url, item, metaOf(found, counted));
+          return { body, rows: [] };
+        };
+        // No change of a product tells that its variant's sku is another one.
+        if (query.sku !== undefined) return ok((await pageOf(requestOf())).body);
+        return answers.answer(`${visible.join()} ${url.base}${url.path}?${url.search}`, requestOf, pageOf);
       },
     }),
   ];
@@ -135,6 +140,9 @@ const ofProducts = [
   'category',
   'brand',
   'tag',
+  'sku',
+  'gtin',
+  'externalId',
   'minPrice',
   'maxPrice',
   'available',

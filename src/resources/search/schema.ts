@@ -76,6 +76,7 @@ export const searchResults = collectionOf(searchHit, 'SearchResults', {
 });
 
 const { category: inCategory, brand, tag, minPrice, maxPrice, attributes } = listProducts.shape;
+const { sku: ofSku, gtin, externalId } = listProducts.shape;
 const { available: isAvailable, facets: counted, sort, order } = listProducts.shape;
 
 /** Those of lists of products: with any of them, hits are products only. */
@@ -83,6 +84,9 @@ const filters = {
   category: inCategory,
   brand,
   tag,
+  sku: ofSku,
+  gtin,
+  externalId,
   minPrice,
   maxPrice,
   available: isAvailable,
