@@ -2,6 +2,7 @@
 import type { Key } from '../list/request.ts';
 import type { Column } from './column.ts';
 import type { RowSet } from './rows.ts';
+import { mostSelected, selection } from './selection.ts';
 
 /** Which rows of a set, in an order. */
 export interface Taken {
@@ -41,7 +42,7 @@ export function byId({ rows: { words }, descending, start, skip, count }: Taken)
 
 /** Rows by the number that a column has for each; none of them lacks one. */
 export function byNumber(column: Column, taken: Taken): Key[] {
-  return firstOf(numbersOf(column, taken), taken);
+  return firstOf(taken, visit => eachNumber(column, taken, visit));
 }
 
 /**
@@ -52,22 +53,42 @@ export function byRank(ranks: Float64Array, edge: number | undefined, taken: Tak
   const { rows, descending } = taken;
   const sign = descending ? -1 : 1;
   const past = edge === undefined ? Number.NEGATIVE_INFINITY : sign * edge;
+  return firstOf(taken, visit => {
+    const { words } = rows;
+    for (let index = 0; index < words.length; index++) {
+      let word = words[index] ?? 0;
+      while (word !== 0) {
+        const lowest = word & -word;
+        word ^= lowest;
+        const id = (index << 5) + 31 - Math.clz32(lowest);
+        const number = sign * (ranks[id] ?? Number.NaN);
+        if (number > past) visit(id, number);
+      }
+    }
+  });
+}
+
+/** Given each id in ascending order with its number, which is negated where the order descends. */
+type Visit = (id: number, number: number) => void;
+
+/** Of few rows that are wanted no others are kept; of many all are, and those selected. */
+function firstOf(taken: Taken, each: (visit: Visit) => void): Key[] {
+  const { rows, descending, skip, count } = taken;
+  if (skip + count <= mostSelected) {
+    const { offer, taken: smallest } = selection(skip + count, descending);
+    each(offer);
+    const sign = descending ? -1 : 1;
+    return smallest()
+      .slice(skip)
+      .map(({ id, number }) => ({ value: sign * number, id }));
+  }
   const [ids, numbers] = [new Uint32Array(rows.count), new Float64Array(rows.count)];
   let length = 0;
-  const { words } = rows;
-  for (let index = 0; index < words.length; index++) {
-    let word = words[index] ?? 0;
-    while (word !== 0) {
-      const lowest = word & -word;
-      word ^= lowest;
-      const id = (index << 5) + 31 - Math.clz32(lowest);
-      const number = sign * (ranks[id] ?? Number.NaN);
-      if (!(number > past)) continue;
-      ids[length] = id;
-      numbers[length++] = number;
-    }
-  }
-  return firstOf({ ids: ids.subarray(0, length), numbers: numbers.subarray(0, length) }, taken);
+  each((id, number) => {
+    ids[length] = id;
+    numbers[length++] = number;
+  });
+  return selectFrom({ ids: ids.subarray(0, length), numbers: numbers.subarray(0, length) }, taken);
 }
 
 interface Numbered {
@@ -76,7 +97,7 @@ interface Numbered {
   readonly numbers: Float64Array;
 }
 
-function firstOf({ ids, numbers }: Numbered, { descending, skip, count }: Taken): Key[] {
+function selectFrom({ ids, numbers }: Numbered, { descending, skip, count }: Taken): Key[] {
   // What comes before the end of the page; of the numbers at the edge all, since ids decide there.
   const wanted = Math.min(skip + count, ids.length);
   if (wanted === 0) return [];
@@ -104,15 +125,12 @@ function firstOf({ ids, numbers }: Numbered, { descending, skip, count }: Taken)
   return found.slice(skip, skip + count);
 }
 
-/** The rows past the start, with their numbers; negated where the order descends, so that the smallest come first. */
-function numbersOf(column: Column, { rows, descending, start }: Taken): Numbered {
+/** The rows past the start, with their numbers. */
+function eachNumber(column: Column, { rows, descending, start }: Taken, visit: Visit): void {
   const codes = column.codes();
   const sign = descending ? -1 : 1;
   const { singles, numbers: values } = column;
   const edge = start === undefined ? Number.NEGATIVE_INFINITY : sign * Number(start.value);
-  const ids = new Uint32Array(rows.count);
-  const numbers = new Float64Array(rows.count);
-  let length = 0;
   const { words } = rows;
   for (let index = 0; index < words.length; index++) {
     let word = words[index] ?? 0;
@@ -123,12 +141,9 @@ function numbersOf(column: Column, { rows, descending, start }: Taken): Numbered
       const number = sign * (values[singles[codes[id] ?? 0] ?? -1] ?? Number.NaN);
       const isPast =
         number > edge || (number === edge && (start === undefined || sign * (id - start.id) > 0));
-      if (!isPast) continue;
-      ids[length] = id;
-      numbers[length++] = number;
+      if (isPast) visit(id, number);
     }
   }
-  return { ids: ids.subarray(0, length), numbers: numbers.subarray(0, length) };
 }
 
 /** The number at a place of what would be the ascending order (Hoare's selection). @param numbers are moved about */

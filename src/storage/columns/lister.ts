@@ -16,7 +16,7 @@ import { columnWalk } from './walk.ts';
 /** So often a page is tried again that others have changed meanwhile. */
 const attempts = 3;
 /** Milliseconds for which columns that are being read are waited for: of many rows the index takes longer still. */
-const longestWait = 5000;
+const longestWait = 15_000;
 
 /** A list in memory. */
 interface Selected {
