@@ -58,7 +58,7 @@ export async function candidatesFor(asked: Asked): Promise<Candidates> {
     return { positions: [], all: undefined, expression: [], counts: countsOf([], visible) };
   const all = expressionOf(words);
   if (asked.few) {
-    const some = await likeliest(asked, words, fewCandidates);
+    const some = await likeliestOf(asked, words, fewCandidates);
     if (some.length > 0)
       return { positions: some, all: undefined, expression: all, counts: countsOf(some, visible) };
   }
