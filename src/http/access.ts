@@ -5,6 +5,8 @@ import { whenReady } from './when-ready.ts';
 
 export const roles = ['admin', 'editor', 'user'] as const;
 export type Role = (typeof roles)[number];
+export const staff: readonly Role[] = ['admin', 'editor'];
+export const admins: readonly Role[] = ['admin'];
 
 /** `subject` names whose quota is charged and whose idempotency keys are meant. */
 export type Caller =
@@ -50,10 +52,10 @@ export const allow = {
   public: { kind: 'public' } satisfies Access,
   /** Anyone who has signed in, or an API key with the scope. */
   everyone: (scope?: string): Access => protectedBy(roles, scope),
-  staff: (scope?: string): Access => protectedBy(['admin', 'editor'], scope),
+  staff: (scope?: string): Access => protectedBy(staff, scope),
   /** API keys alone: for programs. */
   keys: (scope: string): Access => protectedBy([], scope),
-  admin: (scope?: string): Access => protectedBy(['admin'], scope),
+  admin: (scope?: string): Access => protectedBy(admins, scope),
 } as const;
 
 function protectedBy(allowed: readonly Role[], scope: string | undefined): Access {

@@ -13,7 +13,8 @@ import type { Reply } from './response/reply.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 type ObjectSchema = z.ZodObject | undefined;
-type Output<S> = S extends z.ZodType ? z.output<S> : undefined;
+/** What a schema gives; undefined where there is none. */
+export type Output<S> = S extends z.ZodType ? z.output<S> : undefined;
 
 /** A body that is a file, raw or as the part `file` of a form; or JSON instead. */
 export interface UploadSpec {
@@ -61,7 +62,8 @@ export type PatchBody<T> =
   | { readonly kind: 'merge'; readonly patch: unknown }
   | { readonly kind: 'operations'; readonly patch: unknown };
 
-type BodyOutput<B> = B extends { kind: 'json'; schema: infer S; optional: true }
+/** What a handler gets of a body. */
+export type BodyOutput<B> = B extends { kind: 'json'; schema: infer S; optional: true }
   ? Output<S> | undefined
   : B extends { kind: 'json'; schema: infer S }
     ? Output<S>

@@ -284,3 +284,9 @@ export function problemBody(error: HttpError, requestId: string): string {
 export function notFound(name: string, id: number): HttpError {
   return new HttpError('NOT_FOUND', { message: `There is no ${name} ${id || 'with this id'}.` });
 }
+
+/** @returns the row that was looked for. @throws HttpError 404 where there is none */
+export function found<Row>(name: string, id: number, row: Row | undefined): Row {
+  if (row === undefined) throw notFound(name, id);
+  return row;
+}

@@ -33,12 +33,20 @@ export const pageParameters = {
   count: z.enum(['exact']).optional().describe('With cursor paging: also give the exact total.'),
 };
 
-/** `sort` and `order` for a collection that can be sorted by these names. */
-export function sortParameters<const Names extends readonly [string, ...string[]]>(names: Names) {
+/** `sort` and `order` for a collection that can be sorted by these: public names → columns. */
+export function sortParameters(columns: Readonly<Record<string, string>>) {
   return {
-    sort: z.enum(names).optional().describe('What to sort by; ties are broken by id. Default: id.'),
+    sort: z
+      .enum(Object.keys(columns))
+      .optional()
+      .describe('What to sort by; ties are broken by id. Default: id.'),
     order: z.enum(['asc', 'desc']).optional().describe('Direction of the sort; default asc.'),
   };
+}
+
+/** All that a collection takes besides its filters. */
+export function listParameters(columns: Readonly<Record<string, string>>) {
+  return { ...sortParameters(columns), ...pageParameters };
 }
 
 type PageQuery = z.output<z.ZodObject<typeof pageParameters>>;

@@ -74,6 +74,12 @@ export const integerParameter = (minimum: number, maximum: number, documented: D
     .pipe(z.int().min(minimum).max(maximum))
     .meta({ override: { type: 'integer', minimum, maximum, ...documented } });
 
+/** A parameter that names a resource by its id, in a list's filter. */
+export const idFilter = (description: string) =>
+  integerParameter(1, largestId, { examples: [1] })
+    .optional()
+    .describe(description);
+
 /** Turns the problems Zod found into the service's details: field, pointer, rule and a message for people. */
 export function detailsOf(error: z.ZodError, prefix: readonly string[] = []): ErrorDetail[] {
   return error.issues.map(issue => {

@@ -3,9 +3,14 @@ import { isCredential } from '../credentials.ts';
 import type { RequestUrl } from '../endpoint.ts';
 
 /** Where the version of the request begins: `https://shop.example/v1`. */
-export function versionRoot({ base, path }: RequestUrl): string {
+function versionRoot({ base, path }: RequestUrl): string {
   const end = path.indexOf('/', 1);
   return `${base}${end === -1 ? path : path.slice(0, end)}`;
+}
+
+/** The address of a resource, for `self` and Location: `addressOf(url, 'products', 5, 'variants', 7)`. */
+export function addressOf(url: RequestUrl, ...place: readonly (string | number)[]): string {
+  return `${versionRoot(url)}/${place.join('/')}`;
 }
 
 /** The requested address, as a `self` link shows it. */

@@ -4,6 +4,7 @@
  */
 import { z } from 'zod';
 import { halJson } from '../negotiate.ts';
+import { collectionOf } from '../paginate.ts';
 import type { ReplyOptions } from '../response/reply.ts';
 
 export interface Link {
@@ -70,31 +71,39 @@ export function linksOf<
 }
 
 /** The schema of the HAL variant of a resource. */
-export function halOf<R extends z.ZodObject, L extends z.ZodObject, E extends z.ZodObject>(
-  resource: R,
+export function halOf(
+  resource: z.ZodObject,
   name: string,
-  links: L,
-  embedded: E,
+  links: z.ZodObject,
+  embedded: z.ZodObject = z.object({}),
 ) {
   return resource.extend({ _links: links, _embedded: embedded }).meta({ id: name, example: undefined });
 }
 
 /** The schema of the HAL variant of a collection: its items are embedded under `relation`. */
-export function halCollectionOf<Item extends z.ZodType, const Relation extends string>(
-  item: Item,
-  relation: Relation,
-  collection: z.ZodObject,
-  name: string,
-) {
-  // Boundary: a computed key has the type string to the compiler, though it is `relation`.
-  const embedded = { [relation]: z.array(item).max(100) } as { [R in Relation]: z.ZodArray<Item> };
+function halCollectionOf(item: z.ZodType, relation: string, collection: z.ZodObject, name: string) {
   return z
     .object({
       meta: collection.shape.meta ?? z.object({}),
       _links: linksOf(['self', 'first'], ['last', 'prev', 'next']),
-      _embedded: z.object(embedded),
+      _embedded: z.object({ [relation]: z.array(item).max(100) }),
     })
     .meta({ id: name });
+}
+
+/**
+ * The schemas of a page of a collection, as JSON and as HAL.
+ * @param relation the name of the items in HAL
+ */
+export function pageSchemas(
+  item: z.ZodType,
+  itemHal: z.ZodType,
+  relation: string,
+  name: string,
+  { halName = `${name}Hal`, meta }: { halName?: string; meta?: z.ZodRawShape } = {},
+) {
+  const schema = collectionOf(item, name, meta);
+  return { schema, hal: halCollectionOf(itemHal, relation, schema, halName) };
 }
 
 export const isHal = (mediaType: string): boolean => mediaType === halJson;
@@ -113,6 +122,11 @@ export function hal(
   embedded: Readonly<Record<string, unknown>> = {},
 ): object {
   return { ...resource, _links: links, _embedded: embedded };
+}
+
+/** The links of one who may change and delete what is at this address; none for others. */
+export function changeLinks(href: string, mayWrite: boolean): Links {
+  return mayWrite ? { edit: { href, method: 'PATCH' }, delete: { href, method: 'DELETE' } } : {};
 }
 
 interface Envelope {

@@ -1,9 +1,8 @@
 /** THE schema of articles. */
 import { z } from 'zod';
-import { halCollectionOf, halOf, linksOf } from '../../http/hal/index.ts';
-import { collectionOf, pageParameters, sortParameters } from '../../http/paginate.ts';
-import { identifier, integerParameter, prose, text, timestamp } from '../../http/schema.ts';
-import { largestId } from '../../storage/database.ts';
+import { halOf, linksOf, pageSchemas } from '../../http/hal/index.ts';
+import { listParameters } from '../../http/paginate.ts';
+import { identifier, idFilter, prose, text, timestamp } from '../../http/schema.ts';
 import { author } from '../authored/index.ts';
 
 const title = text(200).meta({ examples: ['How we choose our wood'] });
@@ -33,12 +32,7 @@ export const article = z
   })
   .meta({ id: 'Article' });
 
-export const articleHal = halOf(
-  article,
-  'ArticleHal',
-  linksOf(['self'], ['author', 'edit', 'delete']),
-  z.object({}),
-);
+export const articleHal = halOf(article, 'ArticleHal', linksOf(['self'], ['author', 'edit', 'delete']));
 
 export const createArticle = z.object({ title, body, tags: tags.nullish() }).meta({ id: 'CreateArticle' });
 
@@ -49,19 +43,15 @@ export const replaceArticle = createArticle
 
 export const patchArticle = createArticle.partial().meta({ id: 'PatchArticle' });
 
-export const articleList = collectionOf(article, 'ArticleList');
-export const articleListHal = halCollectionOf(articleHal, 'articles', articleList, 'ArticleListHal');
+export const articlePage = pageSchemas(article, articleHal, 'articles', 'ArticleList');
 export const sortColumns = { id: 'id', title: 'title', createdAt: 'created_at' } as const;
 
 export const listArticles = z.object({
-  author: integerParameter(1, largestId, { examples: [1] })
-    .optional()
-    .describe('Only articles by the user with this id.'),
+  author: idFilter('Only articles by the user with this id.'),
   tag: text(50)
     .optional()
     .meta({ description: 'Only articles with this tag.', examples: ['wood'] }),
-  ...sortParameters(['id', 'title', 'createdAt']),
-  ...pageParameters,
+  ...listParameters(sortColumns),
 });
 
 /** What a caller may set, complete: every write ends in one of these. */

@@ -1,192 +1,90 @@
 /** Definitions of attributes over HTTP: anyone who reads products reads them, administrators write them. */
-import { z } from 'zod';
-import { allow } from '../../http/access.ts';
-import { type Endpoint, endpoint } from '../../http/endpoint.ts';
-import { HttpError, notFound } from '../../http/errors.ts';
-import { selfAddress, versionRoot } from '../../http/hal/addresses.ts';
-import { datedUnlessHal, hal, halCollection, isHal } from '../../http/hal/index.ts';
-import { patched } from '../../http/patch/index.ts';
-import { created, noContent, ok } from '../../http/response/reply.ts';
-import { identifier } from '../../http/schema.ts';
-import type { Condition } from '../../storage/list/request.ts';
-import { may, type RequestContext } from '../context.ts';
+import { admins, allow } from '../../http/access.ts';
+import type { Endpoint } from '../../http/endpoint.ts';
+import { HttpError } from '../../http/errors.ts';
+import { changeLinks } from '../../http/hal/index.ts';
+import { equal } from '../../storage/list/request.ts';
+import { may } from '../context.ts';
+import { byId, crudEndpoints, foundById } from '../crud/index.ts';
+import { listEndpoint } from '../crud/list.ts';
+import { presenter } from '../crud/presenter.ts';
 import type { Dependencies } from '../dependencies.ts';
 import * as schema from './schema.ts';
 import { type DefinitionStore, definitionJson, definitionOf, type StoredDefinition } from './store.ts';
 
 const tag = 'Attributes';
 const path = '/attributes';
-const params = z.object({ id: identifier() });
-const readOnly = ['id', 'createdAt', 'updatedAt'];
-const writeAccess = allow.admin('products:write');
-const errors = ['NOT_FOUND', 'DUPLICATE', 'PRECONDITION_FAILED'] as const;
 const existing = 'Products that exist keep what they have: a value is checked again when it is next written.';
 
 export function attributeEndpoints(
   { database, paginator }: Dependencies,
   { definitions: store }: { definitions: DefinitionStore },
 ): Endpoint[] {
-  const found = (row: StoredDefinition | undefined, id: number): StoredDefinition => {
-    if (row === undefined) throw notFound('attribute', id);
-    return row;
-  };
-  const bodyOf = (context: RequestContext, row: StoredDefinition) =>
-    isHal(context.mediaType) ? JSON.stringify(definitionHal(context, row)) : definitionJson(row);
-  const show = (context: RequestContext, row: StoredDefinition) =>
-    ok(bodyOf(context, row), datedUnlessHal(context.mediaType, row.updated_at));
-  const one = {
-    description: 'The definition as it is now.',
+  const present = presenter<StoredDefinition>({
+    placeOf: ({ id }) => ['attributes', id],
+    representationOf: definitionOf,
+    textOf: definitionJson,
+    linksOf: ({ caller }, _, self) => changeLinks(self, may(caller, admins, 'products:write')),
+    changedAt: row => row.updated_at,
+  });
+  const read = allow.everyone('products:read');
+  const crud = crudEndpoints(database, {
+    name: 'definition',
+    object: 'the definition of an attribute',
+    id: 'Attribute',
+    path: `${path}/{id}`,
+    params: byId,
+    tag,
+    read,
+    write: allow.admin('products:write'),
     schema: schema.definition,
     hal: schema.definitionHal,
-  };
+    replace: { schema: schema.replaceDefinition, example: schema.definitionBodyExample },
+    patch: { schema: schema.patchDefinition, example: { label: 'Wattage', facet: false } },
+    readOnly: ['id', 'createdAt', 'updatedAt'],
+    presenter: present,
+    rows: { ...store, ...foundById('attribute', store) },
+  });
 
   return [
-    endpoint({
-      method: 'GET',
+    listEndpoint(paginator, {
       path,
       operationId: 'listAttributes',
       summary: 'List definitions of attributes',
       tag,
-      access: allow.everyone('products:read'),
+      access: read,
+      name: 'attributes',
+      items: 'definitions',
       query: schema.listDefinitions,
-      responses: {
-        200: {
-          description: 'One page of definitions.',
-          schema: schema.definitionList,
-          hal: schema.definitionListHal,
-        },
-      },
-      errors: ['INVALID_CURSOR'],
-      async handle(context) {
-        const { query, url } = context;
-        const request = paginator.request(query, conditionsOf(query), schema.sortColumns, 'attributes');
-        const listed = await store.list(request);
-        const envelope = paginator.envelope(listed, request, 'attributes', url, row => bodyOf(context, row));
-        return ok(
-          isHal(context.mediaType) ? halCollection(envelope, 'attributes', selfAddress(url)) : envelope,
-        );
-      },
+      page: schema.definitionPage,
+      list: store.list,
+      sortColumns: schema.sortColumns,
+      requested: ({ query }) => ({ query, conditions: equal({ key: query.key, type: query.type }) }),
+      textsOf: present.textsOf,
     }),
-    endpoint({
-      method: 'POST',
+    crud.create({
       path,
-      operationId: 'createAttribute',
       summary: 'Define an attribute',
       description: existing,
-      tag,
-      access: writeAccess,
-      body: { kind: 'json', schema: schema.replaceDefinition, example: schema.definitionBodyExample },
-      responses: { 201: { ...one, description: 'The attribute is defined.' } },
+      success: 'The attribute is defined.',
+      body: { schema: schema.replaceDefinition, example: schema.definitionBodyExample },
       errors: ['DUPLICATE', 'LIMIT_REACHED'],
-      handle(context) {
-        const { body, url, cause } = context;
-        return context.write(async session => {
-          if ((await store.count(session)) >= schema.definitionsLimit) {
-            throw new HttpError('LIMIT_REACHED', {
-              message: `${schema.definitionsLimit} attributes are defined; delete some before you add another.`,
-            });
-          }
-          const row = await store.insert(session, body, cause());
-          const location = `${url.base}${url.path}/${row.id}`;
-          return created(location, bodyOf(context, row), datedUnlessHal(context.mediaType, row.updated_at));
-        });
+      async insert(session, { body, cause }) {
+        if ((await store.count(session)) >= schema.definitionsLimit) {
+          throw new HttpError('LIMIT_REACHED', {
+            message: `${schema.definitionsLimit} attributes are defined; delete some before you add another.`,
+          });
+        }
+        return store.insert(session, body, cause());
       },
     }),
-    endpoint({
-      method: 'GET',
-      path: `${path}/{id}`,
-      operationId: 'getAttribute',
-      summary: 'Read the definition of an attribute',
-      tag,
-      access: allow.everyone('products:read'),
-      params,
-      responses: { 200: { ...one, description: 'The definition.' } },
-      errors: ['NOT_FOUND'],
-      async handle(context) {
-        const { id } = context.params;
-        return show(context, found(await store.find(database.read, id), id));
-      },
-    }),
-    endpoint({
-      method: 'PUT',
-      path: `${path}/{id}`,
-      operationId: 'replaceAttribute',
-      summary: 'Replace the definition of an attribute',
-      description: existing,
-      tag,
-      access: writeAccess,
-      params,
-      body: { kind: 'json', schema: schema.replaceDefinition, example: schema.definitionBodyExample },
-      responses: { 200: one },
-      errors,
-      handle(context) {
-        const { params, body, precondition, cause } = context;
-        return context.write(async session => {
-          const before = found(await store.lock(session, params.id), params.id);
-          precondition(bodyOf(context, before), before.updated_at);
-          return show(context, await store.update(session, before, body, cause()));
-        });
-      },
-    }),
-    endpoint({
-      method: 'PATCH',
-      path: `${path}/{id}`,
-      operationId: 'patchAttribute',
+    crud.get(),
+    crud.put({ description: existing, errors: ['DUPLICATE'] }),
+    crud.patch({
       summary: 'Change the definition of an attribute',
       description: existing,
-      tag,
-      access: writeAccess,
-      params,
-      body: { kind: 'patch', schema: schema.patchDefinition, example: { label: 'Wattage', facet: false } },
-      responses: { 200: one },
-      errors,
-      handle(context) {
-        const { params, body, precondition, cause } = context;
-        return context.write(async session => {
-          const before = found(await store.lock(session, params.id), params.id);
-          precondition(bodyOf(context, before), before.updated_at);
-          const fields = patched(definitionOf(before), body, schema.replaceDefinition, readOnly);
-          return show(context, await store.update(session, before, fields, cause()));
-        });
-      },
+      errors: ['DUPLICATE'],
     }),
-    endpoint({
-      method: 'DELETE',
-      path: `${path}/{id}`,
-      operationId: 'deleteAttribute',
-      summary: 'Delete the definition of an attribute',
-      description: 'Products keep their values, which may then be of any type.',
-      tag,
-      access: writeAccess,
-      params,
-      // HAL is offered though nothing is answered: If-Match may name the tag of what a GET has shown as HAL.
-      responses: { 204: { description: 'The definition is gone.', hal: schema.definitionHal } },
-      errors: ['NOT_FOUND', 'PRECONDITION_FAILED'],
-      handle(context) {
-        const { params, precondition, cause } = context;
-        return context.write(async session => {
-          const before = found(await store.lock(session, params.id), params.id);
-          precondition(bodyOf(context, before), before.updated_at);
-          await store.remove(session, before, cause());
-          return noContent();
-        });
-      },
-    }),
+    crud.remove({ description: 'Products keep their values, which may then be of any type.' }),
   ];
-}
-
-function definitionHal({ url, caller }: RequestContext, row: StoredDefinition): object {
-  const href = `${versionRoot(url)}${path}/${row.id}`;
-  const mayWrite = may(caller, ['admin'], 'products:write');
-  return hal(definitionOf(row), {
-    self: { href },
-    ...(mayWrite ? { edit: { href, method: 'PATCH' }, delete: { href, method: 'DELETE' } } : {}),
-  });
-}
-
-function conditionsOf({ key, type }: z.output<typeof schema.listDefinitions>): Condition[] {
-  const conditions: Condition[] = [];
-  if (key !== undefined) conditions.push({ column: 'key', operator: '=', value: key });
-  if (type !== undefined) conditions.push({ column: 'type', operator: '=', value: type });
-  return conditions;
 }

@@ -1,7 +1,7 @@
 /** THE schema of attributes' definitions: what a key of products' `attributes` means, and what values it takes. */
 import { z } from 'zod';
-import { halCollectionOf, halOf, linksOf } from '../../http/hal/index.ts';
-import { collectionOf, pageParameters, sortParameters } from '../../http/paginate.ts';
+import { halOf, linksOf, pageSchemas } from '../../http/hal/index.ts';
+import { listParameters } from '../../http/paginate.ts';
 import { identifier, oneOf, text, timestamp } from '../../http/schema.ts';
 
 /** Definitions at most: all of them are kept in memory. */
@@ -74,12 +74,7 @@ export const definition = z
   })
   .meta({ id: 'Attribute', example });
 
-export const definitionHal = halOf(
-  definition,
-  'AttributeHal',
-  linksOf(['self'], ['edit', 'delete']),
-  z.object({}),
-);
+export const definitionHal = halOf(definition, 'AttributeHal', linksOf(['self'], ['edit', 'delete']));
 
 const fields = {
   key,
@@ -124,19 +119,12 @@ export const replaceDefinition = writtenFields
 /** PATCH with application/json: only the fields to change. */
 export const patchDefinition = writtenFields.partial().meta({ id: 'PatchAttribute' });
 
-export const definitionList = collectionOf(definition, 'AttributeList');
-export const definitionListHal = halCollectionOf(
-  definitionHal,
-  'attributes',
-  definitionList,
-  'AttributeListHal',
-);
+export const definitionPage = pageSchemas(definition, definitionHal, 'attributes', 'AttributeList');
 export const sortColumns = { id: 'id', key: 'key', label: 'label', createdAt: 'created_at' } as const;
 export const listDefinitions = z.object({
   key: key.optional().describe('Only the definition of this key.'),
   type: z.enum(types).optional().describe('Only definitions of this type.'),
-  ...sortParameters(['id', 'key', 'label', 'createdAt']),
-  ...pageParameters,
+  ...listParameters(sortColumns),
 });
 
 export type Definition = z.output<typeof definition>;

@@ -4,18 +4,14 @@
  */
 
 import { z } from 'zod';
-import { type Caller, type Role, unauthorized } from '../../http/access.ts';
-import type { RequestUrl } from '../../http/endpoint.ts';
+import { admins, type Caller, type Role, staff, unauthorized } from '../../http/access.ts';
 import { HttpError } from '../../http/errors.ts';
-import { selfAddress, versionRoot } from '../../http/hal/addresses.ts';
-import { datedUnlessHal, hal, halCollection, isHal, type Link } from '../../http/hal/index.ts';
-import type { Paginator } from '../../http/paginate.ts';
-import { created, ok, type Reply, type ReplyOptions } from '../../http/response/reply.ts';
+import { addressOf } from '../../http/hal/addresses.ts';
+import type { Link, Links } from '../../http/hal/index.ts';
 import { identifier, text } from '../../http/schema.ts';
 import type { Database, Session } from '../../storage/database.ts';
-import type { Lister } from '../../storage/list/index.ts';
-import type { Condition } from '../../storage/list/request.ts';
 import { may, type RequestContext } from '../context.ts';
+import { presenter } from '../crud/presenter.ts';
 import { type Author, authors } from './store.ts';
 
 export const author = z.object({
@@ -32,11 +28,10 @@ export interface Rights {
   readonly scope: string;
 }
 
-const staff: readonly Role[] = ['admin', 'editor'];
 /** Articles and posts belong to the shop. */
 export const staffRights: Rights = { edit: staff, remove: staff, scope: 'content:write' };
 /** Comments belong to those who wrote them; editors may only take them down. */
-export const commentRights: Rights = { edit: ['admin'], remove: staff, scope: 'content:write' };
+export const commentRights: Rights = { edit: admins, remove: staff, scope: 'content:write' };
 export const reviewRights: Rights = { ...commentRights, scope: 'reviews:write' };
 
 /** How one kind of resource is shown. */
@@ -60,95 +55,62 @@ interface Changed {
   readonly updated_at: number;
 }
 
-export interface Presenter<Row> {
-  /** The representation as plain JSON has it. */
-  plain(context: RequestContext, row: Row): Readonly<Record<string, unknown>>;
-  /** What a GET of the row's address answers to this caller and Accept, as text. */
-  body(context: RequestContext, row: Row): string;
-  /** @throws HttpError 403 when the caller may not */
-  requireRight(right: 'edit' | 'remove', caller: Caller, row: Row): void;
-  shown(context: RequestContext, row: Row): Reply;
-  created(context: RequestContext, row: Row): Reply;
-}
-
-export function presenter<Row extends Changed>(kind: Kind<Row>): Presenter<Row> {
+/** How rows of one kind are shown, and who may change them. */
+export function authoredPresenter<Row extends Changed>(kind: Kind<Row>) {
   const { collection, rights } = kind;
   const allowed = (right: 'edit' | 'remove', caller: Caller, row: Row) =>
     may(caller, rights[right], rights.scope, kind.ownerOf(row));
-  const selfAt = (url: RequestUrl, row: Row) => `${versionRoot(url)}/${collection}/${row.id}`;
 
-  function addresses(url: RequestUrl, row: Row): Record<string, string> {
+  /** Of the author, where there is still an account, and of what it belongs to. */
+  function related({ url }: RequestContext, row: Row, isShown: (account: number) => boolean) {
     const account = kind.accountOf(row);
-    const found: Record<string, string> = { self: selfAt(url, row) };
-    if (account !== null) found.author = `${versionRoot(url)}/users/${account}`;
+    const links: Record<string, Link> = {};
+    if (account !== null && isShown(account)) links.author = { href: addressOf(url, 'users', account) };
     for (const [relation, path] of Object.entries(kind.relatedTo(row)))
-      found[relation] = `${versionRoot(url)}/${path}`;
-    return found;
+      links[relation] = { href: addressOf(url, path) };
+    return links;
   }
 
-  function links({ url, caller }: RequestContext, row: Row): Record<string, Link> {
-    const href = selfAt(url, row);
-    const found: Record<string, Link> = {};
-    const account = kind.accountOf(row);
+  function linksOf(context: RequestContext, row: Row, href: string): Links {
+    const { caller } = context;
     // A HAL link leads somewhere for anyone who asks; plain JSON names the author to all, as the specification has it.
-    const seesAuthor = account !== null && may(caller, ['admin'], 'users:read', account);
-    for (const [relation, address] of Object.entries(addresses(url, row)))
-      if (relation !== 'author' || seesAuthor) found[relation] = { href: address };
-    if (allowed('edit', caller, row)) found.edit = { href, method: 'PATCH' };
-    if (allowed('remove', caller, row)) found.delete = { href, method: 'DELETE' };
-    return found;
+    const links = related(context, row, account => may(caller, admins, 'users:read', account));
+    if (allowed('edit', caller, row)) links.edit = { href, method: 'PATCH' };
+    if (allowed('remove', caller, row)) links.delete = { href, method: 'DELETE' };
+    return links;
   }
 
-  const plain = ({ url }: RequestContext, row: Row) => ({
-    ...kind.representationOf(row),
-    ...(kind.linksInJson ? { _links: addresses(url, row) } : {}),
-  });
-  const body = (context: RequestContext, row: Row) =>
-    JSON.stringify(
-      isHal(context.mediaType) ? hal(kind.representationOf(row), links(context, row)) : plain(context, row),
-    );
-  /** The link to an author goes with the account, at a moment that the row does not keep: then it has no date. */
-  const dated = ({ mediaType }: RequestContext, row: Row): ReplyOptions =>
-    kind.linksInJson && kind.accountOf(row) === null ? {} : datedUnlessHal(mediaType, row.updated_at);
+  function withLinks(context: RequestContext, row: Row): object {
+    const links = {
+      self: { href: addressOf(context.url, collection, row.id) },
+      ...related(context, row, () => true),
+    };
+    const addresses = Object.entries(links).map(([relation, { href }]) => [relation, href] as const);
+    return { ...kind.representationOf(row), _links: Object.fromEntries(addresses) };
+  }
+
   return {
-    plain,
-    body,
-    requireRight(right, caller, row) {
+    ...presenter<Row>({
+      placeOf: ({ id }) => [collection, id],
+      representationOf: kind.representationOf,
+      linksOf,
+      changedAt: row => row.updated_at,
+      ...(kind.linksInJson
+        ? {
+            plainOf: withLinks,
+            // The link to an author goes with the account, at a moment that the row does not keep.
+            isDated: row => kind.accountOf(row) !== null,
+          }
+        : {}),
+    }),
+    /** @throws HttpError 403 when the caller may not */
+    permit(right: 'edit' | 'remove', caller: Caller, row: Row): void {
       if (allowed(right, caller, row)) return;
       const others = rights[right].join(' and ');
       throw new HttpError('FORBIDDEN', {
         message: `Only its author may do this, and people of the role ${others}.`,
       });
     },
-    shown: (context, row) => ok(body(context, row), dated(context, row)),
-    created: (context, row) => created(selfAt(context.url, row), body(context, row), dated(context, row)),
-  };
-}
-
-export interface Listing<Row> {
-  readonly paginator: Paginator;
-  readonly list: Lister<Row>;
-  readonly sortColumns: Readonly<Record<string, string>>;
-  readonly collection: string;
-  readonly presenter: Presenter<Row>;
-}
-
-/** @returns a function that gives one page of a collection, as JSON or HAL */
-export function pages<Row extends Changed>(listing: Listing<Row>) {
-  const { paginator, list, sortColumns, collection, presenter: present } = listing;
-  return async (
-    context: RequestContext,
-    query: Parameters<Paginator['request']>[0],
-    conditions: readonly Condition[],
-  ): Promise<Reply> => {
-    const request = paginator.request(query, conditions, sortColumns, collection);
-    const listed = await list(request);
-    const envelope = paginator.envelope(listed, request, collection, context.url, row =>
-      present.body(context, row),
-    );
-    return ok(
-      isHal(context.mediaType) ? halCollection(envelope, collection, selfAddress(context.url)) : envelope,
-    );
   };
 }
 

@@ -1,7 +1,7 @@
 /** THE schema of categories. */
 import { z } from 'zod';
-import { halCollectionOf, halOf, linksOf } from '../../http/hal/index.ts';
-import { collectionOf, pageParameters, sortParameters } from '../../http/paginate.ts';
+import { halOf, linksOf, pageSchemas } from '../../http/hal/index.ts';
+import { pageParameters, sortParameters } from '../../http/paginate.ts';
 import { identifier, notBlank, prose, text, timestamp } from '../../http/schema.ts';
 import {
   deepest,
@@ -131,7 +131,6 @@ export const categoryHal = halOf(
   category,
   'CategoryHal',
   linksOf(['self', 'children', 'products'], ['parent', 'image', 'edit', 'delete']),
-  z.object({}),
 );
 
 export const createCategory = z
@@ -159,8 +158,7 @@ export const replaceCategory = createCategory
 
 export const patchCategory = createCategory.partial().meta({ id: 'PatchCategory' });
 
-export const categoryList = collectionOf(category, 'CategoryList');
-export const categoryListHal = halCollectionOf(categoryHal, 'categories', categoryList, 'CategoryListHal');
+export const categoryPage = pageSchemas(category, categoryHal, 'categories', 'CategoryList');
 
 /** Public names of the sorts → columns. */
 export const sortColumns = {
@@ -174,7 +172,7 @@ export const sortColumns = {
 const noParent = ['null', 'root'];
 const isParent = (value: string) =>
   noParent.includes(value) || (/^\d{1,10}$/.test(value) && Number(value) >= 1 && Number(value) <= largestId);
-const { sort, order } = sortParameters(['id', 'position', 'name', 'path', 'createdAt']);
+const { sort, order } = sortParameters(sortColumns);
 
 export const listCategories = z.object({
   parentId: z

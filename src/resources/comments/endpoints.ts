@@ -1,9 +1,11 @@
 /** Comments on posts over HTTP. */
 import { allow } from '../../http/access.ts';
-import { type Endpoint, endpoint } from '../../http/endpoint.ts';
-import { notFound } from '../../http/errors.ts';
-import { authoredEndpoints, params } from '../authored/handlers.ts';
-import { authorship, commentRights, pages, presenter } from '../authored/index.ts';
+import type { Endpoint } from '../../http/endpoint.ts';
+import { found, notFound } from '../../http/errors.ts';
+import { equal } from '../../storage/list/request.ts';
+import { authoredPresenter, authorship, commentRights } from '../authored/index.ts';
+import { byId, crudEndpoints, foundById } from '../crud/index.ts';
+import { listEndpoint } from '../crud/list.ts';
 import type { Dependencies } from '../dependencies.ts';
 import type { PostStore } from '../posts/store.ts';
 import * as schema from './schema.ts';
@@ -11,6 +13,7 @@ import { type CommentStore, commentOf, type StoredComment } from './store.ts';
 
 const tag = 'Comments';
 const path = '/posts/{id}/comments';
+const description = 'Its author and administrators may; editors may delete any comment.';
 const example = { body: 'See you there.' };
 
 export function commentEndpoints(
@@ -18,7 +21,8 @@ export function commentEndpoints(
   { comments, posts }: { comments: CommentStore; posts: PostStore },
 ): Endpoint[] {
   const authorOf = authorship(database);
-  const present = presenter<StoredComment>({
+  const read = allow.everyone('content:read');
+  const presenter = authoredPresenter<StoredComment>({
     collection: 'comments',
     rights: commentRights,
     representationOf: commentOf,
@@ -27,76 +31,60 @@ export function commentEndpoints(
     relatedTo: row => ({ post: `posts/${row.post_id}` }),
     linksInJson: false,
   });
-  const page = pages({
-    paginator,
-    list: comments.list,
-    sortColumns: schema.sortColumns,
-    collection: 'comments',
-    presenter: present,
+  const crud = crudEndpoints(database, {
+    name: 'comment',
+    path: '/comments/{id}',
+    params: byId,
+    tag,
+    read,
+    write: allow.everyone('content:write'),
+    schema: schema.comment,
+    hal: schema.commentHal,
+    replace: { schema: schema.writeComment, example },
+    patch: { schema: schema.patchComment, example: { body: 'See you there at noon.' } },
+    readOnly: ['id', 'postId', 'author', 'createdAt', 'updatedAt'],
+    presenter,
+    permit: presenter.permit,
+    rows: { ...comments, ...foundById('comment', comments) },
   });
 
   return [
-    endpoint({
-      method: 'GET',
+    listEndpoint(paginator, {
       path,
+      params: byId,
       operationId: 'listComments',
       summary: 'List the comments on a post',
       tag,
-      access: allow.everyone('content:read'),
-      params,
+      access: read,
+      errors: ['NOT_FOUND'],
       query: schema.listComments,
-      responses: {
-        200: { description: 'One page of comments.', schema: schema.commentList, hal: schema.commentListHal },
+      page: schema.commentPage,
+      name: 'comments',
+      list: comments.list,
+      sortColumns: schema.sortColumns,
+      async requested({ params: { id }, query }) {
+        found('post', id, await posts.find(database.read, id));
+        return { query, conditions: equal({ post_id: id }) };
       },
-      errors: ['NOT_FOUND', 'INVALID_CURSOR'],
-      async handle(context) {
-        const { id } = context.params;
-        if ((await posts.find(database.read, id)) === undefined) throw notFound('post', id);
-        return page(context, context.query, [{ column: 'post_id', operator: '=', value: id }]);
-      },
+      textsOf: presenter.textsOf,
     }),
-    endpoint({
-      method: 'POST',
+    crud.create({
       path,
-      operationId: 'createComment',
+      params: byId,
       summary: 'Comment on a post',
       description: 'Its author is the user who is signed in, so that no API key can write one.',
-      tag,
       access: allow.everyone(),
-      params,
-      body: { kind: 'json', schema: schema.writeComment, example },
-      responses: {
-        201: { description: 'The comment was created.', schema: schema.comment, hal: schema.commentHal },
-      },
+      body: { schema: schema.writeComment, example },
       errors: ['NOT_FOUND'],
-      handle(context) {
-        const { id } = context.params;
-        return context.write(async session => {
-          const author = await authorOf(session, context.caller);
-          if (!(await posts.keep(session, id))) throw notFound('post', id);
-          return present.created(
-            context,
-            await comments.insert(session, id, author, context.body, context.cause()),
-          );
-        });
+      async insert(session, { params: { id }, caller, body, cause }) {
+        const author = await authorOf(session, caller);
+        if (!(await posts.keep(session, id))) throw notFound('post', id);
+        return comments.insert(session, id, author, body, cause());
       },
     }),
-    ...authoredEndpoints(database, {
-      name: 'comment',
-      path: '/comments',
-      tag,
-      read: allow.everyone('content:read'),
-      write: allow.everyone('content:write'),
-      rule: 'Its author and administrators may; editors may delete any comment.',
-      representation: schema.comment,
-      hal: schema.commentHal,
-      replace: schema.writeComment,
-      patch: schema.patchComment,
-      replaceExample: example,
-      patchExample: { body: 'See you there at noon.' },
-      readOnly: ['id', 'postId', 'author', 'createdAt', 'updatedAt'],
-      presenter: present,
-      store: comments,
-    }),
+    crud.get(),
+    crud.put({ description }),
+    crud.patch({ description }),
+    crud.remove({ description }),
   ];
 }

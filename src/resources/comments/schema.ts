@@ -1,7 +1,7 @@
 /** THE schema of comments. */
 import { z } from 'zod';
-import { halCollectionOf, halOf, linksOf } from '../../http/hal/index.ts';
-import { collectionOf, pageParameters, sortParameters } from '../../http/paginate.ts';
+import { halOf, linksOf, pageSchemas } from '../../http/hal/index.ts';
+import { listParameters } from '../../http/paginate.ts';
 import { identifier, text, timestamp } from '../../http/schema.ts';
 import { author } from '../authored/index.ts';
 
@@ -22,16 +22,14 @@ export const commentHal = halOf(
   comment,
   'CommentHal',
   linksOf(['self', 'post'], ['author', 'edit', 'delete']),
-  z.object({}),
 );
 
 export const writeComment = z.object({ body }).meta({ id: 'WriteComment' });
 export const patchComment = writeComment.partial().meta({ id: 'PatchComment' });
 
-export const commentList = collectionOf(comment, 'CommentList');
-export const commentListHal = halCollectionOf(commentHal, 'comments', commentList, 'CommentListHal');
+export const commentPage = pageSchemas(comment, commentHal, 'comments', 'CommentList');
 export const sortColumns = { id: 'id', createdAt: 'created_at' } as const;
-export const listComments = z.object({ ...sortParameters(['id', 'createdAt']), ...pageParameters });
+export const listComments = z.object(listParameters(sortColumns));
 
 /** What a caller may set. */
 export type CommentFields = z.output<typeof writeComment>;

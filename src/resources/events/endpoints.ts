@@ -1,11 +1,12 @@
 /** Events over HTTP, for administrators: who changed what, and when. */
-import { z } from 'zod';
+import type { z } from 'zod';
 import { allow } from '../../http/access.ts';
 import { type Endpoint, endpoint } from '../../http/endpoint.ts';
-import { invalid, notFound } from '../../http/errors.ts';
+import { found, invalid } from '../../http/errors.ts';
 import { ok } from '../../http/response/reply.ts';
-import { identifier } from '../../http/schema.ts';
-import type { Condition } from '../../storage/list/request.ts';
+import { type Condition, equal } from '../../storage/list/request.ts';
+import { byId } from '../crud/index.ts';
+import { listEndpoint } from '../crud/list.ts';
 import type { Dependencies } from '../dependencies.ts';
 import * as schema from './schema.ts';
 import { type EventStore, eventJson } from './store.ts';
@@ -13,12 +14,10 @@ import { type EventStore, eventJson } from './store.ts';
 const tag = 'Events';
 const path = '/events';
 const access = allow.admin('events:read');
-const params = z.object({ id: identifier() });
 
 export function eventEndpoints({ database, paginator }: Dependencies, store: EventStore): Endpoint[] {
   return [
-    endpoint({
-      method: 'GET',
+    listEndpoint(paginator, {
       path,
       operationId: 'listEvents',
       summary: 'List what has been changed, by whom',
@@ -31,15 +30,17 @@ export function eventEndpoints({ database, paginator }: Dependencies, store: Eve
       tag,
       access,
       query: schema.listEvents,
-      responses: { 200: { description: 'One page of events.', schema: schema.eventList } },
-      errors: ['INVALID_CURSOR'],
-      async handle({ query, url }) {
+      page: { schema: schema.eventList },
+      name: 'events',
+      list: store.list,
+      sortColumns: schema.sortColumns,
+      requested({ query }) {
         // A period is read in the order of its index; ids break ties, and were given out in nearly that order.
         const isPeriod = query.since !== undefined || query.until !== undefined;
-        const sorted = { ...query, sort: query.sort ?? (isPeriod ? 'createdAt' : 'id') };
-        const request = paginator.request(sorted, conditionsOf(query), schema.sortColumns, 'events');
-        return ok(paginator.envelope(await store.list(request), request, 'events', url, eventJson));
+        const sort = query.sort ?? (isPeriod ? 'createdAt' : 'id');
+        return { query: { ...query, sort }, conditions: conditionsOf(query) };
       },
+      textsOf: () => eventJson,
     }),
     endpoint({
       method: 'GET',
@@ -48,12 +49,11 @@ export function eventEndpoints({ database, paginator }: Dependencies, store: Eve
       summary: 'Read an event',
       tag,
       access,
-      params,
+      params: byId,
       responses: { 200: { description: 'The event.', schema: schema.event } },
       errors: ['NOT_FOUND'],
       async handle({ params: { id } }) {
-        const row = await store.find(database.read, id);
-        if (row === undefined) throw notFound('event', id);
+        const row = found('event', id, await store.find(database.read, id));
         return ok(eventJson(row), { lastModified: row.created_at });
       },
     }),
@@ -65,11 +65,7 @@ function conditionsOf(query: z.output<typeof schema.listEvents>): Condition[] {
   // Ids are given out per kind of resource: one alone names nothing.
   if (resourceId !== undefined && resource === undefined)
     throw invalid('resource', 'required', 'is required together with resourceId');
-  const conditions: Condition[] = [];
-  if (type !== undefined) conditions.push({ column: 'type', operator: '=', value: type });
-  if (resource !== undefined) conditions.push({ column: 'resource', operator: '=', value: resource });
-  if (resourceId !== undefined) conditions.push({ column: 'resource_id', operator: '=', value: resourceId });
-  if (actor !== undefined) conditions.push({ column: 'actor', operator: '=', value: actor });
+  const conditions = equal({ type, resource, resource_id: resourceId, actor });
   if (since !== undefined)
     conditions.push({ column: 'created_at', operator: '>=', value: Date.parse(since) });
   if (until !== undefined)

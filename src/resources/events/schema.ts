@@ -1,8 +1,7 @@
 /** THE schema of events: the audit trail, which is written by outbox.record and never changed. */
 import { z } from 'zod';
-import { collectionOf, pageParameters, sortParameters } from '../../http/paginate.ts';
-import { identifier, integerParameter, text, timestamp } from '../../http/schema.ts';
-import { largestId } from '../../storage/database.ts';
+import { collectionOf, listParameters } from '../../http/paginate.ts';
+import { identifier, idFilter, text, timestamp } from '../../http/schema.ts';
 
 const type = text(100).meta({ examples: ['product.updated'] });
 const resource = text(50).meta({ examples: ['product'] });
@@ -37,12 +36,9 @@ export const sortColumns = { id: 'id', createdAt: 'created_at' } as const;
 export const listEvents = z.object({
   type: type.optional().describe('Only events of this type.'),
   resource: resource.optional().describe('Only events of this kind of resource.'),
-  resourceId: integerParameter(1, largestId, { examples: [1] })
-    .optional()
-    .describe('Only events of the resource with this id; together with resource.'),
+  resourceId: idFilter('Only events of the resource with this id; together with resource.'),
   actor: actor.optional().describe('Only what this actor did.'),
   since: moment.optional().describe('Only events of this moment or later.'),
   until: moment.optional().describe('Only events of this moment or earlier.'),
-  ...sortParameters(['id', 'createdAt']),
-  ...pageParameters,
+  ...listParameters(sortColumns),
 });

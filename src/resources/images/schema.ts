@@ -1,7 +1,7 @@
 /** THE schema of a product's images as resources of their own: read, added, described, put in order. */
 import { z } from 'zod';
-import { halCollectionOf, halOf, linksOf } from '../../http/hal/index.ts';
-import { collectionOf, pageParameters } from '../../http/paginate.ts';
+import { halOf, linksOf, pageSchemas } from '../../http/hal/index.ts';
+import { pageParameters } from '../../http/paginate.ts';
 import { identifier } from '../../http/schema.ts';
 import { alt, image, imageLink, mostImages } from '../products/members/images.ts';
 
@@ -34,7 +34,6 @@ export const productImageHal = halOf(
   productImage,
   'ProductImageHal',
   linksOf(['self', 'product', 'content'], ['edit', 'delete']),
-  z.object({}),
 );
 
 /** JSON instead of a file: a link, which is kept as it is and not fetched. */
@@ -54,8 +53,8 @@ export const patchImage = z
   .object({ alt: alt.nullish(), position: position.optional() })
   .meta({ id: 'PatchProductImage' });
 
-export const imageList = collectionOf(productImage, 'ProductImageList');
-export const imageListHal = halCollectionOf(productImageHal, 'images', imageList, 'ProductImageListHal');
+export const imagePage = pageSchemas(productImage, productImageHal, 'images', 'ProductImageList');
 export const listImages = z.object(pageParameters);
 
 export type ProductImage = z.output<typeof productImage>;
+export type ImageFields = z.output<typeof replaceImage>;

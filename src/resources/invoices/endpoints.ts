@@ -1,15 +1,16 @@
 /** Invoices over HTTP: they are issued by paying an order, read here as JSON, HAL or PDF, and sent by mail. */
-import { z } from 'zod';
-import { allow, type Caller } from '../../http/access.ts';
+import type { z } from 'zod';
+import { allow, type Caller, staff } from '../../http/access.ts';
 import { type Endpoint, endpoint } from '../../http/endpoint.ts';
-import { selfAddress } from '../../http/hal/addresses.ts';
-import { datedUnlessHal, halCollection, isHal } from '../../http/hal/index.ts';
+import { datedUnlessHal } from '../../http/hal/index.ts';
 import { pdf } from '../../http/negotiate.ts';
 import { document, ok, secret } from '../../http/response/reply.ts';
-import { identifier } from '../../http/schema.ts';
 import { tooMuchMail } from '../../mail/limits.ts';
 import type { Session } from '../../storage/database.ts';
-import type { Condition } from '../../storage/list/request.ts';
+import { type Condition, equal } from '../../storage/list/request.ts';
+import { may } from '../context.ts';
+import { byId } from '../crud/index.ts';
+import { listEndpoint } from '../crud/list.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { emailKey, type UserStore } from '../users/store.ts';
 import { invoiceMail, unconfirmedInvoiceMail } from './mail.ts';
@@ -20,7 +21,6 @@ import { type InvoiceStore, numberText, type StoredInvoice, snapshotOf } from '.
 
 const tag = 'Invoices';
 const path = '/invoices';
-const params = z.object({ id: identifier() });
 
 export interface InvoiceStores {
   readonly invoices: InvoiceStore;
@@ -40,32 +40,19 @@ export function invoiceEndpoints(
 
   const pdfs = createPdfs();
   return [
-    endpoint({
-      method: 'GET',
+    listEndpoint(paginator, {
       path,
       operationId: 'listInvoices',
-      summary: 'List invoices',
       description: 'Staff see all of them, others their own.',
       tag,
       access: allow.everyone('invoices:read'),
       query: schema.listInvoices,
-      responses: {
-        200: {
-          description: 'One page of invoices.',
-          schema: schema.invoiceList,
-          hal: schema.invoiceHalList,
-        },
-      },
-      errors: ['INVALID_CURSOR'],
-      async handle({ query, caller, url, mediaType }) {
-        const conditions = conditionsOf(query, caller);
-        const request = paginator.request(query, conditions, schema.sortColumns, 'invoices');
-        const listed = await invoices.list(request);
-        const envelope = paginator.envelope(listed, request, 'invoices', url, row =>
-          JSON.stringify(invoiceView(row, { caller, url, mediaType })),
-        );
-        return ok(isHal(mediaType) ? halCollection(envelope, 'invoices', selfAddress(url)) : envelope);
-      },
+      page: schema.invoicePage,
+      name: 'invoices',
+      list: invoices.list,
+      sortColumns: schema.sortColumns,
+      requested: ({ query, caller }) => ({ query, conditions: conditionsOf(query, caller) }),
+      textsOf: context => row => JSON.stringify(invoiceView(row, context)),
     }),
     endpoint({
       method: 'GET',
@@ -75,7 +62,7 @@ export function invoiceEndpoints(
       description: 'As application/pdf it is the document that is sent to the customer.',
       tag,
       access: allow.everyone('invoices:read'),
-      params,
+      params: byId,
       responses: {
         200: {
           description: 'The invoice.',
@@ -86,10 +73,12 @@ export function invoiceEndpoints(
         },
       },
       errors: ['NOT_FOUND'],
-      async handle({ params: { id }, caller, url, mediaType }) {
+      async handle(context) {
+        const { caller, mediaType } = context;
+        const { id } = context.params;
         const row = visible(await invoices.find(database.read, id), id, caller);
         if (mediaType !== pdf)
-          return ok(invoiceView(row, { caller, url, mediaType }), datedUnlessHal(mediaType, row.updated_at));
+          return ok(invoiceView(row, context), datedUnlessHal(mediaType, row.updated_at));
         // What the PDF shows is what was issued: it does not change when the invoice is sent.
         const options = { lastModified: row.created_at };
         return document(await pdfs.of(row), pdf, `${numberText(row.number)}.pdf`, options);
@@ -104,7 +93,7 @@ export function invoiceEndpoints(
         'To the address the customer had when the order was placed, with the PDF attached; customers who have not confirmed that address get a mail to do so, and no PDF. It is tried until the mail server takes it; then the invoice has sentAt. Each request sends it once more, unless it repeats an Idempotency-Key.',
       tag,
       access: allow.everyone('invoices:write'),
-      params,
+      params: byId,
       responses: {
         202: {
           description: 'The mail is queued.',
@@ -115,7 +104,7 @@ export function invoiceEndpoints(
       errors: ['NOT_FOUND'],
       async handle({ params: { id }, caller, write, cause }) {
         const row = visible(await invoices.find(database.read, id), id, caller);
-        const isByStaff = caller.kind === 'key' || (caller.kind === 'user' && caller.role !== 'user');
+        const isByStaff = may(caller, staff, undefined);
         const pdf = await pdfs.of(row);
         return write(async session => {
           const isConfirmed = await hasConfirmed(session, row);
@@ -133,13 +122,10 @@ export function invoiceEndpoints(
 }
 
 function conditionsOf(query: z.output<typeof schema.listInvoices>, caller: Caller): Condition[] {
-  const conditions: Condition[] = [];
   // A filter narrows what the caller may see; it never widens it.
-  if (caller.kind === 'user' && caller.role === 'user')
-    conditions.push({ column: 'customer_id', operator: '=', value: caller.userId });
-  if (query.customerId !== undefined)
-    conditions.push({ column: 'customer_id', operator: '=', value: query.customerId });
-  if (query.orderId !== undefined)
-    conditions.push({ column: 'order_id', operator: '=', value: query.orderId });
-  return conditions;
+  const own = caller.kind === 'user' && caller.role === 'user' ? caller.userId : undefined;
+  return [
+    ...equal({ customer_id: own }),
+    ...equal({ customer_id: query.customerId, order_id: query.orderId }),
+  ];
 }

@@ -1,9 +1,8 @@
 /** THE schema of invoices: representation in JSON and HAL, lists, and what sending one returns. */
 import { z } from 'zod';
-import { halCollectionOf, halOf, linksOf } from '../../http/hal/index.ts';
-import { collectionOf, pageParameters, sortParameters } from '../../http/paginate.ts';
-import { identifier, integerParameter, text, timestamp } from '../../http/schema.ts';
-import { largestId } from '../../storage/database.ts';
+import { halOf, linksOf, pageSchemas } from '../../http/hal/index.ts';
+import { listParameters } from '../../http/paginate.ts';
+import { identifier, idFilter, text, timestamp } from '../../http/schema.ts';
 import { mostItems, orderItem } from '../orders/schema.ts';
 import { email } from '../users/schema.ts';
 
@@ -57,8 +56,9 @@ export const invoiceHal = halOf(
   links,
   z.object({ item: z.array(orderItem).max(mostItems).describe('Each item.') }),
 );
-export const invoiceList = collectionOf(invoice, 'InvoiceList');
-export const invoiceHalList = halCollectionOf(invoiceHal, 'invoices', invoiceList, 'InvoiceHalList');
+export const invoicePage = pageSchemas(invoice, invoiceHal, 'invoices', 'InvoiceList', {
+  halName: 'InvoiceHalList',
+});
 
 export const queued = z.object({ status: z.literal('queued') }).meta({ id: 'Queued' });
 
@@ -66,17 +66,14 @@ export const queued = z.object({ status: z.literal('queued') }).meta({ id: 'Queu
 export const sortColumns = {
   id: 'id',
   number: 'number',
-  created_at: 'created_at',
   createdAt: 'created_at',
+  created_at: 'created_at',
 } as const;
 
-const idFilter = () => integerParameter(1, largestId, { examples: [1] }).optional();
-
 export const listInvoices = z.object({
-  customerId: idFilter().describe('Only invoices of this user; others than staff see their own in any case.'),
-  orderId: idFilter().describe('Only the invoice of this order.'),
-  ...sortParameters(['id', 'number', 'createdAt', 'created_at']),
-  ...pageParameters,
+  customerId: idFilter('Only invoices of this user; others than staff see their own in any case.'),
+  orderId: idFilter('Only the invoice of this order.'),
+  ...listParameters(sortColumns),
 });
 
 export type Invoice = z.output<typeof bare>;

@@ -1,18 +1,18 @@
 /** API keys over HTTP, for administrators. */
-import { z } from 'zod';
 import { allow, outdated } from '../../http/access.ts';
 import { type Endpoint, endpoint } from '../../http/endpoint.ts';
-import { invalid, notFound } from '../../http/errors.ts';
+import { found, invalid } from '../../http/errors.ts';
+import { addressOf } from '../../http/hal/addresses.ts';
 import { noContent, ok, secret } from '../../http/response/reply.ts';
-import { identifier } from '../../http/schema.ts';
+import { byId } from '../crud/index.ts';
+import { listEndpoint } from '../crud/list.ts';
 import type { Dependencies } from '../dependencies.ts';
 import type { UserStore } from '../users/store.ts';
 import * as schema from './schema.ts';
-import { apiKeyOf, type KeyStore } from './store.ts';
+import { apiKeyOf, type KeyStore, type StoredKey } from './store.ts';
 
 const tag = 'API keys';
 const path = '/keys';
-const params = z.object({ id: identifier() });
 const example = {
   name: 'Price import',
   scopes: ['products:write'],
@@ -29,25 +29,22 @@ export function keyEndpoints(
   { database, clock, paginator }: Dependencies,
   { keys: store, users }: KeyParts,
 ): Endpoint[] {
-  const missing = (id: number) => notFound('API key', id);
+  const bodyOf = (row: StoredKey) => JSON.stringify(apiKeyOf(row));
   return [
-    endpoint({
-      method: 'GET',
+    listEndpoint(paginator, {
       path,
       operationId: 'listKeys',
       summary: 'List API keys',
       tag,
       access: allow.admin(),
       query: schema.listKeys,
-      responses: {
-        200: { description: 'One page of API keys, without their secrets.', schema: schema.apiKeyList },
-      },
-      errors: ['INVALID_CURSOR'],
-      async handle({ query, url }) {
-        const request = paginator.request(query, [], schema.sortColumns, 'keys');
-        const listed = await store.list(request);
-        return ok(paginator.envelope(listed, request, 'keys', url, row => JSON.stringify(apiKeyOf(row))));
-      },
+      page: { schema: schema.apiKeyList },
+      name: 'keys',
+      items: 'API keys, without their secrets',
+      list: store.list,
+      sortColumns: schema.sortColumns,
+      requested: ({ query }) => ({ query, conditions: [] }),
+      textsOf: () => bodyOf,
     }),
     endpoint({
       method: 'POST',
@@ -67,7 +64,7 @@ export function keyEndpoints(
           const maker = caller.kind === 'user' ? await users.keep(session, caller.userId) : undefined;
           if (maker?.role !== 'admin') throw outdated();
           const { row, key } = await store.insert(session, body, maker.id, cause());
-          return secret(201, { ...apiKeyOf(row), key }, { Location: `${url.base}${url.path}/${row.id}` });
+          return secret(201, { ...apiKeyOf(row), key }, { Location: addressOf(url, 'keys', row.id) });
         });
       },
     }),
@@ -78,13 +75,11 @@ export function keyEndpoints(
       summary: 'Read an API key, without its secret',
       tag,
       access: allow.admin(),
-      params,
+      params: byId,
       responses: { 200: { description: 'The API key.', schema: schema.apiKey } },
       errors: ['NOT_FOUND'],
       async handle({ params: { id } }) {
-        const row = await store.find(database.read, id);
-        if (row === undefined) throw missing(id);
-        return ok(apiKeyOf(row));
+        return ok(bodyOf(found('API key', id, await store.find(database.read, id))));
       },
     }),
     endpoint({
@@ -94,14 +89,13 @@ export function keyEndpoints(
       summary: 'Revoke an API key',
       tag,
       access: allow.admin(),
-      params,
+      params: byId,
       responses: { 204: { description: 'The key is not accepted any more.' } },
       errors: ['NOT_FOUND', 'PRECONDITION_FAILED'],
       handle({ params: { id }, precondition, write, cause }) {
         return write(async session => {
-          const row = await store.lock(session, id);
-          if (row === undefined) throw missing(id);
-          precondition(JSON.stringify(apiKeyOf(row)));
+          const row = found('API key', id, await store.lock(session, id));
+          precondition(bodyOf(row));
           await store.remove(session, row, cause());
           return noContent();
         });

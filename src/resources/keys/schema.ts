@@ -1,6 +1,6 @@
 /** THE schema of API keys. */
 import { z } from 'zod';
-import { collectionOf, pageParameters, sortParameters } from '../../http/paginate.ts';
+import { collectionOf, listParameters } from '../../http/paginate.ts';
 import { identifier, text, timestamp } from '../../http/schema.ts';
 
 /** What a key may be allowed to do: `<resource>:read` or `<resource>:write`. */
@@ -74,7 +74,7 @@ export const apiKeyWithSecret = apiKey
 
 export const apiKeyList = collectionOf(apiKey, 'ApiKeyList');
 export const sortColumns = { id: 'id', name: 'name', createdAt: 'created_at' } as const;
-export const listKeys = z.object({ ...sortParameters(['id', 'name', 'createdAt']), ...pageParameters });
+export const listKeys = z.object(listParameters(sortColumns));
 
 export type ApiKey = z.output<typeof apiKey>;
 export type NewApiKey = z.output<typeof createKey>;

@@ -1,62 +1,77 @@
 /** Notifications over HTTP: each user has their own and sees no others. */
-import { z } from 'zod';
 import { allow, type Caller, unauthorized } from '../../http/access.ts';
-import { type Endpoint, endpoint, type RequestUrl } from '../../http/endpoint.ts';
+import { type Endpoint, endpoint } from '../../http/endpoint.ts';
 import { HttpError } from '../../http/errors.ts';
-import { selfAddress } from '../../http/hal/addresses.ts';
-import { hal, halCollection, isHal, type Links } from '../../http/hal/index.ts';
-import { patched } from '../../http/patch/index.ts';
-import { noContent, ok } from '../../http/response/reply.ts';
-import { identifier } from '../../http/schema.ts';
-import type { Condition } from '../../storage/list/request.ts';
+import { addressOf } from '../../http/hal/addresses.ts';
+import type { Links } from '../../http/hal/index.ts';
+import { ok } from '../../http/response/reply.ts';
+import { type Condition, equal } from '../../storage/list/request.ts';
+import type { RequestContext } from '../context.ts';
+import { byId, crudEndpoints } from '../crud/index.ts';
+import { listEndpoint } from '../crud/list.ts';
+import { presenter } from '../crud/presenter.ts';
 import type { Dependencies } from '../dependencies.ts';
 import * as schema from './schema.ts';
 import { type NotificationStore, notificationOf, type StoredNotification } from './store.ts';
 
 const tag = 'Notifications';
 const path = '/notifications';
-const params = z.object({ id: identifier() });
-const readOnly = ['id', 'type', 'message', 'resource', 'resourceId', 'readAt', 'createdAt'];
-const one = {
-  200: { description: 'The notification.', schema: schema.notification, hal: schema.notificationHal },
-};
+const access = allow.everyone();
 
 export function notificationEndpoints(
   { database, paginator }: Dependencies,
   store: NotificationStore,
 ): Endpoint[] {
-  const found = (row: StoredNotification | undefined, id: number): StoredNotification => {
-    if (row === undefined)
-      throw new HttpError('NOT_FOUND', { message: `You have no notification ${id || 'with this id'}.` });
-    return row;
-  };
+  const present = presenter<StoredNotification>({
+    placeOf: ({ id }) => ['notifications', id],
+    representationOf: notificationOf,
+    linksOf,
+  });
+  const success = 'The notification.';
+  const crud = crudEndpoints(database, {
+    name: 'notification',
+    path: `${path}/{id}`,
+    params: byId,
+    tag,
+    read: access,
+    write: access,
+    schema: schema.notification,
+    hal: schema.notificationHal,
+    replace: { schema: schema.replaceNotification },
+    patch: { schema: schema.patchNotification, example: { read: true } },
+    readOnly: ['id', 'type', 'message', 'resource', 'resourceId', 'readAt', 'createdAt'],
+    presenter: present,
+    rows: {
+      find: async (session, { id }, caller) => own(id, await store.find(session, readerOf(caller), id)),
+      lock: async (session, { id }, caller) => own(id, await store.lock(session, readerOf(caller), id)),
+      async update(session, before, { read }, cause) {
+        const readAt = read ? (before.read_at ?? cause.at) : null;
+        if (readAt !== before.read_at) await store.setReadAt(session, before.id, readAt);
+        return { ...before, read_at: readAt };
+      },
+      remove: (session, before) => store.remove(session, before.id),
+    },
+  });
 
   return [
-    endpoint({
-      method: 'GET',
+    listEndpoint(paginator, {
       path,
       operationId: 'listNotifications',
       summary: 'List your notifications',
       tag,
-      access: allow.everyone(),
+      access,
       query: schema.listNotifications,
-      responses: {
-        200: {
-          description: 'One page of your notifications.',
-          schema: schema.notificationList,
-          hal: schema.notificationListHal,
-        },
+      page: schema.notificationPage,
+      name: 'notifications',
+      items: 'your notifications',
+      list: store.list,
+      sortColumns: schema.sortColumns,
+      requested({ query, caller }) {
+        const isUnread: Condition = { column: 'read_at', operator: 'is null', value: '', literal: true };
+        const mine = equal({ user_id: readerOf(caller) });
+        return { query, conditions: query.unread === undefined ? mine : [...mine, isUnread] };
       },
-      errors: ['INVALID_CURSOR'],
-      async handle({ query, caller, url, mediaType }) {
-        const conditions: Condition[] = [{ column: 'user_id', operator: '=', value: readerOf(caller) }];
-        if (query.unread !== undefined)
-          conditions.push({ column: 'read_at', operator: 'is null', value: '', literal: true });
-        const request = paginator.request(query, conditions, schema.sortColumns, 'notifications');
-        const item = (row: StoredNotification) => JSON.stringify(shownAs(row, mediaType, url));
-        const envelope = paginator.envelope(await store.list(request), request, 'notifications', url, item);
-        return ok(isHal(mediaType) ? halCollection(envelope, 'notifications', selfAddress(url)) : envelope);
-      },
+      textsOf: present.textsOf,
     }),
     endpoint({
       method: 'POST',
@@ -64,7 +79,7 @@ export function notificationEndpoints(
       operationId: 'markAllNotificationsRead',
       summary: 'Mark all your notifications as read',
       tag,
-      access: allow.everyone(),
+      access,
       responses: {
         200: {
           description: 'How many had not been read.',
@@ -78,63 +93,12 @@ export function notificationEndpoints(
         );
       },
     }),
-    endpoint({
-      method: 'GET',
-      path: `${path}/{id}`,
-      operationId: 'getNotification',
+    crud.get({
       summary: 'Read one of your notifications',
       description: 'Reading it does not mark it as read.',
-      tag,
-      access: allow.everyone(),
-      params,
-      responses: one,
-      errors: ['NOT_FOUND'],
-      async handle({ params: { id }, caller, url, mediaType }) {
-        const row = found(await store.find(database.read, readerOf(caller), id), id);
-        return ok(shownAs(row, mediaType, url));
-      },
     }),
-    endpoint({
-      method: 'PATCH',
-      path: `${path}/{id}`,
-      operationId: 'patchNotification',
-      summary: 'Mark a notification as read or unread',
-      tag,
-      access: allow.everyone(),
-      params,
-      body: { kind: 'patch', schema: schema.patchNotification, example: { read: true } },
-      responses: one,
-      errors: ['NOT_FOUND', 'PRECONDITION_FAILED'],
-      handle({ params: { id }, body, caller, url, mediaType, precondition, write, cause }) {
-        return write(async session => {
-          const row = found(await store.lock(session, readerOf(caller), id), id);
-          precondition(JSON.stringify(shownAs(row, mediaType, url)));
-          const { read } = patched(notificationOf(row), body, schema.replaceNotification, readOnly);
-          const readAt = read ? (row.read_at ?? cause().at) : null;
-          if (readAt !== row.read_at) await store.setReadAt(session, id, readAt);
-          return ok(shownAs({ ...row, read_at: readAt }, mediaType, url));
-        });
-      },
-    }),
-    endpoint({
-      method: 'DELETE',
-      path: `${path}/{id}`,
-      operationId: 'deleteNotification',
-      summary: 'Delete a notification',
-      tag,
-      access: allow.everyone(),
-      params,
-      responses: { 204: { description: 'The notification is gone.' } },
-      errors: ['NOT_FOUND', 'PRECONDITION_FAILED'],
-      handle({ params: { id }, caller, url, mediaType, precondition, write }) {
-        return write(async session => {
-          const row = found(await store.lock(session, readerOf(caller), id), id);
-          precondition(JSON.stringify(shownAs(row, mediaType, url)));
-          await store.remove(session, id);
-          return noContent();
-        });
-      },
-    }),
+    crud.patch({ summary: 'Mark a notification as read or unread', success }),
+    crud.remove(),
   ];
 }
 
@@ -144,16 +108,15 @@ function readerOf(caller: Caller): number {
   return caller.userId;
 }
 
-/** What a GET with this media type answers, as a value. */
-function shownAs(row: StoredNotification, mediaType: string, url: RequestUrl): object {
-  return isHal(mediaType) ? hal(notificationOf(row), linksTo(row, url)) : notificationOf(row);
+/** @throws HttpError 404 */
+function own(id: number, row: StoredNotification | undefined): StoredNotification {
+  if (row !== undefined) return row;
+  throw new HttpError('NOT_FOUND', { message: `You have no notification ${id || 'with this id'}.` });
 }
 
-/** Itself, and what it is about where that has an address of its own. */
-function linksTo({ id, resource, resource_id }: StoredNotification, url: RequestUrl): Links {
-  const root = `${url.base}${url.path.slice(0, url.path.indexOf(path))}`;
-  const self = { href: `${root}${path}/${id}` };
-  if (resource === 'order') return { self, order: { href: `${root}/orders/${resource_id}` } };
-  if (resource === 'invoice') return { self, invoice: { href: `${root}/invoices/${resource_id}` } };
-  return { self };
+/** What it is about, where that has an address of its own. */
+function linksOf({ url }: RequestContext, { resource, resource_id }: StoredNotification): Links {
+  if (resource === 'order') return { order: { href: addressOf(url, 'orders', resource_id) } };
+  if (resource === 'invoice') return { invoice: { href: addressOf(url, 'invoices', resource_id) } };
+  return {};
 }

@@ -1,7 +1,7 @@
 /** THE schema of notifications. */
 import { z } from 'zod';
-import { halCollectionOf, halOf, linksOf } from '../../http/hal/index.ts';
-import { collectionOf, pageParameters, sortParameters } from '../../http/paginate.ts';
+import { halOf, linksOf, pageSchemas } from '../../http/hal/index.ts';
+import { listParameters } from '../../http/paginate.ts';
 import { identifier, text, timestamp } from '../../http/schema.ts';
 
 const read = z.boolean().meta({ examples: [true] });
@@ -24,26 +24,24 @@ export const notification = z
   .meta({ id: 'Notification' });
 
 const links = linksOf(['self'], ['order', 'invoice']);
-export const notificationHal = halOf(notification, 'NotificationHal', links, z.object({}));
+export const notificationHal = halOf(notification, 'NotificationHal', links);
 
 /** What a reader may change, complete. */
 export const replaceNotification = z.object({ read });
 export const patchNotification = replaceNotification.partial().meta({ id: 'PatchNotification' });
 
-export const notificationList = collectionOf(notification, 'NotificationList');
-export const notificationListHal = halCollectionOf(
+export const notificationPage = pageSchemas(
+  notification,
   notificationHal,
   'notifications',
-  notificationList,
-  'NotificationListHal',
+  'NotificationList',
 );
 export const markedRead = z.object({ updated: z.int().min(0) }).meta({ id: 'MarkedRead' });
 
 export const sortColumns = { id: 'id', createdAt: 'created_at' } as const;
 export const listNotifications = z.object({
   unread: z.enum(['true']).optional().describe('Only those that have not been read.'),
-  ...sortParameters(['id', 'createdAt']),
-  ...pageParameters,
+  ...listParameters(sortColumns),
 });
 
 export type Notification = z.output<typeof notification>;

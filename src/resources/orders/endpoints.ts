@@ -1,14 +1,16 @@
 /** Orders over HTTP: placing and reading them. What is done to one is in actions.ts. */
 import { z } from 'zod';
-import { allow } from '../../http/access.ts';
-import { type Endpoint, endpoint, type RequestUrl } from '../../http/endpoint.ts';
-import { HttpError, notFound } from '../../http/errors.ts';
-import { selfAddress, versionRoot } from '../../http/hal/addresses.ts';
-import { halCollection, isHal } from '../../http/hal/index.ts';
-import { created, ok, type Reply } from '../../http/response/reply.ts';
+import { allow, type Caller, staff } from '../../http/access.ts';
+import { type Endpoint, endpoint } from '../../http/endpoint.ts';
+import { found, HttpError } from '../../http/errors.ts';
+import { addressOf } from '../../http/hal/addresses.ts';
+import { created, ok } from '../../http/response/reply.ts';
 import { identifier } from '../../http/schema.ts';
-import type { Condition } from '../../storage/list/request.ts';
+import type { Session } from '../../storage/database.ts';
+import { equal } from '../../storage/list/request.ts';
 import { may, type RequestContext } from '../context.ts';
+import { byId } from '../crud/index.ts';
+import { listEndpoint, pageReply } from '../crud/list.ts';
 import type { Dependencies } from '../dependencies.ts';
 import type { UserStore } from '../users/store.ts';
 import { priced } from './pricing.ts';
@@ -23,16 +25,13 @@ import {
 } from './representation.ts';
 import type { Reservations } from './reservations.ts';
 import * as schema from './schema.ts';
-import type { OrderStore } from './store.ts';
+import type { OrderStore, StoredOrder } from './store.ts';
 import type { OrderTimeouts } from './timeouts.ts';
 
 const tag = 'Orders';
-const params = z.object({ id: identifier() });
 const itemParams = z.object({ id: identifier(), itemId: identifier() });
 const nestedParams = z.object({ id: identifier(), orderId: identifier() });
 const one = { description: 'The order.', schema: schema.order, hal: schema.orderHal };
-const page = { description: 'One page of orders.', schema: schema.orderList, hal: schema.orderHalList };
-const readers = ['admin', 'editor'] as const;
 
 export interface OrderStores {
   readonly orders: OrderStore;
@@ -48,48 +47,40 @@ export function orderEndpoints(
 ): Endpoint[] {
   const orderView = orderViewFor(payers);
 
-  const noUser = (id: number) => notFound('user', id);
+  /** The user whose orders they are. @throws HttpError 404 also for one that the caller may not know of */
+  const customerOf = async (session: Session, id: number, caller: Caller) =>
+    found('user', id, may(caller, staff, undefined, id) ? await users.find(session, id) : undefined);
 
-  /** One page of orders, with what belongs to them: as many queries however many orders. */
-  async function list(
-    query: z.output<typeof schema.listAllOrders>,
-    conditions: readonly Condition[],
-    viewer: RequestContext,
-  ): Promise<Reply> {
-    const { url, mediaType } = viewer;
-    const request = paginator.request(query, conditions, schema.sortColumns, 'orders');
-    const listed = await orders.list(request);
-    const views = await viewsOf(orders, database.read, listed.rows);
-    const text = paginator.envelope(listed, request, 'orders', url, ({ id }) => {
-      const view = views.get(id);
-      if (view === undefined) throw new Error('an order of the page has no view');
-      return JSON.stringify(orderView(view, viewer));
-    });
-    return shown(text, 'orders', url, mediaType);
-  }
-
-  const shown = (envelope: string, relation: string, url: RequestUrl, mediaType: string): Reply =>
-    ok(isHal(mediaType) ? halCollection(envelope, relation, selfAddress(url)) : envelope);
+  const listed = {
+    tag,
+    page: schema.orderPage,
+    name: 'orders',
+    list: orders.list,
+    sortColumns: schema.sortColumns,
+    /** With what belongs to them: as many queries however many orders. */
+    async textsOf(context: RequestContext, rows: readonly StoredOrder[]) {
+      const views = await viewsOf(orders, database.read, rows);
+      return ({ id }: StoredOrder) => {
+        const view = views.get(id);
+        if (view === undefined) throw new Error('an order of the page has no view');
+        return JSON.stringify(orderView(view, context));
+      };
+    },
+  };
 
   return [
-    endpoint({
-      method: 'GET',
+    listEndpoint(paginator, {
+      ...listed,
       path: '/users/{id}/orders',
+      params: byId,
       operationId: 'listUserOrders',
       summary: 'List the orders of a user',
-      tag,
       access: allow.everyone('orders:read'),
-      params,
+      errors: ['NOT_FOUND'],
       query: schema.listOrders,
-      responses: { 200: page },
-      errors: ['NOT_FOUND', 'INVALID_CURSOR'],
-      async handle(input) {
-        const { query, caller, params } = input;
-        const { id } = params;
-        const user = may(caller, readers, undefined, id) ? await users.find(database.read, id) : undefined;
-        if (user === undefined) throw noUser(id);
-        const own: Condition = { column: 'customer_id', operator: '=', value: id };
-        return list(query, [own, ...byStatus(query.status)], input);
+      async requested({ params: { id }, query, caller }) {
+        await customerOf(database.read, id, caller);
+        return { query, conditions: equal({ customer_id: id, status: query.status }) };
       },
     }),
     endpoint({
@@ -101,7 +92,7 @@ export function orderEndpoints(
         'Names and prices are those of the moment the order is placed. All products must have one currency, and none may be named twice, but in different variants; a product that has variants is ordered by one of them. What is in stock and tracked is reserved for the order until it is paid or cancelled; where there is not enough of all of it, nothing is ordered.',
       tag,
       access: allow.everyone('orders:write'),
-      params,
+      params: byId,
       body: {
         kind: 'json',
         schema: schema.createOrder,
@@ -109,12 +100,11 @@ export function orderEndpoints(
       },
       responses: { 201: { ...one, description: 'The order was placed.' } },
       errors: ['NOT_FOUND', 'PRODUCT_UNAVAILABLE', 'OUT_OF_STOCK', 'MIXED_CURRENCIES', 'ORDER_TOO_LARGE'],
-      handle(input) {
-        const { body, caller, url, cause } = input;
-        const { id } = input.params;
-        return input.write(async session => {
-          const customer = may(caller, readers, undefined, id) ? await users.find(session, id) : undefined;
-          if (customer === undefined) throw noUser(id);
+      handle(context) {
+        const { body, caller, url, cause } = context;
+        const { id } = context.params;
+        return context.write(async session => {
+          const customer = await customerOf(session, id, caller);
           requireChange(caller, id);
           const ordered = await reservations.read(session, body.items);
           const order = priced(body.items, ordered.named, config.DEFAULT_CURRENCY);
@@ -122,8 +112,8 @@ export function orderEndpoints(
           const items = order.items.map((item, index) => ({ ...item, reserved: reserved[index] ?? 0 }));
           const whole = await orders.insert(session, { ...order, customer, items }, cause());
           await timeouts.plan(session, whole.order);
-          const location = `${versionRoot(url)}/orders/${whole.order.id}`;
-          return created(location, orderView({ ...whole, customer }, input));
+          const location = addressOf(url, 'orders', whole.order.id);
+          return created(location, orderView({ ...whole, customer }, context));
         });
       },
     }),
@@ -137,28 +127,23 @@ export function orderEndpoints(
       params: nestedParams,
       responses: { 200: one },
       errors: ['NOT_FOUND'],
-      async handle(input) {
-        const { id, orderId } = input.params;
+      async handle(context) {
+        const { id, orderId } = context.params;
         const row = await orders.find(database.read, orderId);
         const own = row?.customer_id === id ? row : undefined;
-        return ok(orderView(await visible(orders, database.read, own, orderId, input.caller), input));
+        return ok(orderView(await visible(orders, database.read, own, orderId, context.caller), context));
       },
     }),
-    endpoint({
-      method: 'GET',
+    listEndpoint(paginator, {
+      ...listed,
       path: '/orders',
       operationId: 'listOrders',
       summary: 'List the orders of all users',
-      tag,
       access: allow.staff('orders:read'),
       query: schema.listAllOrders,
-      responses: { 200: page },
-      errors: ['INVALID_CURSOR'],
-      handle(input) {
-        const { customerId, status } = input.query;
-        const conditions: Condition[] =
-          customerId === undefined ? [] : [{ column: 'customer_id', operator: '=', value: customerId }];
-        return list(input.query, [...conditions, ...byStatus(status)], input);
+      requested({ query }) {
+        const { customerId, status } = query;
+        return { query, conditions: equal({ customer_id: customerId, status }) };
       },
     }),
     endpoint({
@@ -168,13 +153,13 @@ export function orderEndpoints(
       summary: 'Read an order',
       tag,
       access: allow.everyone('orders:read'),
-      params,
+      params: byId,
       responses: { 200: one },
       errors: ['NOT_FOUND'],
-      async handle(input) {
-        const { id } = input.params;
+      async handle(context) {
+        const { id } = context.params;
         const row = await orders.find(database.read, id);
-        return ok(orderView(await visible(orders, database.read, row, id, input.caller), input));
+        return ok(orderView(await visible(orders, database.read, row, id, context.caller), context));
       },
     }),
     endpoint({
@@ -184,23 +169,20 @@ export function orderEndpoints(
       summary: 'List the items of an order',
       tag,
       access: allow.everyone('orders:read'),
-      params,
+      params: byId,
       query: schema.listItems,
-      responses: {
-        200: { description: 'One page of items.', schema: schema.itemList, hal: schema.itemHalList },
-      },
+      responses: { 200: { description: 'One page of items.', ...schema.itemPage } },
       errors: ['NOT_FOUND', 'INVALID_CURSOR'],
-      async handle(input) {
-        const { query, caller, url, mediaType } = input;
-        const { id } = input.params;
+      async handle(context) {
+        const { query, caller, url } = context;
+        const { id } = context.params;
         const order = known(await orders.find(database.read, id), id, caller);
-        const conditions = [{ column: 'order_id', operator: '=', value: id } as const];
-        const request = paginator.request(query, conditions, { id: 'id' }, 'order items');
+        const request = paginator.request(query, equal({ order_id: id }), { id: 'id' }, 'order items');
         const listed = await orders.listItems(request);
         const text = paginator.envelope(listed, request, 'order items', url, item =>
-          JSON.stringify(itemView(item, order, input)),
+          JSON.stringify(itemView(item, order, context)),
         );
-        return shown(text, 'items', url, mediaType);
+        return pageReply(context, text, 'items');
       },
     }),
     endpoint({
@@ -215,20 +197,16 @@ export function orderEndpoints(
         200: { description: 'The item.', schema: schema.orderItem, hal: schema.orderItemHal },
       },
       errors: ['NOT_FOUND'],
-      async handle(input) {
-        const { id, itemId } = input.params;
-        const order = known(await orders.find(database.read, id), id, input.caller);
+      async handle(context) {
+        const { id, itemId } = context.params;
+        const order = known(await orders.find(database.read, id), id, context.caller);
         const item = await orders.findItem(database.read, id, itemId);
         if (item === undefined)
           throw new HttpError('NOT_FOUND', {
             message: `Order ${id} has no item ${itemId || 'with this id'}.`,
           });
-        return ok(itemView(item, order, input));
+        return ok(itemView(item, order, context));
       },
     }),
   ];
-}
-
-function byStatus(status: schema.Status | undefined): Condition[] {
-  return status === undefined ? [] : [{ column: 'status', operator: '=', value: status }];
 }

@@ -1,8 +1,9 @@
 /** Orders as they are shown: in JSON or HAL, with the links that hold for anyone who asks. */
 
-import type { Caller } from '../../http/access.ts';
+import { admins, type Caller, staff } from '../../http/access.ts';
+import type { RequestUrl } from '../../http/endpoint.ts';
 import { HttpError, notFound } from '../../http/errors.ts';
-import { versionRoot } from '../../http/hal/addresses.ts';
+import { addressOf } from '../../http/hal/addresses.ts';
 import { hal, isHal, type Links } from '../../http/hal/index.ts';
 import type { Session } from '../../storage/database.ts';
 import { may, type RequestContext } from '../context.ts';
@@ -25,7 +26,7 @@ export interface OrderView extends WholeOrder {
 
 /** Whether the caller may place, pay and cancel the orders of this user. */
 function mayChange(caller: Caller, customerId: number): boolean {
-  return may(caller, ['admin'], 'orders:write', customerId);
+  return may(caller, admins, 'orders:write', customerId);
 }
 
 /** Who may pay an order: anyone who may change it, or staff alone where payments are recorded by hand and so set. */
@@ -33,8 +34,7 @@ export type Payers = 'customers' | 'staff';
 
 /** @param customerId whose order it is */
 function mayPay(caller: Caller, customerId: number, payers: Payers): boolean {
-  const isStaff = caller.kind === 'key' || (caller.kind === 'user' && caller.role === 'admin');
-  return mayChange(caller, customerId) && (payers === 'customers' || isStaff);
+  return mayChange(caller, customerId) && (payers === 'customers' || may(caller, admins, undefined));
 }
 
 /** The representation that a GET answers. */
@@ -45,11 +45,10 @@ export const orderViewFor =
   (payers: Payers): ShowOrder =>
   ({ customer, ...whole }, { caller, url, mediaType }) => {
     const { order } = whole;
-    const root = versionRoot(url);
-    const self = `${root}/orders/${order.id}`;
+    const self = addressOf(url, 'orders', order.id);
     const customerLink =
-      customer !== undefined && may(caller, ['admin'], 'users:read', customer.id)
-        ? { href: `${root}/users/${customer.id}` }
+      customer !== undefined && may(caller, admins, 'users:read', customer.id)
+        ? { href: addressOf(url, 'users', customer.id) }
         : undefined;
     const changeable = isOpen(order.status) && mayChange(caller, order.customer_id);
     const payable = isOpen(order.status) && mayPay(caller, order.customer_id, payers);
@@ -66,7 +65,7 @@ export const orderViewFor =
       customer === undefined || customerLink === undefined
         ? {}
         : { customer: { id: customer.id, name: customer.name, _links: { self: customerLink } } };
-    const addressed = items.map(item => withAddress(item, order.id, root));
+    const addressed = items.map(item => withAddress(item, order.id, url));
     // `items` is the list of them, as the link says; each of its members is an `item` (IANA link relations).
     return hal(members, links, { ...embedded, item: addressed });
   };
@@ -78,12 +77,12 @@ export function itemView(
   { url, mediaType }: RequestContext,
 ): object {
   const shown = itemOf(item, currency);
-  return isHal(mediaType) ? withAddress(shown, id, versionRoot(url)) : shown;
+  return isHal(mediaType) ? withAddress(shown, id, url) : shown;
 }
 
-const withAddress = (item: OrderItem, orderId: number, root: string) => ({
+const withAddress = (item: OrderItem, orderId: number, url: RequestUrl) => ({
   ...item,
-  _links: { self: { href: `${root}/orders/${orderId}/items/${item.id}` } },
+  _links: { self: { href: addressOf(url, 'orders', orderId, 'items', item.id) } },
 });
 
 /** Reads what belongs to orders: their items and customers, one query each however many they are. */
@@ -107,7 +106,7 @@ export async function viewsOf(
 
 /** @throws HttpError 404 when there is no such order, or none that the caller may know of */
 export function known(order: StoredOrder | undefined, id: number, caller: Caller): StoredOrder {
-  if (order !== undefined && may(caller, ['admin', 'editor'], undefined, order.customer_id)) return order;
+  if (order !== undefined && may(caller, staff, undefined, order.customer_id)) return order;
   throw notFound('order', id);
 }
 

@@ -1,9 +1,8 @@
 /** THE schema of orders: representation in JSON and HAL, creation, items, payment and lists. */
 import { z } from 'zod';
-import { halCollectionOf, halOf, link, linksOf } from '../../http/hal/index.ts';
-import { collectionOf, pageParameters, sortParameters } from '../../http/paginate.ts';
-import { identifier, integerParameter, prose, text, timestamp } from '../../http/schema.ts';
-import { largestId } from '../../storage/database.ts';
+import { halOf, link, linksOf, pageSchemas } from '../../http/hal/index.ts';
+import { listParameters } from '../../http/paginate.ts';
+import { identifier, idFilter, prose, text, timestamp } from '../../http/schema.ts';
 
 const statuses = ['PENDING', 'PAID', 'CANCELLED'] as const;
 const largestQuantity = 10_000;
@@ -142,31 +141,27 @@ export const createOrder = z
   })
   .meta({ id: 'CreateOrder' });
 
-export const orderList = collectionOf(order, 'OrderList');
-export const orderHalList = halCollectionOf(orderHal, 'orders', orderList, 'OrderHalList');
-export const itemList = collectionOf(orderItem, 'OrderItemList');
-export const itemHalList = halCollectionOf(orderItemHal, 'items', itemList, 'OrderItemHalList');
+export const orderPage = pageSchemas(order, orderHal, 'orders', 'OrderList', { halName: 'OrderHalList' });
+export const itemPage = pageSchemas(orderItem, orderItemHal, 'items', 'OrderItemList', {
+  halName: 'OrderItemHalList',
+});
 
 /** Public names of the sorts → columns. */
 export const sortColumns = {
   id: 'id',
-  created_at: 'created_at',
   createdAt: 'created_at',
+  created_at: 'created_at',
   total: 'total',
 } as const;
-const sorting = sortParameters(['id', 'createdAt', 'created_at', 'total']);
 
 export const listOrders = z.object({
   status: status.optional().describe('Only orders of this status.'),
-  ...sorting,
-  ...pageParameters,
+  ...listParameters(sortColumns),
 });
 export const listAllOrders = listOrders.extend({
-  customerId: integerParameter(1, largestId, { examples: [1] })
-    .optional()
-    .describe('Only orders of this user.'),
+  customerId: idFilter('Only orders of this user.'),
 });
-export const listItems = z.object({ ...sortParameters(['id']), ...pageParameters });
+export const listItems = z.object(listParameters({ id: 'id' }));
 
 export type Status = (typeof statuses)[number];
 export type Order = z.output<typeof bare>;

@@ -1,15 +1,18 @@
 /** Posts over HTTP. */
 import { allow } from '../../http/access.ts';
-import { type Endpoint, endpoint } from '../../http/endpoint.ts';
-import { authoredEndpoints } from '../authored/handlers.ts';
-import { authorship, pages, presenter, staffRights } from '../authored/index.ts';
+import type { Endpoint } from '../../http/endpoint.ts';
+import { equal } from '../../storage/list/request.ts';
+import { authoredPresenter, authorship, staffRights } from '../authored/index.ts';
 import type { CommentStore } from '../comments/store.ts';
+import { byId, crudEndpoints, foundById } from '../crud/index.ts';
+import { listEndpoint } from '../crud/list.ts';
 import type { Dependencies } from '../dependencies.ts';
 import * as schema from './schema.ts';
 import { type PostStore, postOf, type StoredPost } from './store.ts';
 
 const tag = 'Posts';
 const path = '/posts';
+const description = 'Anyone who changes it, its author stays.';
 const example = { title: 'Open on Sunday', body: 'From noon to five, with coffee.' };
 
 export function postEndpoints(
@@ -17,7 +20,8 @@ export function postEndpoints(
   { posts: store, comments }: { posts: PostStore; comments: Pick<CommentStore, 'removeAll'> },
 ): Endpoint[] {
   const authorOf = authorship(database);
-  const present = presenter<StoredPost>({
+  const read = allow.everyone('content:read');
+  const presenter = authoredPresenter<StoredPost>({
     collection: 'posts',
     rights: staffRights,
     representationOf: postOf,
@@ -26,74 +30,56 @@ export function postEndpoints(
     relatedTo: row => ({ comments: `posts/${row.id}/comments` }),
     linksInJson: true,
   });
-  const page = pages({
-    paginator,
-    list: store.list,
-    sortColumns: schema.sortColumns,
-    collection: 'posts',
-    presenter: present,
+  const crud = crudEndpoints(database, {
+    name: 'post',
+    path: `${path}/{id}`,
+    params: byId,
+    tag,
+    read,
+    write: allow.staff('content:write'),
+    schema: schema.post,
+    hal: schema.postHal,
+    replace: { schema: schema.writePost, example },
+    patch: { schema: schema.patchPost, example: { title: 'Open on Sunday and Monday' } },
+    readOnly: ['id', 'author', 'createdAt', 'updatedAt', '_links'],
+    presenter,
+    permit: presenter.permit,
+    rows: {
+      ...store,
+      ...foundById('post', store),
+      async remove(session, before, cause) {
+        await comments.removeAll(session, 'post_id', before.id, cause);
+        await store.remove(session, before, cause);
+      },
+    },
   });
 
   return [
-    endpoint({
-      method: 'GET',
+    listEndpoint(paginator, {
       path,
       operationId: 'listPosts',
-      summary: 'List posts',
       tag,
-      access: allow.everyone('content:read'),
+      access: read,
       query: schema.listPosts,
-      responses: {
-        200: { description: 'One page of posts.', schema: schema.postList, hal: schema.postListHal },
-      },
-      errors: ['INVALID_CURSOR'],
-      handle(context) {
-        const { author } = context.query;
-        const by = { column: 'author_id', operator: '=', value: author ?? 0 } as const;
-        return page(context, context.query, author === undefined ? [] : [by]);
-      },
+      page: schema.postPage,
+      name: 'posts',
+      list: store.list,
+      sortColumns: schema.sortColumns,
+      requested: ({ query }) => ({ query, conditions: equal({ author_id: query.author }) }),
+      textsOf: presenter.textsOf,
     }),
-    endpoint({
-      method: 'POST',
+    crud.create({
       path,
-      operationId: 'createPost',
       summary: 'Write a post',
       description: 'Its author is the user who is signed in, so that no API key can write one.',
-      tag,
       access: allow.staff(),
-      body: { kind: 'json', schema: schema.writePost, example },
-      responses: {
-        201: { description: 'The post was created.', schema: schema.post, hal: schema.postHal },
-      },
-      handle(context) {
-        return context.write(async session => {
-          const author = await authorOf(session, context.caller);
-          return present.created(context, await store.insert(session, author, context.body, context.cause()));
-        });
-      },
+      body: { schema: schema.writePost, example },
+      insert: async (session, { caller, body, cause }) =>
+        store.insert(session, await authorOf(session, caller), body, cause()),
     }),
-    ...authoredEndpoints(database, {
-      name: 'post',
-      path,
-      tag,
-      read: allow.everyone('content:read'),
-      write: allow.staff('content:write'),
-      rule: 'Anyone who changes it, its author stays.',
-      representation: schema.post,
-      hal: schema.postHal,
-      replace: schema.writePost,
-      patch: schema.patchPost,
-      replaceExample: example,
-      patchExample: { title: 'Open on Sunday and Monday' },
-      readOnly: ['id', 'author', 'createdAt', 'updatedAt', '_links'],
-      presenter: present,
-      store: {
-        ...store,
-        async remove(session, before, cause) {
-          await comments.removeAll(session, 'post_id', before.id, cause);
-          await store.remove(session, before, cause);
-        },
-      },
-    }),
+    crud.get(),
+    crud.put({ description }),
+    crud.patch({ description }),
+    crud.remove({ description }),
   ];
 }

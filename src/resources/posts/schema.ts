@@ -1,9 +1,8 @@
 /** THE schema of posts. */
 import { z } from 'zod';
-import { halCollectionOf, halOf, linksOf } from '../../http/hal/index.ts';
-import { collectionOf, pageParameters, sortParameters } from '../../http/paginate.ts';
-import { identifier, integerParameter, prose, text, timestamp } from '../../http/schema.ts';
-import { largestId } from '../../storage/database.ts';
+import { halOf, linksOf, pageSchemas } from '../../http/hal/index.ts';
+import { listParameters } from '../../http/paginate.ts';
+import { identifier, idFilter, prose, text, timestamp } from '../../http/schema.ts';
 import { author } from '../authored/index.ts';
 
 const title = text(200).meta({ examples: ['Open on Sunday'] });
@@ -29,26 +28,17 @@ export const post = z
   })
   .meta({ id: 'Post' });
 
-export const postHal = halOf(
-  post,
-  'PostHal',
-  linksOf(['self', 'comments'], ['author', 'edit', 'delete']),
-  z.object({}),
-);
+export const postHal = halOf(post, 'PostHal', linksOf(['self', 'comments'], ['author', 'edit', 'delete']));
 
 export const writePost = z.object({ title, body }).meta({ id: 'WritePost' });
 export const patchPost = writePost.partial().meta({ id: 'PatchPost' });
 
-export const postList = collectionOf(post, 'PostList');
-export const postListHal = halCollectionOf(postHal, 'posts', postList, 'PostListHal');
+export const postPage = pageSchemas(post, postHal, 'posts', 'PostList');
 export const sortColumns = { id: 'id', title: 'title', createdAt: 'created_at' } as const;
 
 export const listPosts = z.object({
-  author: integerParameter(1, largestId, { examples: [1] })
-    .optional()
-    .describe('Only posts by the user with this id.'),
-  ...sortParameters(['id', 'title', 'createdAt']),
-  ...pageParameters,
+  author: idFilter('Only posts by the user with this id.'),
+  ...listParameters(sortColumns),
 });
 
 /** What a caller may set. */

@@ -2,14 +2,14 @@
 import type { z } from 'zod';
 import { cachedLists } from '../../http/cache/index.ts';
 import type { RequestUrl } from '../../http/endpoint.ts';
-import { selfAddress } from '../../http/hal/addresses.ts';
-import { halCollection, isHal } from '../../http/hal/index.ts';
+import { isHal } from '../../http/hal/index.ts';
 import { ok, type Reply } from '../../http/response/reply.ts';
 import type { Condition, ListRequest } from '../../storage/list/request.ts';
 import type { ProductFacets } from '../attributes/facets.ts';
 import { attributeConditions } from '../attributes/filters.ts';
 import { attributeDefinitions, type DefinitionStore, type Definitions } from '../attributes/store.ts';
 import type { RequestContext } from '../context.ts';
+import { pageReply } from '../crud/list.ts';
 import type { Dependencies } from '../dependencies.ts';
 import type { VariantStore } from '../variants/store.ts';
 import { comparableGtin } from './members/gtin.ts';
@@ -65,7 +65,7 @@ export function productLists(
     // Made again each time: what is cached is the same for all callers.
     if (isHal(context.mediaType)) {
       const made = pageOf(url, requestOf(query, defined, names), row => bodyOf(context, row));
-      return made.then(({ body }) => ok(halCollection(body, 'products', selfAddress(url))));
+      return made.then(({ body }) => pageReply(context, body, 'products'));
     }
     // No event of the product tells that its variant's sku is another one.
     if (query.id !== undefined)

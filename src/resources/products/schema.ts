@@ -1,7 +1,7 @@
 /** THE schema of products: representation, create, replace, patch, bulk and list. */
 import { z } from 'zod';
-import { halCollectionOf, halOf, linksOf } from '../../http/hal/index.ts';
-import { collectionOf, pageParameters, sortParameters } from '../../http/paginate.ts';
+import { halOf, linksOf, pageSchemas } from '../../http/hal/index.ts';
+import { listParameters } from '../../http/paginate.ts';
 import { bulkIds, identifier, notBlank, numberParameter, prose, text, timestamp } from '../../http/schema.ts';
 import { longestPath } from '../../storage/categories/names.ts';
 import { facetMeta, facetParameter } from '../attributes/facets.ts';
@@ -129,7 +129,6 @@ export const productHal = halOf(
   product,
   'ProductHal',
   linksOf(['self', 'reviews', 'variants', 'images'], ['edit', 'delete']),
-  z.object({}),
 );
 
 /** POST: name and price; `currency` falls back to the service's default. */
@@ -201,8 +200,7 @@ export const bulkPatch = z
   })
   .meta({ id: 'BulkPatchProducts' });
 
-export const productList = collectionOf(product, 'ProductList', facetMeta);
-export const productListHal = halCollectionOf(productHal, 'products', productList, 'ProductListHal');
+export const productPage = pageSchemas(product, productHal, 'products', 'ProductList', { meta: facetMeta });
 
 /** Public names of the sorts → columns. */
 export const sortColumns = {
@@ -245,8 +243,7 @@ export const listProducts = z.object({
     .describe('Only products that cost this much or less.'),
   ...attributeParameters,
   ...facetParameter,
-  ...sortParameters(['id', 'price', 'name', 'created_at', 'createdAt']),
-  ...pageParameters,
+  ...listParameters(sortColumns),
 });
 
 /** What a caller may set, complete: every write ends in one of these. */

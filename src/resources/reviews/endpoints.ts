@@ -1,11 +1,11 @@
 /** Reviews of products over HTTP. */
-import type { z } from 'zod';
 import { allow } from '../../http/access.ts';
-import { type Endpoint, endpoint } from '../../http/endpoint.ts';
-import { HttpError, notFound } from '../../http/errors.ts';
-import type { Condition } from '../../storage/list/request.ts';
-import { authoredEndpoints, params } from '../authored/handlers.ts';
-import { authorship, pages, presenter, reviewRights } from '../authored/index.ts';
+import type { Endpoint } from '../../http/endpoint.ts';
+import { found, HttpError } from '../../http/errors.ts';
+import { equal } from '../../storage/list/request.ts';
+import { authoredPresenter, authorship, reviewRights } from '../authored/index.ts';
+import { byId, crudEndpoints, foundById } from '../crud/index.ts';
+import { listEndpoint } from '../crud/list.ts';
 import type { Dependencies } from '../dependencies.ts';
 import type { ProductStore } from '../products/store.ts';
 import * as schema from './schema.ts';
@@ -13,6 +13,8 @@ import { type ReviewStore, reviewOf, type StoredReview } from './store.ts';
 
 const tag = 'Reviews';
 const path = '/products/{id}/reviews';
+const description =
+  'Its author and administrators may; editors may delete any review. The product’s rating follows.';
 const example = { rating: 5, body: 'Bright, and well made.' };
 const alreadyReviewed = () =>
   new HttpError('DUPLICATE', {
@@ -32,7 +34,8 @@ export function reviewEndpoints(
   { reviews, products }: { reviews: ReviewStore; products: ProductStore },
 ): Endpoint[] {
   const authorOf = authorship(database);
-  const present = presenter<StoredReview>({
+  const read = allow.everyone('reviews:read');
+  const presenter = authoredPresenter<StoredReview>({
     collection: 'reviews',
     rights: reviewRights,
     representationOf: reviewOf,
@@ -41,103 +44,75 @@ export function reviewEndpoints(
     relatedTo: row => ({ product: `products/${row.product_id}` }),
     linksInJson: false,
   });
-  const page = pages({
-    paginator,
-    list: reviews.list,
-    sortColumns: schema.sortColumns,
-    collection: 'reviews',
-    presenter: present,
+  const crud = crudEndpoints(database, {
+    name: 'review',
+    path: '/reviews/{id}',
+    params: byId,
+    tag,
+    read,
+    write: allow.everyone('reviews:write'),
+    schema: schema.review,
+    hal: schema.reviewHal,
+    replace: { schema: schema.replaceReview, example },
+    patch: { schema: schema.patchReview, example: { rating: 4 } },
+    readOnly: ['id', 'productId', 'author', 'createdAt', 'updatedAt'],
+    presenter,
+    permit: presenter.permit,
+    rows: { ...reviews, ...foundById('review', reviews) },
   });
   const listed = {
-    description: 'One page of reviews.',
-    schema: schema.reviewList,
-    hal: schema.reviewListHal,
+    tag,
+    access: read,
+    page: schema.reviewPage,
+    name: 'reviews',
+    list: reviews.list,
+    sortColumns: schema.sortColumns,
+    textsOf: presenter.textsOf,
   };
 
   return [
-    endpoint({
-      method: 'GET',
+    listEndpoint(paginator, {
+      ...listed,
       path,
+      params: byId,
       operationId: 'listReviews',
       summary: 'List the reviews of a product',
-      tag,
-      access: allow.everyone('reviews:read'),
-      params,
+      errors: ['NOT_FOUND'],
       query: schema.listReviews,
-      responses: { 200: listed },
-      errors: ['NOT_FOUND', 'INVALID_CURSOR'],
-      async handle(context) {
-        const { id } = context.params;
-        if ((await products.find(database.read, id)) === undefined) throw notFound('product', id);
-        return page(context, context.query, [{ column: 'product_id', operator: '=', value: id }]);
+      async requested({ params: { id }, query }) {
+        found('product', id, await products.find(database.read, id));
+        return { query, conditions: equal({ product_id: id }) };
       },
     }),
-    endpoint({
-      method: 'POST',
+    crud.create({
       path,
-      operationId: 'createReview',
+      params: byId,
       summary: 'Review a product',
       description: 'One review per user and product, by the user who is signed in: no API key can write one.',
-      tag,
       access: allow.everyone(),
-      params,
-      body: { kind: 'json', schema: schema.createReview, example },
-      responses: {
-        201: { description: 'The review was created.', schema: schema.review, hal: schema.reviewHal },
-      },
+      body: { schema: schema.createReview, example },
       errors: ['NOT_FOUND', 'DUPLICATE'],
-      handle(context) {
-        const { id } = context.params;
-        return context.write(async session => {
-          const author = await authorOf(session, context.caller);
-          const product = await reviews.lockProduct(session, id);
-          if (product === undefined) throw notFound('product', id);
-          if (await reviews.exists(session, id, author.id)) throw alreadyReviewed();
-          const fields = schema.replaceReview.parse(context.body);
-          const row = await reviews.insert(session, product, author, fields, context.cause());
-          return present.created(context, row);
-        });
+      async insert(session, { params: { id }, caller, body, cause }) {
+        const author = await authorOf(session, caller);
+        const product = found('product', id, await reviews.lockProduct(session, id));
+        if (await reviews.exists(session, id, author.id)) throw alreadyReviewed();
+        return reviews.insert(session, product, author, schema.replaceReview.parse(body), cause());
       },
     }),
-    endpoint({
-      method: 'GET',
+    listEndpoint(paginator, {
+      ...listed,
       path: '/reviews',
       operationId: 'listAllReviews',
       summary: 'List the reviews of all products',
-      tag,
-      access: allow.everyone('reviews:read'),
       query: schema.listAllReviews,
-      responses: { 200: listed },
-      errors: ['INVALID_CURSOR'],
-      handle: context => page(context, context.query, conditionsOf(context.query)),
+      requested({ query }) {
+        const { productId, author, rating } = query;
+        return { query, conditions: equal({ product_id: productId, user_id: author, rating }) };
+      },
     }),
-    ...authoredEndpoints(database, {
-      name: 'review',
-      path: '/reviews',
-      tag,
-      read: allow.everyone('reviews:read'),
-      write: allow.everyone('reviews:write'),
-      rule: 'Its author and administrators may; editors may delete any review. The product’s rating follows.',
-      representation: schema.review,
-      hal: schema.reviewHal,
-      replace: schema.replaceReview,
-      patch: schema.patchReview,
-      replaceExample: example,
-      patchExample: { rating: 4 },
-      readOnly: ['id', 'productId', 'author', 'createdAt', 'updatedAt'],
-      presenter: present,
-      store: reviews,
-    }),
+    crud.get(),
+    crud.put({ description }),
+    crud.patch({ description }),
+    crud.remove({ description }),
   ];
-}
-
-function conditionsOf(query: z.output<typeof schema.listAllReviews>): Condition[] {
-  const filters = [
-    ['product_id', query.productId],
-    ['user_id', query.author],
-    ['rating', query.rating],
-  ] as const;
-  return filters.flatMap(([column, value]) =>
-    value === undefined ? [] : [{ column, operator: '=' as const, value }],
-  );
 }

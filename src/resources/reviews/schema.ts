@@ -1,9 +1,8 @@
 /** THE schema of reviews. */
 import { z } from 'zod';
-import { halCollectionOf, halOf, linksOf } from '../../http/hal/index.ts';
-import { collectionOf, pageParameters, sortParameters } from '../../http/paginate.ts';
-import { identifier, integerParameter, prose, timestamp } from '../../http/schema.ts';
-import { largestId } from '../../storage/database.ts';
+import { halOf, linksOf, pageSchemas } from '../../http/hal/index.ts';
+import { listParameters } from '../../http/paginate.ts';
+import { identifier, idFilter, integerParameter, prose, timestamp } from '../../http/schema.ts';
 import { author } from '../authored/index.ts';
 
 const rating = z
@@ -29,7 +28,6 @@ export const reviewHal = halOf(
   review,
   'ReviewHal',
   linksOf(['self', 'product'], ['author', 'edit', 'delete']),
-  z.object({}),
 );
 
 export const createReview = z.object({ rating, body: body.nullish() }).meta({ id: 'CreateReview' });
@@ -41,23 +39,17 @@ export const replaceReview = createReview
 
 export const patchReview = createReview.partial().meta({ id: 'PatchReview' });
 
-export const reviewList = collectionOf(review, 'ReviewList');
-export const reviewListHal = halCollectionOf(reviewHal, 'reviews', reviewList, 'ReviewListHal');
+export const reviewPage = pageSchemas(review, reviewHal, 'reviews', 'ReviewList');
 export const sortColumns = { id: 'id', rating: 'rating', createdAt: 'created_at' } as const;
-export const listReviews = z.object({ ...sortParameters(['id', 'rating', 'createdAt']), ...pageParameters });
+export const listReviews = z.object(listParameters(sortColumns));
 
 export const listAllReviews = z.object({
-  productId: integerParameter(1, largestId, { examples: [1] })
-    .optional()
-    .describe('Only reviews of the product with this id.'),
-  author: integerParameter(1, largestId, { examples: [1] })
-    .optional()
-    .describe('Only reviews by the user with this id.'),
+  productId: idFilter('Only reviews of the product with this id.'),
+  author: idFilter('Only reviews by the user with this id.'),
   rating: integerParameter(1, 5, { examples: [5] })
     .optional()
     .describe('Only reviews with this rating.'),
-  ...sortParameters(['id', 'rating', 'createdAt']),
-  ...pageParameters,
+  ...listParameters(sortColumns),
 });
 
 /** What a caller may set, complete: every write ends in one of these. */

@@ -1,6 +1,6 @@
 /** Search over HTTP: one address for all that the caller may read. */
 import type { z } from 'zod';
-import { allow, type Caller } from '../../http/access.ts';
+import { admins, allow, type Caller, type Role, roles, staff } from '../../http/access.ts';
 import { cachedLists } from '../../http/cache/index.ts';
 import { type Endpoint, endpoint, type RequestUrl } from '../../http/endpoint.ts';
 import { HttpError, invalid } from '../../http/errors.ts';
@@ -19,13 +19,13 @@ import * as schema from './schema.ts';
 import type { Found, Hit, SearchStore } from './store.ts';
 import type { Suggester } from './suggest.ts';
 
-/** Where documents of each type are read, and who may: below which path, with which scope, only which roles. */
-const places: Readonly<Record<SearchType, { path: string; scope: string; roles?: readonly string[] }>> = {
-  product: { path: 'products', scope: 'products:read' },
-  article: { path: 'articles', scope: 'content:read' },
-  post: { path: 'posts', scope: 'content:read' },
-  order: { path: 'orders', scope: 'orders:read', roles: ['admin', 'editor'] },
-  user: { path: 'users', scope: 'users:read', roles: ['admin'] },
+/** Where documents of each type are read: below which path, by whom, and with which scope. */
+const places: Readonly<Record<SearchType, { path: string; readers: readonly Role[]; scope: string }>> = {
+  product: { path: 'products', readers: roles, scope: 'products:read' },
+  article: { path: 'articles', readers: roles, scope: 'content:read' },
+  post: { path: 'posts', readers: roles, scope: 'content:read' },
+  order: { path: 'orders', readers: staff, scope: 'orders:read' },
+  user: { path: 'users', readers: admins, scope: 'users:read' },
 };
 
 export interface SearchParts {
@@ -163,7 +163,7 @@ function typesFor(query: Query, caller: Caller): { visible: SearchType[]; types:
   if (type !== undefined && !visible.includes(type)) {
     throw new HttpError('FORBIDDEN', { message: `These credentials do not permit reading ${type}s.` });
   }
-  if (query.status === 'archived' && !may(caller, ['admin', 'editor'], 'products:write'))
+  if (query.status === 'archived' && !may(caller, staff, 'products:write'))
     throw new HttpError('FORBIDDEN', { message: 'Archived products are found by staff only.' });
   const types = visible.filter(candidate => type === undefined || candidate === type);
   // With filters, hits of other types are not counted either: nothing tells whether they meet them.
@@ -188,9 +188,8 @@ function metaOf(found: Found, counted: string | undefined): string {
 }
 
 function mayRead(caller: Caller, type: SearchType): boolean {
-  const { scope, roles } = places[type];
-  if (caller.kind === 'key') return caller.scopes.has(scope);
-  return caller.kind === 'user' && (roles === undefined || roles.includes(caller.role));
+  const { readers, scope } = places[type];
+  return may(caller, readers, scope);
 }
 
 function shown({ type, document, snippet, score, missing }: Hit, { base, path }: RequestUrl) {

@@ -1,10 +1,11 @@
 /** Stock adjustments over HTTP: making and listing them. */
 import { allow } from '../../http/access.ts';
-import { type Endpoint, endpoint } from '../../http/endpoint.ts';
-import { selfAddress, versionRoot } from '../../http/hal/addresses.ts';
-import { hal, halCollection, isHal } from '../../http/hal/index.ts';
+import { type Endpoint, endpoint, type RequestUrl } from '../../http/endpoint.ts';
+import { addressOf } from '../../http/hal/addresses.ts';
+import { hal, isHal } from '../../http/hal/index.ts';
 import { ok } from '../../http/response/reply.ts';
-import type { Condition } from '../../storage/list/request.ts';
+import { equal } from '../../storage/list/request.ts';
+import { listEndpoint } from '../crud/list.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { apply, placeOf } from './apply.ts';
 import type { StockLocks } from './locked.ts';
@@ -63,47 +64,35 @@ export function stockEndpoints({ paginator }: Dependencies, { adjustments, stock
         });
       },
     }),
-    endpoint({
-      method: 'GET',
+    listEndpoint(paginator, {
       path,
       operationId: 'listStockAdjustments',
       summary: 'List stock adjustments',
       tag,
       access: allow.staff('products:read'),
       query: schema.listAdjustments,
-      responses: {
-        200: {
-          description: 'One page of adjustments.',
-          schema: schema.adjustmentList,
-          hal: schema.adjustmentListHal,
-        },
-      },
-      errors: ['INVALID_CURSOR'],
-      async handle({ query, url, mediaType }) {
+      page: schema.adjustmentPage,
+      name: 'stock adjustments',
+      items: 'adjustments',
+      relation: 'adjustments',
+      list: adjustments.list,
+      sortColumns: schema.sortColumns,
+      requested({ query }) {
         const { productId, variantId } = query;
-        const conditions: Condition[] = [];
-        if (productId !== undefined)
-          conditions.push({ column: 'product_id', operator: '=', value: productId });
-        if (variantId !== undefined)
-          conditions.push({ column: 'variant_id', operator: '=', value: variantId });
-        const request = paginator.request(query, conditions, schema.sortColumns, 'stock adjustments');
-        const listed = await adjustments.list(request);
-        const envelope = paginator.envelope(listed, request, 'stock adjustments', url, row =>
-          JSON.stringify(isHal(mediaType) ? adjustmentHal(versionRoot(url), row) : adjustmentOf(row)),
-        );
-        return ok(isHal(mediaType) ? halCollection(envelope, 'adjustments', selfAddress(url)) : envelope);
+        return { query, conditions: equal({ product_id: productId, variant_id: variantId }) };
       },
+      textsOf: ({ url, mediaType }) => row =>
+        JSON.stringify(isHal(mediaType) ? adjustmentHal(url, row) : adjustmentOf(row)),
     }),
   ];
 }
 
-/** @param root the address of the version */
-function adjustmentHal(root: string, row: StoredAdjustment): object {
+function adjustmentHal(url: RequestUrl, row: StoredAdjustment): object {
   const adjustment = adjustmentOf(row);
   const { productId, variantId } = adjustment;
-  const product = `${root}/products/${productId}`;
-  return hal(adjustment, {
-    product: { href: product },
-    ...(variantId === null ? {} : { variant: { href: `${product}/variants/${variantId}` } }),
-  });
+  const variant =
+    variantId === null
+      ? {}
+      : { variant: { href: addressOf(url, 'products', productId, 'variants', variantId) } };
+  return hal(adjustment, { product: { href: addressOf(url, 'products', productId) }, ...variant });
 }

@@ -1,8 +1,8 @@
 /** THE schema of stock adjustments: how many pieces came or went, and why. */
 import { z } from 'zod';
-import { halCollectionOf, halOf, linksOf } from '../../http/hal/index.ts';
-import { collectionOf, pageParameters, sortParameters } from '../../http/paginate.ts';
-import { identifier, integerParameter, text, timestamp } from '../../http/schema.ts';
+import { halOf, linksOf, pageSchemas } from '../../http/hal/index.ts';
+import { listParameters } from '../../http/paginate.ts';
+import { identifier, idFilter, text, timestamp } from '../../http/schema.ts';
 import { largestId } from '../../storage/database.ts';
 
 const mostAdjustments = 500;
@@ -81,22 +81,13 @@ export const adjusted = z
   .object({ data: z.array(adjustment).max(mostAdjustments).describe('In the order they were sent in.') })
   .meta({ id: 'AdjustedStock' });
 
-export const adjustmentList = collectionOf(adjustment, 'StockAdjustmentList');
-export const adjustmentListHal = halCollectionOf(
-  adjustmentHal,
-  'adjustments',
-  adjustmentList,
-  'StockAdjustmentListHal',
-);
+export const adjustmentPage = pageSchemas(adjustment, adjustmentHal, 'adjustments', 'StockAdjustmentList');
 export const sortColumns = { id: 'id', createdAt: 'created_at' } as const;
 
-const idFilter = () => integerParameter(1, largestId, { examples: [1] }).optional();
-
 export const listAdjustments = z.object({
-  productId: idFilter().describe('Only those of this product and its variants.'),
-  variantId: idFilter().describe('Only those of this variant.'),
-  ...sortParameters(['id', 'createdAt']),
-  ...pageParameters,
+  productId: idFilter('Only those of this product and its variants.'),
+  variantId: idFilter('Only those of this variant.'),
+  ...listParameters(sortColumns),
 });
 
 export type Adjustment = z.output<typeof adjustment>;

@@ -1,7 +1,7 @@
 /** THE schema of synonyms: words that a search takes for each other. */
 import { z } from 'zod';
-import { halCollectionOf, halOf, linksOf } from '../../http/hal/index.ts';
-import { collectionOf, pageParameters, sortParameters } from '../../http/paginate.ts';
+import { halOf, linksOf, pageSchemas } from '../../http/hal/index.ts';
+import { listParameters } from '../../http/paginate.ts';
 import { identifier, text, timestamp } from '../../http/schema.ts';
 
 /** Groups at most: all of them are kept in memory. */
@@ -29,7 +29,7 @@ export const synonymBodyExample = { words: example.words };
 export const synonym = z
   .object({ id: identifier(), words, createdAt: timestamp(), updatedAt: timestamp() })
   .meta({ id: 'Synonym', example });
-export const synonymHal = halOf(synonym, 'SynonymHal', linksOf(['self', 'edit', 'delete'], []), z.object({}));
+export const synonymHal = halOf(synonym, 'SynonymHal', linksOf(['self', 'edit', 'delete'], []));
 
 /** POST and PUT. */
 export const replaceSynonym = z.object({ words }).meta({ id: 'WriteSynonym' });
@@ -37,10 +37,9 @@ export const replaceSynonym = z.object({ words }).meta({ id: 'WriteSynonym' });
 /** PATCH with application/json: only the fields to change. */
 export const patchSynonym = replaceSynonym.partial().meta({ id: 'PatchSynonym' });
 
-export const synonymList = collectionOf(synonym, 'SynonymList');
-export const synonymListHal = halCollectionOf(synonymHal, 'synonyms', synonymList, 'SynonymListHal');
+export const synonymPage = pageSchemas(synonym, synonymHal, 'synonyms', 'SynonymList');
 export const sortColumns = { id: 'id', createdAt: 'created_at' } as const;
-export const listSynonyms = z.object({ ...sortParameters(['id', 'createdAt']), ...pageParameters });
+export const listSynonyms = z.object(listParameters(sortColumns));
 
 export type Synonym = z.output<typeof synonym>;
 export type SynonymFields = z.output<typeof replaceSynonym>;

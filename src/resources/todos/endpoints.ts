@@ -1,19 +1,16 @@
 /** Todos over HTTP. They have the specification's own envelopes, and its `{error}` for 400 and 404. */
-import { z } from 'zod';
 import { allow, type Caller, unauthorized } from '../../http/access.ts';
 import { type Endpoint, endpoint } from '../../http/endpoint.ts';
-import { HttpError, notFound } from '../../http/errors.ts';
-import { patched } from '../../http/patch/index.ts';
-import { created, noContent, ok } from '../../http/response/reply.ts';
-import { identifier } from '../../http/schema.ts';
+import { found, HttpError } from '../../http/errors.ts';
+import { ok } from '../../http/response/reply.ts';
+import { byId, crudEndpoints } from '../crud/index.ts';
+import { presenter } from '../crud/presenter.ts';
 import type { Dependencies } from '../dependencies.ts';
 import type { UserStore } from '../users/store.ts';
 import * as schema from './schema.ts';
 import { type StoredTodo, type TodoStore, todoOf } from './store.ts';
 
 const path = '/todos';
-const params = z.object({ id: identifier() });
-const readOnly = ['id', 'createdAt'];
 /** What all operations have in common. */
 const common = { tag: 'Todos', access: allow.everyone(), plainErrors: true } as const;
 
@@ -26,12 +23,33 @@ export function todoEndpoints(
     if (caller.kind !== 'user') throw unauthorized('UNAUTHORIZED');
     return caller.userId;
   };
-  const found = (row: StoredTodo | undefined, id: number): StoredTodo => {
-    if (row === undefined) throw notFound('todo', id);
-    return row;
-  };
-  const bodyOf = (row: StoredTodo) => JSON.stringify({ data: todoOf(row) });
-  const show = (row: StoredTodo) => ok(bodyOf(row), { lastModified: row.updated_at });
+  const present = presenter<StoredTodo>({
+    placeOf: ({ id }) => ['todos', id],
+    representationOf: todoOf,
+    textOf: row => JSON.stringify({ data: todoOf(row) }),
+    changedAt: row => row.updated_at,
+  });
+  const crud = crudEndpoints(database, {
+    ...common,
+    name: 'todo',
+    path: `${path}/{id}`,
+    params: byId,
+    read: common.access,
+    write: common.access,
+    schema: schema.oneTodo,
+    replace: { schema: schema.replaceTodo, example: { title: 'Order more lamps', done: true } },
+    patch: { schema: schema.patchTodo, example: { done: true } },
+    readOnly: ['id', 'createdAt'],
+    presenter: present,
+    rows: {
+      find: async (session, { id }, caller) =>
+        found('todo', id, await todos.find(session, userIdOf(caller), id)),
+      lock: async (session, { id }, caller) =>
+        found('todo', id, await todos.lock(session, userIdOf(caller), id)),
+      update: (session, before, fields, cause) => todos.update(session, before, fields, cause.at),
+      remove: (session, before) => todos.remove(session, before.id),
+    },
+  });
 
   return [
     endpoint({
@@ -50,98 +68,27 @@ export function todoEndpoints(
         return ok({ data: rows.map(todoOf), total: rows.length });
       },
     }),
-    endpoint({
-      ...common,
-      method: 'POST',
+    crud.create({
       path,
-      operationId: 'createTodo',
       summary: 'Make a todo',
-      body: { kind: 'json', schema: schema.createTodo },
-      responses: { 201: { description: 'The todo was made; it is not done.', schema: schema.oneTodo } },
+      success: 'The todo was made; it is not done.',
+      body: { schema: schema.createTodo },
       errors: ['LIMIT_REACHED'],
-      handle({ body, caller, url, write, cause }) {
+      async insert(session, { body, caller, cause }) {
         const userId = userIdOf(caller);
-        return write(async session => {
-          // The token is good but its user may be gone. Locked, so that two at once are counted one after the other.
-          if ((await users.lock(session, userId)) === undefined) throw unauthorized('UNAUTHORIZED');
-          if ((await todos.count(session, userId)) >= schema.todosLimit) {
-            throw new HttpError('LIMIT_REACHED', {
-              message: `You have ${schema.todosLimit} todos; delete some before you make another.`,
-            });
-          }
-          const row = await todos.insert(session, userId, body.title, cause().at);
-          const options = { lastModified: row.updated_at };
-          return created(`${url.base}${url.path}/${row.id}`, bodyOf(row), options);
-        });
+        // The token is good but its user may be gone. Locked, so that two at once are counted one after the other.
+        if ((await users.lock(session, userId)) === undefined) throw unauthorized('UNAUTHORIZED');
+        if ((await todos.count(session, userId)) >= schema.todosLimit) {
+          throw new HttpError('LIMIT_REACHED', {
+            message: `You have ${schema.todosLimit} todos; delete some before you make another.`,
+          });
+        }
+        return todos.insert(session, userId, body.title, cause().at);
       },
     }),
-    endpoint({
-      ...common,
-      method: 'GET',
-      path: `${path}/{id}`,
-      operationId: 'getTodo',
-      summary: 'Read a todo',
-      params,
-      responses: { 200: { description: 'The todo.', schema: schema.oneTodo } },
-      errors: ['NOT_FOUND'],
-      async handle({ params: { id }, caller }) {
-        return show(found(await todos.find(database.read, userIdOf(caller), id), id));
-      },
-    }),
-    endpoint({
-      ...common,
-      method: 'PUT',
-      path: `${path}/{id}`,
-      operationId: 'replaceTodo',
-      summary: 'Replace a todo',
-      params,
-      body: { kind: 'json', schema: schema.replaceTodo, example: { title: 'Order more lamps', done: true } },
-      responses: { 200: { description: 'The todo as it is now.', schema: schema.oneTodo } },
-      errors: ['NOT_FOUND', 'PRECONDITION_FAILED'],
-      handle({ params: { id }, body, caller, precondition, write, cause }) {
-        return write(async session => {
-          const before = found(await todos.lock(session, userIdOf(caller), id), id);
-          precondition(bodyOf(before), before.updated_at);
-          return show(await todos.update(session, before, body, cause().at));
-        });
-      },
-    }),
-    endpoint({
-      ...common,
-      method: 'PATCH',
-      path: `${path}/{id}`,
-      operationId: 'patchTodo',
-      summary: 'Change a todo',
-      params,
-      body: { kind: 'patch', schema: schema.patchTodo, example: { done: true } },
-      responses: { 200: { description: 'The todo as it is now.', schema: schema.oneTodo } },
-      errors: ['NOT_FOUND', 'PRECONDITION_FAILED'],
-      handle({ params: { id }, body, caller, precondition, write, cause }) {
-        return write(async session => {
-          const before = found(await todos.lock(session, userIdOf(caller), id), id);
-          precondition(bodyOf(before), before.updated_at);
-          const fields = patched(todoOf(before), body, schema.replaceTodo, readOnly);
-          return show(await todos.update(session, before, fields, cause().at));
-        });
-      },
-    }),
-    endpoint({
-      ...common,
-      method: 'DELETE',
-      path: `${path}/{id}`,
-      operationId: 'deleteTodo',
-      summary: 'Delete a todo',
-      params,
-      responses: { 204: { description: 'The todo is gone.' } },
-      errors: ['NOT_FOUND', 'PRECONDITION_FAILED'],
-      handle({ params: { id }, caller, precondition, write }) {
-        return write(async session => {
-          const before = found(await todos.lock(session, userIdOf(caller), id), id);
-          precondition(bodyOf(before), before.updated_at);
-          await todos.remove(session, before.id);
-          return noContent();
-        });
-      },
-    }),
+    crud.get(),
+    crud.put(),
+    crud.patch({ summary: 'Change a todo' }),
+    crud.remove(),
   ];
 }

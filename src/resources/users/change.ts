@@ -61,34 +61,34 @@ export function userChange(database: Pick<Database, 'read'>, stores: ChangeStore
    */
   async function proven(
     id: number,
-    input: Changing,
+    context: Changing,
     fieldsOf: (current: schema.User) => schema.ChangedFields,
   ): Promise<string | null | undefined> {
-    const user = isOwner(input.caller, id) ? await users.find(database.read, id) : undefined;
+    const user = isOwner(context.caller, id) ? await users.find(database.read, id) : undefined;
     if (user === undefined) return undefined;
-    input.precondition(userBody(user, await viewFor(database.read, users, input)), user.updated_at);
+    context.precondition(userBody(user, await viewFor(database.read, users, context)), user.updated_at);
     const fields = fieldsOf(userOf(user));
     if (!moves(user.email, fields)) return undefined;
     if (fields.currentPassword === undefined) throw passwordRequired();
-    await proof(input, user, fields.currentPassword);
+    await proof(context, user, fields.currentPassword);
     return user.password_hash;
   }
 
   return async (
     id: number,
-    input: Changing,
+    context: Changing,
     fieldsOf: (current: schema.User) => schema.ChangedFields,
   ): Promise<Reply> => {
-    const provenHash = await proven(id, input, fieldsOf);
-    return input.write(async session => {
-      const { caller } = input;
+    const provenHash = await proven(id, context, fieldsOf);
+    return context.write(async session => {
+      const { caller } = context;
       const administrators = await lockedAdministrators(session, users, caller);
       const before = visible(await users.lock(session, id), id, caller);
-      input.precondition(userBody(before, await viewFor(session, users, input)), before.updated_at);
+      context.precondition(userBody(before, await viewFor(session, users, context)), before.updated_at);
       const fields = fieldsOf(userOf(before));
       const refused = refusal(caller, before, fields.role, administrators);
       if (refused !== undefined) throw refused;
-      const cause = input.cause();
+      const cause = context.cause();
       const isPending = isOwner(caller, id) && moves(before.email, fields);
       // Another password meanwhile: what was compared is not the current one any more.
       if (isPending && provenHash !== before.password_hash) throw wrongPassword();
@@ -97,7 +97,7 @@ export function userChange(database: Pick<Database, 'read'>, stores: ChangeStore
       if (after.role !== before.role) await sessions.removeAllOf(session, id, cause.at);
       if (isPending) await addresses.request(session, after, cause);
       else if (moves(before.email, fields)) await addresses.replaced(session, before, after, caller, cause);
-      return showUser(after, await viewFor(session, users, input));
+      return showUser(after, await viewFor(session, users, context));
     });
   };
 }

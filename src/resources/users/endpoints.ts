@@ -1,20 +1,20 @@
 /** Users over HTTP. */
-import { z } from 'zod';
+import type { z } from 'zod';
 import { allow, unauthorized } from '../../http/access.ts';
 import { type Endpoint, endpoint } from '../../http/endpoint.ts';
-import { selfAddress } from '../../http/hal/addresses.ts';
-import { halCollection, isHal } from '../../http/hal/index.ts';
+import { addressOf } from '../../http/hal/addresses.ts';
 import { patched } from '../../http/patch/index.ts';
-import { created, noContent, ok } from '../../http/response/reply.ts';
-import { identifier } from '../../http/schema.ts';
-import type { Condition } from '../../storage/list/request.ts';
+import { created, noContent } from '../../http/response/reply.ts';
+import { type Condition, equal } from '../../storage/list/request.ts';
 import { hashPassword } from '../auth/passwords.ts';
 import type { CommentStore } from '../comments/store.ts';
+import { byId } from '../crud/index.ts';
+import { listEndpoint } from '../crud/list.ts';
 import type { Dependencies } from '../dependencies.ts';
 import type { ReviewStore } from '../reviews/store.ts';
 import { type ChangeStores, lockedAdministrators, userChange, viewFor } from './change.ts';
 import type { MailTemplates } from './mail-templates.ts';
-import { addressOf, optionsFor, showUser, userBody } from './representation.ts';
+import { optionsFor, showUser, userBody } from './representation.ts';
 import { refusal, requireCreation, visible } from './rules.ts';
 import * as schema from './schema.ts';
 import { emailKey } from './store.ts';
@@ -27,7 +27,6 @@ export interface UserOptions extends ChangeStores {
 
 const tag = 'Users';
 const path = '/users';
-const params = z.object({ id: identifier() });
 const readOnly = ['id', 'version', 'pendingEmail', 'verifiedAt', 'createdAt', 'updatedAt'];
 const replacement = { name: 'Ada Winter', email: 'ada@shop.example', role: 'user', tags: [] };
 const oneUser = (description: string) => ({ description, schema: schema.user, hal: schema.userHal });
@@ -37,24 +36,20 @@ export function userEndpoints({ database, paginator }: Dependencies, options: Us
   const change = userChange(database, options);
 
   return [
-    endpoint({
-      method: 'GET',
+    listEndpoint(paginator, {
       path,
       operationId: 'listUsers',
-      summary: 'List users',
       tag,
       access: allow.admin('users:read'),
       query: schema.listUsers,
-      responses: {
-        200: { description: 'One page of users.', schema: schema.userList, hal: schema.userListHal },
-      },
-      errors: ['INVALID_CURSOR'],
-      async handle(input) {
-        const { query, url, mediaType } = input;
-        const request = paginator.request(query, conditionsOf(query), schema.sortColumns, 'users');
-        const [listed, view] = [await users.list(request), await viewFor(database.read, users, input)];
-        const page = paginator.envelope(listed, request, 'users', url, row => userBody(row, view));
-        return ok(isHal(mediaType) ? halCollection(page, 'users', selfAddress(url)) : page);
+      page: schema.userPage,
+      name: 'users',
+      list: users.list,
+      sortColumns: schema.sortColumns,
+      requested: ({ query }) => ({ query, conditions: conditionsOf(query) }),
+      async textsOf(context) {
+        const view = await viewFor(database.read, users, context);
+        return row => userBody(row, view);
       },
     }),
     endpoint({
@@ -69,8 +64,8 @@ export function userEndpoints({ database, paginator }: Dependencies, options: Us
       body: { kind: 'json', schema: schema.createUser, example: schema.createUserExample },
       responses: { 201: oneUser('The user was created.') },
       errors: ['DUPLICATE'],
-      async handle(input) {
-        const { body, caller, url, write, cause } = input;
+      async handle(context) {
+        const { body, caller, url, write, cause } = context;
         const { name, email, role, tags, password } = body;
         // Slow on purpose, so done before the transaction.
         const passwordHash = password == null ? null : await hashPassword(password);
@@ -82,8 +77,8 @@ export function userEndpoints({ database, paginator }: Dependencies, options: Us
           const row = await users.insert(session, { ...fields, passwordHash, verifiedAt: null }, now);
           // Asked for what is still missing: the password, or proof that the address is the user's.
           await (row.password_hash === null ? mailTemplates.invite : mailTemplates.verify)(session, row, now);
-          const view = await viewFor(session, users, input);
-          return created(addressOf(url, row), userBody(row, view), optionsFor(row, view));
+          const view = await viewFor(session, users, context);
+          return created(addressOf(url, 'users', row.id), userBody(row, view), optionsFor(row, view));
         });
       },
     }),
@@ -95,13 +90,14 @@ export function userEndpoints({ database, paginator }: Dependencies, options: Us
       description: 'Administrators read everybody, others themselves.',
       tag,
       access: allow.everyone('users:read'),
-      params,
+      params: byId,
       responses: { 200: oneUser('The user.') },
       errors: ['NOT_FOUND'],
-      async handle(input) {
-        const { params: context, caller } = input;
-        const row = visible(await users.find(database.read, context.id), context.id, caller);
-        return showUser(row, await viewFor(database.read, users, input));
+      async handle(context) {
+        const { caller } = context;
+        const { id } = context.params;
+        const row = visible(await users.find(database.read, id), id, caller);
+        return showUser(row, await viewFor(database.read, users, context));
       },
     }),
     endpoint({
@@ -113,11 +109,11 @@ export function userEndpoints({ database, paginator }: Dependencies, options: Us
         'Tags that are left out become none. Only an administrator may change the role, which ends the sessions of the user. Users who change their own e-mail address send `currentPassword` with it; the address becomes `pendingEmail`, and counts when the token of the mail to it is sent to `/auth/verify`. An administrator or API key changes the address of others at once. A changed address ends the sessions, and the one before is told.',
       tag,
       access: allow.everyone('users:write'),
-      params,
+      params: byId,
       body: { kind: 'json', schema: schema.replaceUser, example: replacement },
       responses: { 200: oneUser('The user as it is now.') },
       errors: ['NOT_FOUND', 'DUPLICATE', 'LAST_ADMINISTRATOR', 'PRECONDITION_FAILED', 'WRONG_PASSWORD'],
-      handle: input => change(input.params.id, input, () => input.body),
+      handle: context => change(context.params.id, context, () => context.body),
     }),
     endpoint({
       method: 'PATCH',
@@ -128,12 +124,14 @@ export function userEndpoints({ database, paginator }: Dependencies, options: Us
         'A JSON Patch that tests `/version` is refused with 409 when another change was faster. The rules are those of PUT.',
       tag,
       access: allow.everyone('users:write'),
-      params,
+      params: byId,
       body: { kind: 'patch', schema: schema.patchUser, example: { name: 'Ada Summer' } },
       responses: { 200: oneUser('The user as it is now.') },
       errors: ['NOT_FOUND', 'DUPLICATE', 'LAST_ADMINISTRATOR', 'PRECONDITION_FAILED', 'WRONG_PASSWORD'],
-      handle: input =>
-        change(input.params.id, input, current => patched(current, input.body, schema.replaceUser, readOnly)),
+      handle: context =>
+        change(context.params.id, context, current =>
+          patched(current, context.body, schema.replaceUser, readOnly),
+        ),
     }),
     endpoint({
       method: 'DELETE',
@@ -143,15 +141,16 @@ export function userEndpoints({ database, paginator }: Dependencies, options: Us
       description: 'Ends all sessions of the user. Orders and invoices stay as they are.',
       tag,
       access: allow.admin('users:write'),
-      params,
+      params: byId,
       responses: { 204: { description: 'The user is gone.' } },
       errors: ['NOT_FOUND', 'LAST_ADMINISTRATOR', 'PRECONDITION_FAILED'],
-      handle(input) {
-        const { params: context, caller, precondition, write, cause } = input;
+      handle(context) {
+        const { caller, precondition, write, cause } = context;
+        const { id } = context.params;
         return write(async session => {
           const administrators = await lockedAdministrators(session, users, caller);
-          const before = visible(await users.lock(session, context.id), context.id, caller);
-          precondition(userBody(before, await viewFor(session, users, input)), before.updated_at);
+          const before = visible(await users.lock(session, id), id, caller);
+          precondition(userBody(before, await viewFor(session, users, context)), before.updated_at);
           const refused = refusal(caller, before, null, administrators);
           if (refused !== undefined) throw refused;
           // Before the database deletes them with the account: each has its event, and ratings follow.
@@ -170,20 +169,16 @@ export function userEndpoints({ database, paginator }: Dependencies, options: Us
       tag,
       access: allow.everyone(),
       responses: { 200: oneUser('The current user.') },
-      async handle(input) {
-        const { caller } = input;
+      async handle(context) {
+        const { caller } = context;
         const row = caller.kind === 'user' ? await users.find(database.read, caller.userId) : undefined;
         // The token is good but its user is gone.
         if (row === undefined) throw unauthorized('UNAUTHORIZED');
-        return showUser(row, await viewFor(database.read, users, input));
+        return showUser(row, await viewFor(database.read, users, context));
       },
     }),
   ];
 }
 
-function conditionsOf({ role, email }: z.output<typeof schema.listUsers>): Condition[] {
-  const conditions: Condition[] = [];
-  if (role !== undefined) conditions.push({ column: 'role', operator: '=', value: role });
-  if (email !== undefined) conditions.push({ column: 'email_key', operator: '=', value: emailKey(email) });
-  return conditions;
-}
+const conditionsOf = ({ role, email }: z.output<typeof schema.listUsers>): Condition[] =>
+  equal({ role, email_key: email === undefined ? undefined : emailKey(email) });

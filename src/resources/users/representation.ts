@@ -1,6 +1,6 @@
 /** A user as the caller sees them: plain JSON, or HAL with the links that lead somewhere for them. */
-import type { RequestUrl } from '../../http/endpoint.ts';
-import { versionRoot } from '../../http/hal/addresses.ts';
+import { admins, roles } from '../../http/access.ts';
+import { addressOf } from '../../http/hal/addresses.ts';
 import { datedUnlessHal, hal, isHal, type Links } from '../../http/hal/index.ts';
 import { ok, type ReplyOptions } from '../../http/response/reply.ts';
 import { may, type RequestContext } from '../context.ts';
@@ -11,8 +11,6 @@ export interface View extends RequestContext {
   /** All there are; needed for HAL only. */
   readonly administrators: readonly number[];
 }
-
-export const addressOf = (url: RequestUrl, { id }: Pick<UserRow, 'id'>) => `${versionRoot(url)}/users/${id}`;
 
 /** The body of a response that shows a user, as JSON text: also what If-Match compares with. */
 export function userBody(row: UserRow, view: View): string {
@@ -27,16 +25,14 @@ export const optionsFor = (row: UserRow, { mediaType }: View): ReplyOptions =>
 export const showUser = (row: UserRow, view: View) => ok(userBody(row, view), optionsFor(row, view));
 
 function linksTo(row: UserRow, { caller, url, administrators }: View): Links {
-  const self = addressOf(url, row);
-  const has = (scope: string) => caller.kind !== 'key' || caller.scopes.has(scope);
-  const isAdministrator = caller.kind === 'user' && caller.role === 'admin';
-  const writes = may(caller, ['admin'], 'users:write', row.id);
+  const self = addressOf(url, 'users', row.id);
+  const writes = may(caller, admins, 'users:write', row.id);
   const mayEdit = writes && refusal(caller, row, row.role, administrators) === undefined;
-  const mayRemove = (isAdministrator || caller.kind === 'key') && writes;
+  const mayRemove = may(caller, admins, 'users:write');
   const removable = mayRemove && refusal(caller, row, null, administrators) === undefined;
   return {
     self: { href: self },
-    ...(has('orders:read') ? { orders: { href: `${self}/orders` } } : {}),
+    ...(may(caller, roles, 'orders:read') ? { orders: { href: `${self}/orders` } } : {}),
     ...(mayEdit ? { edit: { href: self, method: 'PATCH' } as const } : {}),
     ...(removable ? { delete: { href: self, method: 'DELETE' } as const } : {}),
     ...(writes ? { passwordReset: { href: `${self}/password-reset`, method: 'POST' } as const } : {}),

@@ -3,7 +3,7 @@
  * others themselves, but not their role; API keys only accounts of the role `user`, so that a key is no way to
  * become a user with more rights.
  */
-import { type Caller, outdated, unauthorized } from '../../http/access.ts';
+import { admins, type Caller, outdated, unauthorized } from '../../http/access.ts';
 import { HttpError, notFound } from '../../http/errors.ts';
 import { may } from '../context.ts';
 import type { StoredUser, UserRow } from './store.ts';
@@ -14,7 +14,7 @@ import type { StoredUser, UserRow } from './store.ts';
  * @throws HttpError 401, 404
  */
 export function visible(row: StoredUser | undefined, id: number, caller: Caller): StoredUser {
-  if (row !== undefined && may(caller, ['admin'], undefined, id)) return row;
+  if (row !== undefined && may(caller, admins, undefined, id)) return row;
   if (caller.kind === 'user' && caller.userId === id) throw unauthorized('UNAUTHORIZED');
   throw notFound('user', id);
 }

@@ -1,8 +1,8 @@
 /** THE schema of users. */
 import { z } from 'zod';
 import { roles } from '../../http/access.ts';
-import { halCollectionOf, halOf, linksOf } from '../../http/hal/index.ts';
-import { collectionOf, pageParameters, sortParameters } from '../../http/paginate.ts';
+import { halOf, linksOf, pageSchemas } from '../../http/hal/index.ts';
+import { listParameters } from '../../http/paginate.ts';
 import { identifier, oneOf, prose, text, timestamp } from '../../http/schema.ts';
 
 /** Its length first: to find out that a long text is no address takes long, and much memory. */
@@ -102,9 +102,8 @@ export const addressRestoration = z
 export const verified = z.object({ verifiedAt: timestamp() }).meta({ id: 'Verified' });
 
 const links = linksOf(['self'], ['orders', 'edit', 'delete', 'passwordReset', 'verify']);
-export const userHal = halOf(user, 'UserHal', links, z.object({}));
-export const userList = collectionOf(user, 'UserList');
-export const userListHal = halCollectionOf(userHal, 'users', userList, 'UserListHal');
+export const userHal = halOf(user, 'UserHal', links);
+export const userPage = pageSchemas(user, userHal, 'users', 'UserList');
 
 /** Public names of the sorts → columns. */
 export const sortColumns = { id: 'id', name: 'name', email: 'email', createdAt: 'created_at' } as const;
@@ -117,8 +116,7 @@ export const listUsers = z.object({
       description: 'Only the user of this address, in whatever case.',
       examples: ['ada@shop.example'],
     }),
-  ...sortParameters(['id', 'name', 'email', 'createdAt']),
-  ...pageParameters,
+  ...listParameters(sortColumns),
 });
 
 export type User = z.output<typeof user>;

@@ -1,13 +1,13 @@
 /** Proving that an e-mail address is the user's, with the token of a mail that was sent to it. */
-import { z } from 'zod';
-import { allow, type Caller } from '../../http/access.ts';
+import { admins, allow, type Caller } from '../../http/access.ts';
 import { type Endpoint, endpoint } from '../../http/endpoint.ts';
 import { invalid } from '../../http/errors.ts';
 import { noContent, secret } from '../../http/response/reply.ts';
-import { identifier } from '../../http/schema.ts';
 import type { Session } from '../../storage/database.ts';
 import type { Guards } from '../auth/guard.ts';
 import { hashPassword } from '../auth/passwords.ts';
+import { may } from '../context.ts';
+import { byId } from '../crud/index.ts';
 import type { Dependencies } from '../dependencies.ts';
 import type { AddressTokens } from './address-tokens.ts';
 import type { Addresses } from './addresses.ts';
@@ -30,8 +30,7 @@ const purpose = 'verification';
 const example = { token: schema.mailTokenExample };
 
 /** An administrator or API key vouches for an address; a user has to show the token. */
-const vouches = (caller: Caller) =>
-  caller.kind === 'key' || (caller.kind === 'user' && caller.role === 'admin');
+const vouches = (caller: Caller) => may(caller, admins, undefined);
 
 export function verificationEndpoints(
   { clock, database }: Pick<Dependencies, 'clock' | 'database'>,
@@ -47,7 +46,7 @@ export function verificationEndpoints(
         'The user sends the token of the mail; an administrator needs none, and a body is not looked at. An address that is confirmed already stays so. The token of the mail to `pendingEmail` makes that the address, and ends all sessions.',
       tag,
       access: allow.everyone('users:write'),
-      params: z.object({ id: identifier() }),
+      params: byId,
       body: { kind: 'json', schema: schema.verification, optional: true, example },
       responses: { 200: { description: 'The user as it is now.', schema: schema.user } },
       errors: ['NOT_FOUND', 'INVALID_TOKEN', 'DUPLICATE'],

@@ -1,7 +1,7 @@
 /** THE schema of variants: what is sold of a product, in one combination of its options each. */
 import { z } from 'zod';
-import { halCollectionOf, halOf, linksOf } from '../../http/hal/index.ts';
-import { collectionOf, pageParameters, sortParameters } from '../../http/paginate.ts';
+import { halOf, linksOf, pageSchemas } from '../../http/hal/index.ts';
+import { listParameters } from '../../http/paginate.ts';
 import { bulkIds, identifier, text, timestamp } from '../../http/schema.ts';
 import { largestId } from '../../storage/database.ts';
 import { gtin, gtinParameter } from '../products/members/gtin.ts';
@@ -70,12 +70,7 @@ export const variant = z
   })
   .meta({ id: 'Variant', example });
 
-export const variantHal = halOf(
-  variant,
-  'VariantHal',
-  linksOf(['self', 'product'], ['edit', 'delete']),
-  z.object({}),
-);
+export const variantHal = halOf(variant, 'VariantHal', linksOf(['self', 'product'], ['edit', 'delete']));
 
 export const createVariant = z
   .object({
@@ -119,8 +114,7 @@ export const bulkPatchVariants = z
   })
   .meta({ id: 'BulkPatchVariants' });
 
-export const variantList = collectionOf(variant, 'VariantList');
-export const variantListHal = halCollectionOf(variantHal, 'variants', variantList, 'VariantListHal');
+export const variantPage = pageSchemas(variant, variantHal, 'variants', 'VariantList');
 
 /** Public names of the sorts → columns. */
 export const sortColumns = { id: 'id', position: 'position', createdAt: 'created_at' } as const;
@@ -129,8 +123,7 @@ export const listVariants = z.object({
   sku: text(64).optional().describe('Only the variant with exactly this sku.'),
   gtin: gtinParameter.optional(),
   available: z.enum(['true', 'false']).optional().describe('Only what can be bought now, or only the rest.'),
-  ...sortParameters(['id', 'position', 'createdAt']),
-  ...pageParameters,
+  ...listParameters(sortColumns),
 });
 
 /** What a caller may set, complete: every write ends in one of these. */

@@ -45,6 +45,13 @@ interface Membership {
 export type ColumnCondition = Comparison | Absence | Membership;
 export type Condition = ColumnCondition | AttributeCondition;
 
+/** That columns have these values, each that is given. */
+export function equal(values: Readonly<Record<string, string | number | undefined>>): Condition[] {
+  return Object.entries(values).flatMap(([column, value]) =>
+    value === undefined ? [] : [{ column, operator: '=', value }],
+  );
+}
+
 export interface Order {
   readonly column: string;
   readonly descending: boolean;

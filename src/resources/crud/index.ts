@@ -1,0 +1,183 @@
+/** The endpoints that resources have in common: each names those that it has, and what is particular to them. */
+import { z } from 'zod';
+import { type Endpoint, endpoint, type Input, type Output, type PatchBody } from '../../http/endpoint.ts';
+import { found } from '../../http/errors.ts';
+import { isHal } from '../../http/hal/index.ts';
+import { patched } from '../../http/patch/index.ts';
+import { noContent, type Reply } from '../../http/response/reply.ts';
+import { identifier } from '../../http/schema.ts';
+import type { Database, Session, Transaction } from '../../storage/database.ts';
+import type { Creation, Particular, Resource } from './resource.ts';
+
+export const byId = z.object({ id: identifier() });
+
+interface Finders<Row, Locked> {
+  find(session: Session, id: number): Promise<Row | undefined>;
+  lock(session: Session, id: number): Promise<Locked | undefined>;
+}
+
+/** How rows are found that are named by their id alone, and seen by all who may call. */
+export function foundById<Row, Locked>(name: string, store: Finders<Row, Locked>) {
+  type Named = z.output<typeof byId>;
+  return {
+    find: async (session: Session, { id }: Named) => found(name, id, await store.find(session, id)),
+    lock: async (session: Session, { id }: Named) => found(name, id, await store.lock(session, id)),
+  };
+}
+
+export function crudEndpoints<Params extends z.ZodObject, Row, Locked extends Row, Fields, Ahead = undefined>(
+  database: Pick<Database, 'read'>,
+  resource: Resource<Params, Row, Locked, Fields, Ahead>,
+) {
+  const { name, tag, path, params, presenter, rows, replace, patch, readOnly, hal, cached } = resource;
+  const { object = articled(name), id = name.slice(0, 1).toUpperCase() + name.slice(1) } = resource;
+  const plain = resource.plainErrors ? { plainErrors: true } : {};
+  const common = { tag, path, params, ...plain };
+  const alsoHal = hal === undefined ? {} : { hal };
+  const one = (description: string) => ({ 200: { description, schema: resource.schema, ...alsoHal } });
+  const now = `The ${name} as it is now.`;
+  type Context<Body> = Input<Output<Params>, undefined, Body>;
+
+  async function shown(context: Context<unknown>): Promise<Reply> {
+    return presenter.shown(context, await rows.find(database.read, context.params, context.caller));
+  }
+
+  /** Locks the row of a request, which its conditions hold for. */
+  async function locked(right: 'edit' | 'remove', context: Context<unknown>, session: Transaction) {
+    const before = await rows.lock(session, context.params, context.caller);
+    resource.permit?.(right, context.caller, before);
+    context.precondition(presenter.body(context, before), presenter.changedAt(before));
+    return before;
+  }
+
+  async function change(
+    context: Context<unknown>,
+    body: PatchBody<object>,
+    fieldsOf: (before: Locked) => Fields,
+  ): Promise<Reply> {
+    const ahead = await resource.ahead?.(body);
+    return context.write(async session => {
+      const before = await locked('edit', context, session);
+      const row = await rows.update(session, before, fieldsOf(before), context.cause(), ahead);
+      return presenter.shown(context, row);
+    }, resource.touches?.(context.params));
+  }
+
+  function fieldsOf(context: Context<PatchBody<object>>, before: Locked): Fields {
+    const body = resource.meaning?.(before, context.body) ?? context.body;
+    return patched(presenter.plain(context, before), body, replace.schema, readOnly);
+  }
+
+  return {
+    create: <On extends z.ZodObject | undefined, Body extends z.ZodType>({
+      insert,
+      touches,
+      body,
+      access = resource.write,
+      summary = `Create ${object}`,
+      success = `The ${name} was created.`,
+      ...particular
+    }: Creation<On, Body, Row, Ahead>): Endpoint =>
+      endpoint({
+        ...particular,
+        tag,
+        ...plain,
+        method: 'POST',
+        operationId: `create${id}`,
+        summary,
+        access,
+        body: { kind: 'json', ...body },
+        responses: { 201: one(success)[200] },
+        async handle(context) {
+          const ahead = await resource.ahead?.(complete(context.body));
+          return context.write(
+            async session => presenter.created(context, await insert(session, context, ahead)),
+            touches?.(context.params),
+          );
+        },
+      }),
+    get: ({
+      summary = `Read ${object}`,
+      success = `The ${name}.`,
+      ...particular
+    }: Particular = {}): Endpoint =>
+      endpoint({
+        ...common,
+        ...particular,
+        method: 'GET',
+        operationId: `get${id}`,
+        summary,
+        access: resource.read,
+        responses: one(success),
+        errors: ['NOT_FOUND'],
+        handle: context =>
+          cached === undefined || isHal(context.mediaType) ? shown(context) : cached(context.params),
+      }),
+    put: ({
+      summary = `Replace ${object}`,
+      success = now,
+      errors = [],
+      ...particular
+    }: Particular = {}): Endpoint =>
+      endpoint({
+        ...common,
+        ...particular,
+        method: 'PUT',
+        operationId: `replace${id}`,
+        summary,
+        access: resource.write,
+        body: { kind: 'json', ...replace },
+        responses: one(success),
+        errors: ['NOT_FOUND', ...errors, 'PRECONDITION_FAILED'],
+        handle: context => change(context, complete(context.body), () => context.body),
+      }),
+    patch: ({
+      summary = `Change fields of ${object}`,
+      success = now,
+      errors = [],
+      ...particular
+    }: Particular = {}): Endpoint =>
+      endpoint({
+        ...common,
+        ...particular,
+        method: 'PATCH',
+        operationId: `patch${id}`,
+        summary,
+        access: resource.write,
+        body: { kind: 'patch', ...patch },
+        responses: one(success),
+        errors: ['NOT_FOUND', ...errors, 'PRECONDITION_FAILED'],
+        handle: context => change(context, context.body, before => fieldsOf(context, before)),
+      }),
+    remove: ({
+      summary = `Delete ${object}`,
+      success = `The ${name} is gone.`,
+      errors = [],
+      ...particular
+    }: Particular = {}): Endpoint =>
+      endpoint({
+        ...common,
+        ...particular,
+        method: 'DELETE',
+        operationId: `delete${id}`,
+        summary,
+        access: resource.write,
+        // HAL is offered though nothing is sent: If-Match may name the tag of what a GET has shown as HAL.
+        responses: { 204: { description: success, ...alsoHal } },
+        errors: ['NOT_FOUND', ...errors, 'PRECONDITION_FAILED'],
+        handle: context =>
+          context.write(async session => {
+            const before = await locked('remove', context, session);
+            await rows.remove(session, before, context.cause());
+            return noContent();
+          }),
+      }),
+  };
+}
+
+/** A complete representation as a patch: it says all there is to say. */
+const complete = (body: unknown): PatchBody<object> => ({ kind: 'merge', patch: body });
+
+function articled(name: string): string {
+  return `${/^[aeiou]/.test(name) ? 'an' : 'a'} ${name}`;
+}

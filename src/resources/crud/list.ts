@@ -1,0 +1,76 @@
+/** The endpoint of a list: pages of rows that meet conditions, as JSON or HAL. */
+import type { z } from 'zod';
+import type { Access } from '../../http/access.ts';
+import { type Endpoint, endpoint, type Input, type Output } from '../../http/endpoint.ts';
+import type { ErrorCode } from '../../http/errors.ts';
+import { selfAddress } from '../../http/hal/addresses.ts';
+import { halCollection, isHal } from '../../http/hal/index.ts';
+import type { Paginator } from '../../http/paginate.ts';
+import { ok, type Reply } from '../../http/response/reply.ts';
+import type { Lister } from '../../storage/list/index.ts';
+import type { Condition } from '../../storage/list/request.ts';
+import type { RequestContext } from '../context.ts';
+
+interface Requested {
+  readonly query: Parameters<Paginator['request']>[0];
+  readonly conditions: readonly Condition[];
+}
+
+type TextOf<Row> = (row: Row & { readonly id: number }) => string;
+
+interface ListSpec<Params extends z.ZodObject | undefined, Query extends z.ZodObject, Row> {
+  readonly path: string;
+  readonly params?: Params;
+  readonly operationId: string;
+  readonly summary?: string;
+  readonly description?: string;
+  readonly tag: string;
+  readonly access: Access;
+  readonly errors?: readonly ErrorCode[];
+  readonly query: Query;
+  readonly page: { readonly schema: z.ZodType; readonly hal?: z.ZodType };
+  /** In the plural: what its cursors call the list. */
+  readonly name: string;
+  /** What it is called for people, and the relation of its items in HAL, where those are other words. */
+  readonly items?: string;
+  readonly relation?: string;
+  readonly list: Lister<Row>;
+  readonly sortColumns: Readonly<Record<string, string>>;
+  /** Which rows, in which order. @throws HttpError for what nobody can ask for, or not this caller */
+  requested(context: Input<Output<Params>, Output<Query>, undefined>): Requested | Promise<Requested>;
+  /** How the rows of a page are shown. @returns a function that gives the JSON text of one */
+  textsOf(context: RequestContext, rows: readonly Row[]): TextOf<Row> | Promise<TextOf<Row>>;
+}
+
+export function listEndpoint<Params extends z.ZodObject | undefined, Query extends z.ZodObject, Row>(
+  paginator: Paginator,
+  spec: ListSpec<Params, Query, Row>,
+): Endpoint {
+  const { path, params, operationId, description, tag, access, query, name, sortColumns } = spec;
+  const { items = name, relation = name, errors = [], summary = `List ${items}` } = spec;
+  return endpoint({
+    method: 'GET',
+    path,
+    operationId,
+    summary,
+    ...(description === undefined ? {} : { description }),
+    tag,
+    access,
+    ...(params === undefined ? {} : { params }),
+    query,
+    responses: { 200: { description: `One page of ${items}.`, ...spec.page } },
+    errors: [...errors, 'INVALID_CURSOR'],
+    async handle(context) {
+      const { query, conditions } = await spec.requested(context);
+      const request = paginator.request(query, conditions, sortColumns, name);
+      const listed = await spec.list(request);
+      const textOf = await spec.textsOf(context, listed.rows);
+      return pageReply(context, paginator.envelope(listed, request, name, context.url, textOf), relation);
+    },
+  });
+}
+
+/** @param envelope made by paginate.ts, as JSON text; @param relation of its items in HAL */
+export function pageReply({ url, mediaType }: RequestContext, envelope: string, relation: string): Reply {
+  return ok(isHal(mediaType) ? halCollection(envelope, relation, selfAddress(url)) : envelope);
+}

@@ -1,0 +1,61 @@
+/** How rows of one kind are shown: as JSON or HAL, with links that lead somewhere for anyone who asks. */
+import { addressOf } from '../../http/hal/addresses.ts';
+import { datedUnlessHal, hal, isHal, type Links } from '../../http/hal/index.ts';
+import { created, ok, type Reply, type ReplyOptions } from '../../http/response/reply.ts';
+import type { RequestContext } from '../context.ts';
+
+export interface Kind<Row> {
+  /** Its address below the version's prefix: `['products', 5]`. */
+  placeOf(row: Row): readonly (string | number)[];
+  representationOf(row: Row): object;
+  /** The representation as plain JSON has it, where that has more than HAL's. */
+  plainOf?(context: RequestContext, row: Row): object;
+  /** The body as plain JSON text, where it is stored as text or is not the representation alone. */
+  textOf?(row: Row): string;
+  /** Links of HAL beyond `self`. */
+  linksOf?(context: RequestContext, row: Row, self: string): Links;
+  /** Epoch milliseconds of its last change; left out where what is shown changes without the row. */
+  changedAt?(row: Row): number;
+  /** Whether responses show that moment; they do unless this says otherwise. */
+  isDated?(row: Row): boolean;
+}
+
+export interface Presenter<Row> {
+  /** The representation as plain JSON has it. */
+  plain(context: RequestContext, row: Row): Readonly<Record<string, unknown>>;
+  /** What a GET of the row's address gives this caller and Accept, as text: also what If-Match compares with. */
+  body(context: RequestContext, row: Row): string;
+  /** The bodies of the rows of a list. */
+  textsOf(context: RequestContext): (row: Row) => string;
+  changedAt(row: Row): number | undefined;
+  shown(context: RequestContext, row: Row): Reply;
+  created(context: RequestContext, row: Row): Reply;
+}
+
+export function presenter<Row>(kind: Kind<Row>): Presenter<Row> {
+  const plain = (context: RequestContext, row: Row) => ({
+    ...(kind.plainOf?.(context, row) ?? kind.representationOf(row)),
+  });
+
+  function body(context: RequestContext, row: Row): string {
+    if (!isHal(context.mediaType)) return kind.textOf?.(row) ?? JSON.stringify(plain(context, row));
+    const href = addressOf(context.url, ...kind.placeOf(row));
+    const links = { self: { href }, ...kind.linksOf?.(context, row, href) };
+    return JSON.stringify(hal(kind.representationOf(row), links));
+  }
+
+  function options({ mediaType }: RequestContext, row: Row): ReplyOptions {
+    const changedAt = kind.isDated?.(row) === false ? undefined : kind.changedAt?.(row);
+    return changedAt === undefined ? {} : datedUnlessHal(mediaType, changedAt);
+  }
+
+  return {
+    plain,
+    body,
+    textsOf: context => row => body(context, row),
+    changedAt: row => kind.changedAt?.(row),
+    shown: (context, row) => ok(body(context, row), options(context, row)),
+    created: (context, row) =>
+      created(addressOf(context.url, ...kind.placeOf(row)), body(context, row), options(context, row)),
+  };
+}
