@@ -146,11 +146,11 @@ async function writeProducts(
 
 /** A product with its variants, read one product's at a time: each may have ten thousand. */
 function withVariants({ build }: Database) {
-  const query = prepared<{ id: number }, StoredVariant>(argument => ({
-    compile: () =>
-      sql<StoredVariant>`select id, document, updated_at from product_variants
-        where product_id = ${argument.id} order by position, id`.compile(build),
-  }));
+  const query = prepared<{ id: number }, StoredVariant>(
+    build,
+    argument => sql`select id, document, updated_at from product_variants
+        where product_id = ${argument.id} order by position, id`,
+  );
   return async (session: Session, row: ExportedRow): Promise<Exported> => {
     const product = productOf(row);
     if (product.variantCount === 0) return { product, basePrice: undefined, variants: [] };
@@ -164,13 +164,13 @@ function pageQuery({ build, dialect }: Database, { status, category }: Filter) {
   const query = prepared<
     { after: number; status: unknown; category: unknown; low: string; high: string },
     ExportedRow
-  >(argument => ({
-    compile: () =>
-      sql<ExportedRow>`select ${storedColumns(dialect)}, base_price from products where id > ${argument.after}
+  >(
+    build,
+    argument => sql`select ${storedColumns(dialect)}, base_price from products where id > ${argument.after}
         ${status === undefined ? sql`` : sql`and status = ${argument.status}`}
         ${category === undefined ? sql`` : sql`and ${isListed(categoriesIn([{ path: argument.category, low: argument.low, high: argument.high }]), true)}`}
-        order by id limit ${sql.lit(batchRows)}`.compile(build),
-  }));
+        order by id limit ${sql.lit(batchRows)}`,
+  );
   return (after: number): CompiledQuery<ExportedRow> => query({ after, status, category, low, high });
 }
 

@@ -53,22 +53,23 @@ export function deliveries({ build, dialect }: Pick<Database, 'build' | 'dialect
       and not exists (select 1 from deliveries as earlier where earlier.queue = deliveries.queue
         and earlier.key = deliveries.key and earlier.id < deliveries.id and earlier.failed_at is null)
       order by due_at, id limit 1`;
-  const look = prepared<Next, { id: number }>(argument => ({
-    compile: () => sql<{ id: number }>`select id from deliveries where ${due(argument)}`.compile(build),
-  }));
-  const next = prepared<Next, Claimed>(argument => ({
-    compile: () =>
-      sql<Claimed>`select id, payload, attempts, due_at from deliveries
-        where ${due(argument)} ${dialect.skipLocked}`.compile(build),
-  }));
-  const hold = prepared<{ id: number; until: number }, unknown>(argument =>
+  const look = prepared<Next, { id: number }>(
+    build,
+    argument => sql`select id from deliveries where ${due(argument)}`,
+  );
+  const next = prepared<Next, Claimed>(
+    build,
+    argument => sql`select id, payload, attempts, due_at from deliveries
+        where ${due(argument)} ${dialect.skipLocked}`,
+  );
+  const hold = prepared<{ id: number; until: number }, unknown>(build, argument =>
     build.updateTable('deliveries').set({ due_at: argument.until }).where('id', '=', argument.id),
   );
-  const remove = prepared<{ id: number; claim: number }, unknown>(argument =>
+  const remove = prepared<{ id: number; claim: number }, unknown>(build, argument =>
     build.deleteFrom('deliveries').where('id', '=', argument.id).where('due_at', '=', argument.claim),
   );
   type Values = Postponed & { id: number; claim: number };
-  const postpone = prepared<{ [Name in keyof Values]: Values[Name] }, unknown>(argument =>
+  const postpone = prepared<{ [Name in keyof Values]: Values[Name] }, unknown>(build, argument =>
     build
       .updateTable('deliveries')
       .set({ attempts: argument.attempts, due_at: argument.dueAt, failed_at: argument.failedAt })

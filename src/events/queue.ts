@@ -23,16 +23,18 @@ export interface Queue {
 
 export function createQueue({ build }: Pick<Database, 'build'>): Queue {
   const added = new WeakSet<Session>();
-  const insert = prepared<{ queue: string; key: string; payload: string; at: number }, unknown>(argument =>
-    build.insertInto('deliveries').values({
-      queue: argument.queue,
-      key: argument.key,
-      payload: argument.payload,
-      attempts: 0,
-      due_at: argument.at,
-      failed_at: null,
-      created_at: argument.at,
-    }),
+  const insert = prepared<{ queue: string; key: string; payload: string; at: number }, unknown>(
+    build,
+    argument =>
+      build.insertInto('deliveries').values({
+        queue: argument.queue,
+        key: argument.key,
+        payload: argument.payload,
+        attempts: 0,
+        due_at: argument.at,
+        failed_at: null,
+        created_at: argument.at,
+      }),
   );
   return {
     async add(session, { queue, key, payload, at }) {

@@ -18,7 +18,7 @@ export interface Retention {
 export function retention(database: Database, clock: Clock, days: number | undefined): Retention {
   const { build } = database;
   const queues = sql.join(subscriptions.map(({ queue }) => sql.lit(queue)));
-  const page = prepared<{ after: number }, { id: number; created_at: number }>(argument =>
+  const page = prepared<{ after: number }, { id: number; created_at: number }>(build, argument =>
     build
       .selectFrom('events')
       .select(['id', 'created_at'])
@@ -27,14 +27,12 @@ export function retention(database: Database, clock: Clock, days: number | undef
       .limit(batch),
   );
   // The key and the payload are those that outbox.record gives a delivery.
-  const remove = prepared<{ after: number; last: number; limit: number }, unknown>(argument => ({
-    compile: () =>
-      sql`delete from events where id > ${argument.after} and id <= ${argument.last} and created_at < ${argument.limit}
+  const remove = prepared<{ after: number; last: number; limit: number }, unknown>(
+    build,
+    argument => sql`delete from events where id > ${argument.after} and id <= ${argument.last} and created_at < ${argument.limit}
         and not exists (select 1 from deliveries where queue in (${queues}) and failed_at is null
-          and key = events.resource || ':' || events.resource_id and payload = cast(events.id as text))`.compile(
-        build,
-      ),
-  }));
+          and key = events.resource || ':' || events.resource_id and payload = cast(events.id as text))`,
+  );
 
   return {
     async sweep(isStopping) {

@@ -69,7 +69,7 @@ export function idempotency(database: Database, clock: Clock, secrets: Secrets):
   const stored = prepared<
     { caller: string; key: string },
     { request_hash: string; answer: string; created_at: number }
-  >(argument =>
+  >(build, argument =>
     build
       .selectFrom('idempotency_keys')
       .select(['request_hash', 'answer', 'created_at'])

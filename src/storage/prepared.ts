@@ -3,6 +3,7 @@
  * than running it; a prepared query is compiled on first use and afterwards only gets its arguments.
  */
 import { type CompiledQuery, type RawBuilder, sql } from 'kysely';
+import type { Builder } from './database.ts';
 
 /** Stands in the compiled parameter list for the argument of the same name. */
 class Placeholder {
@@ -12,18 +13,22 @@ class Placeholder {
 export type Arguments = Readonly<Record<string, unknown>>;
 type Placeholders<A extends Arguments> = { readonly [Name in keyof A]: RawBuilder<A[Name]> };
 
+/** A query of Kysely's builder, or SQL, whose rows are what `prepared` is told. */
+type Query<Row> = { compile(): CompiledQuery<Row> } | RawBuilder<unknown>;
+
 /**
- * @param build gets one placeholder per argument and returns the query
+ * @param query gets one placeholder per argument
  * @returns a function from arguments to a query that is ready to run
  */
 export function prepared<A extends Arguments, Row>(
-  build: (argument: Placeholders<A>) => { compile(): CompiledQuery<Row> },
+  build: Builder,
+  query: (argument: Placeholders<A>) => Query<Row>,
 ): (values: A) => CompiledQuery<Row> {
   let template:
     | { readonly compiled: CompiledQuery<Row>; readonly names: readonly (string | undefined)[] }
     | undefined;
   return values => {
-    template ??= compiledOnce(build(placeholders<A>()).compile());
+    template ??= compiledOnce(query(placeholders<A>()).compile(build));
     const { compiled, names } = template;
     const parameters: unknown[] = new Array(names.length);
     for (let index = 0; index < names.length; index++) {
@@ -45,13 +50,14 @@ function compiledOnce<Row>(compiled: CompiledQuery<Row>) {
 
 /** One prepared query per shape: for queries whose text depends on which filters are given. */
 export function preparedByShape<A extends Arguments, Row>(
-  build: (shape: string, argument: Placeholders<A>) => { compile(): CompiledQuery<Row> },
+  build: Builder,
+  queryOf: (shape: string, argument: Placeholders<A>) => Query<Row>,
 ): (shape: string, values: A) => CompiledQuery<Row> {
   const byShape = new Map<string, (values: A) => CompiledQuery<Row>>();
   return (shape, values) => {
     let query = byShape.get(shape);
     if (query === undefined) {
-      query = prepared<A, Row>(argument => build(shape, argument));
+      query = prepared<A, Row>(build, argument => queryOf(shape, argument));
       byShape.set(shape, query);
     }
     return query(values);

@@ -28,15 +28,12 @@ export function productTotals({ build, dialect }: Pick<Database, 'build' | 'dial
     ),
   );
 
-  const total = preparedByShape<Arguments, Total>(shape => {
+  const total = preparedByShape<Arguments, Total>(build, shape => {
     const columns = shape === '' ? [] : shape.split(',');
     const conditions = columns.map(column => sql`and ${sql.ref(column)} = ${null}`);
-    return {
-      compile: () =>
-        sql<Total>`select cast(coalesce(sum(total), 0) as integer) as total,
-          ${versionOf(dialect, 'products')} as version
-          from product_totals where true ${sql.join(conditions, sql` `)}`.compile(build),
-    };
+    return sql<Total>`select cast(coalesce(sum(total), 0) as integer) as total,
+      ${versionOf(dialect, 'products')} as version
+      from product_totals where true ${sql.join(conditions, sql` `)}`;
   });
 
   /** The total of a part of the tree: those in their main category, and those that are listed there besides. */

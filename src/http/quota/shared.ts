@@ -49,13 +49,13 @@ export function sharedQuota(options: SharedQuotaOptions): Quota {
   let start = 0;
 
   type Take = { subject: string; window: number; block: number };
-  const take = prepared<Take, { used: number }>(argument => ({
-    compile: () =>
-      sql<{ used: number }>`insert into quotas (subject, window_start, used)
+  const take = prepared<Take, { used: number }>(
+    database.build,
+    argument => sql`insert into quotas (subject, window_start, used)
         values (${argument.subject}, ${argument.window}, ${argument.block})
         on conflict (subject, window_start) do update set used = quotas.used + excluded.used
-        returning used`.compile(database.build),
-  }));
+        returning used`,
+  );
 
   function turnWindow(): number {
     const now = Math.floor(clock.now() / 1000);

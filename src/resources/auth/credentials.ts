@@ -9,10 +9,10 @@ import { prepared } from '../../storage/prepared.ts';
  * change has to undo besides, such as sessions, is written under a lock of the account.
  */
 export function confirmation({ build }: Pick<Database, 'build'>, clock: Clock): Authenticator['confirm'] {
-  const standingOf = prepared<{ id: number }, { role: string; session_generation: number }>(argument =>
+  const standingOf = prepared<{ id: number }, { role: string; session_generation: number }>(build, argument =>
     build.selectFrom('users').select(['role', 'session_generation']).where('id', '=', argument.id),
   );
-  const expiryOf = prepared<{ id: number }, { expires_at: number | null }>(argument =>
+  const expiryOf = prepared<{ id: number }, { expires_at: number | null }>(build, argument =>
     build.selectFrom('api_keys').select('expires_at').where('id', '=', argument.id),
   );
   return async (session, caller) => {

@@ -33,6 +33,7 @@ export function endedSessions({ build, read }: Pick<Database, 'build' | 'read'>)
   let due = { from: Number.POSITIVE_INFINITY, until: Number.NEGATIVE_INFINITY };
   let looking: Promise<void> | undefined;
   const since = prepared<{ at: number }, { user_id: number; generation: number; ended_at: number }>(
+    build,
     argument => build.selectFrom('ended_sessions').selectAll().where('ended_at', '>', argument.at),
   );
 

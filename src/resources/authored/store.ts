@@ -81,35 +81,37 @@ export function authoredStore<Values extends Arguments & Dated>(
   const names = sql.join(columns.map(name => sql.ref(name)));
 
   const byId = (ending: RawBuilder<unknown>) =>
-    prepared<{ id: number }, Row>(({ id }) =>
-      compilable(sql<Row>`select id, ${names} from ${table} where id = ${id} ${ending}`),
+    prepared<{ id: number }, Row>(
+      build,
+      ({ id }) => sql`select id, ${names} from ${table} where id = ${id} ${ending}`,
     );
   const find = byId(sql``);
   const lock = byId(dialect.forUpdate);
-  const insert = prepared<Arguments, Row>(argument =>
-    compilable(sql<Row>`insert into ${table} (${names})
-      values (${sql.join(columns.map(name => argument[name]))}) returning id, ${names}`),
+  const insert = prepared<Arguments, Row>(
+    build,
+    argument =>
+      sql`insert into ${table} (${names})
+      values (${sql.join(columns.map(name => argument[name]))}) returning id, ${names}`,
   );
-  const update = prepared<Arguments, Row>(argument =>
-    compilable(sql<Row>`update ${table}
+  const update = prepared<Arguments, Row>(
+    build,
+    argument =>
+      sql`update ${table}
       set ${sql.join(columns.map(name => sql`${sql.ref(name)} = ${argument[name]}`))}
-      where id = ${argument.id} returning id, ${names}`),
+      where id = ${argument.id} returning id, ${names}`,
   );
-  const remove = prepared<{ id: number }, unknown>(({ id }) =>
-    compilable(sql`delete from ${table} where id = ${id}`),
+  const remove = prepared<{ id: number }, unknown>(
+    build,
+    ({ id }) => sql`delete from ${table} where id = ${id}`,
   );
 
-  const removeSome = preparedByShape<{ value: number }, Row>((shape, { value }) => {
+  const removeSome = preparedByShape<{ value: number }, Row>(build, (shape, { value }) => {
     const [column = '', by = ''] = shape.split(' ');
-    return compilable(sql<Row>`delete from ${table} where id in (
+    return sql<Row>`delete from ${table} where id in (
         select id from ${table} where ${sql.ref(column)} = ${value}
         order by ${sql.ref(by)} limit ${sql.lit(removedAtOnce)} ${dialect.forUpdate})
-      returning id, ${names}`);
+      returning id, ${names}`;
   });
-
-  function compilable<R>(query: RawBuilder<R>) {
-    return { compile: () => query.compile(build) };
-  }
 
   async function written(session: Session, query: CompiledQuery<Row>): Promise<Row> {
     const row = await session.first(query);
@@ -177,10 +179,10 @@ export function authoredStore<Values extends Arguments & Dated>(
  *   ends; undefined when there is no such user
  */
 export function authors({ build, dialect }: Pick<Database, 'build' | 'dialect'>) {
-  const byId = prepared<{ id: number }, Author>(({ id }) => ({
-    compile: () =>
-      sql<Author>`select id, name from users where id = ${id} ${dialect.forKeyShare}`.compile(build),
-  }));
+  const byId = prepared<{ id: number }, Author>(
+    build,
+    ({ id }) => sql`select id, name from users where id = ${id} ${dialect.forKeyShare}`,
+  );
   return (session: Session, userId: number): Promise<Author | undefined> =>
     session.first(byId({ id: userId }));
 }

@@ -61,30 +61,36 @@ export function categoryWriter(database: Database, outbox: Outbox) {
 
 function categoryStatements({ build }: Pick<Database, 'build'>) {
   const names = sql.join(['id', ...categoryColumns].map(name => sql.ref(name)));
-  const compilable = <Row>(query: RawBuilder<Row>) => ({ compile: () => query.compile(build) });
   const number = async (session: Session, query: RawBuilder<{ number: number | null }>) =>
     (await session.first(query.compile(build)))?.number ?? undefined;
 
   return {
-    byId: prepared<{ id: number }, StoredCategory>(({ id }) =>
-      compilable(sql<StoredCategory>`select ${names} from categories where id = ${id}`),
+    byId: prepared<{ id: number }, StoredCategory>(
+      build,
+      ({ id }) => sql`select ${names} from categories where id = ${id}`,
     ),
-    byPath: prepared<{ path: string }, StoredCategory>(({ path }) =>
-      compilable(sql<StoredCategory>`select ${names} from categories where path = ${path}`),
+    byPath: prepared<{ path: string }, StoredCategory>(
+      build,
+      ({ path }) => sql`select ${names} from categories where path = ${path}`,
     ),
     /** Those that are shown with an image of a product. */
-    ofImagesOf: prepared<{ productId: number }, StoredCategory>(({ productId }) =>
-      compilable(sql<StoredCategory>`select ${names} from categories
-        where image_product_id = ${productId} order by id`),
+    ofImagesOf: prepared<{ productId: number }, StoredCategory>(
+      build,
+      ({ productId }) => sql`select ${names} from categories
+        where image_product_id = ${productId} order by id`,
     ),
-    insert: prepared<Arguments, unknown>(argument =>
-      compilable(sql`insert into categories (${sql.join(categoryColumns.map(name => sql.ref(name)))})
-        values (${sql.join(categoryColumns.map(name => argument[name]))})`),
+    insert: prepared<Arguments, unknown>(
+      build,
+      argument =>
+        sql`insert into categories (${sql.join(categoryColumns.map(name => sql.ref(name)))})
+        values (${sql.join(categoryColumns.map(name => argument[name]))})`,
     ),
-    update: prepared<Arguments, unknown>(argument =>
-      compilable(sql`update categories
+    update: prepared<Arguments, unknown>(
+      build,
+      argument =>
+        sql`update categories
         set ${sql.join(categoryColumns.map(name => sql`${sql.ref(name)} = ${argument[name]}`))}
-        where id = ${argument.id}`),
+        where id = ${argument.id}`,
     ),
     /** Gives everything below a category, and itself, the paths that follow from its new one. */
     move(before: StoredCategory, after: StoredCategory) {

@@ -48,7 +48,7 @@ export function eventStore(database: Database): EventStore {
   const { build, dialect, read } = database;
   const all = lister<StoredEvent>(database, { table: 'events', columns });
   const settled = dialect.followed?.last('events').compile(build);
-  const byId = prepared<{ id: number }, StoredEvent>(argument =>
+  const byId = prepared<{ id: number }, StoredEvent>(build, argument =>
     build
       .selectFrom('events')
       .select(['id', ...columns])

@@ -92,8 +92,8 @@ export function invoiceOf(row: StoredInvoice): Invoice {
 export function invoiceStore(database: Database, outbox: Outbox, seller: Seller): InvoiceStore {
   const { build, dialect } = database;
   const all = build.selectFrom('invoices').select(['id', ...columns]);
-  const byId = prepared<{ id: number }, StoredInvoice>(argument => all.where('id', '=', argument.id));
-  const byIdForUpdate = prepared<{ id: number }, StoredInvoice>(argument =>
+  const byId = prepared<{ id: number }, StoredInvoice>(build, argument => all.where('id', '=', argument.id));
+  const byIdForUpdate = prepared<{ id: number }, StoredInvoice>(build, argument =>
     all.where('id', '=', argument.id).modifyEnd(dialect.forUpdate),
   );
   const nextNumber = build

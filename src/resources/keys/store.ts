@@ -75,7 +75,7 @@ export function apiKeyOf(row: StoredKey): ApiKey {
 export function keyStore(database: Database, clock: Clock, outbox: Outbox): KeyStore {
   const { build, dialect } = database;
   const byId = (id: number) => build.selectFrom('api_keys').select(columns).where('id', '=', id);
-  const byHash = prepared<{ hash: string }, StoredKey>(argument =>
+  const byHash = prepared<{ hash: string }, StoredKey>(build, argument =>
     build.selectFrom('api_keys').select(columns).where('key_hash', '=', argument.hash),
   );
 

@@ -64,8 +64,8 @@ export function notificationStore(database: Database): NotificationStore {
       .select(['id', ...columns])
       .where('id', '=', argument.id)
       .where('user_id', '=', argument.userId);
-  const byId = prepared<Own, StoredNotification>(own);
-  const byIdForUpdate = prepared<Own, StoredNotification>(argument =>
+  const byId = prepared<Own, StoredNotification>(build, own);
+  const byIdForUpdate = prepared<Own, StoredNotification>(build, argument =>
     own(argument).modifyEnd(dialect.forUpdate),
   );
   return {

@@ -47,7 +47,7 @@ export function stockReservations(
   variants: Pick<VariantStore, 'findMany'>,
   stock: StockLocks,
 ): Reservations {
-  const reservationsOf = prepared<{ orderId: number }, Reservation>(argument =>
+  const reservationsOf = prepared<{ orderId: number }, Reservation>(build, argument =>
     build
       .selectFrom('order_items')
       .select(['product_id as productId', 'variant_id as variantId', 'reserved as quantity'])
@@ -55,7 +55,7 @@ export function stockReservations(
       .where('reserved', '>', 0)
       .orderBy('id'),
   );
-  const release = prepared<{ orderId: number }, unknown>(argument =>
+  const release = prepared<{ orderId: number }, unknown>(build, argument =>
     build.updateTable('order_items').set({ reserved: 0 }).where('order_id', '=', argument.orderId),
   );
 

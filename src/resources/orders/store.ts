@@ -158,14 +158,14 @@ const dateOf = (moment: number) => new Date(moment).toISOString();
 export function orderStore(database: Database, outbox: Outbox): OrderStore {
   const { build, dialect } = database;
   const search = searchIndex(database);
-  const byId = prepared<{ id: number }, StoredOrder>(argument =>
+  const byId = prepared<{ id: number }, StoredOrder>(build, argument =>
     build
       .selectFrom('orders')
       .select(['id', ...columns])
       .where('id', '=', argument.id)
       .$castTo<StoredOrder>(),
   );
-  const byIdForUpdate = prepared<{ id: number }, StoredOrder>(argument =>
+  const byIdForUpdate = prepared<{ id: number }, StoredOrder>(build, argument =>
     build
       .selectFrom('orders')
       .select(['id', ...columns])
@@ -173,7 +173,7 @@ export function orderStore(database: Database, outbox: Outbox): OrderStore {
       .modifyEnd(dialect.forUpdate)
       .$castTo<StoredOrder>(),
   );
-  const itemsById = prepared<{ orderId: number }, StoredItem>(argument =>
+  const itemsById = prepared<{ orderId: number }, StoredItem>(build, argument =>
     build
       .selectFrom('order_items')
       .select(['id', ...itemColumns])
@@ -181,7 +181,7 @@ export function orderStore(database: Database, outbox: Outbox): OrderStore {
       .orderBy('id'),
   );
   type Values = { [Column in keyof Omit<StoredOrder, 'id'>]: StoredOrder[Column] };
-  const insertOrder = prepared<Values, unknown>(argument =>
+  const insertOrder = prepared<Values, unknown>(build, argument =>
     build.insertInto('orders').values({
       customer_id: argument.customer_id,
       customer_name: argument.customer_name,
@@ -199,7 +199,7 @@ export function orderStore(database: Database, outbox: Outbox): OrderStore {
   const update = prepared<
     Pick<Values, 'status' | 'version' | 'updated_at' | 'paid_at' | 'cancelled_at'> & { id: number },
     unknown
-  >(argument =>
+  >(build, argument =>
     build
       .updateTable('orders')
       .set({

@@ -45,10 +45,10 @@ export function postStore(database: Database, outbox: Outbox): PostStore {
     searched: { type: 'post', textOf: ({ title, body }) => ({ title, body }) },
     representationOf: postOf,
   });
-  const kept = prepared<{ id: number }, { id: number }>(({ id }) => ({
-    compile: () =>
-      sql<{ id: number }>`select id from posts where id = ${id} ${dialect.forKeyShare}`.compile(build),
-  }));
+  const kept = prepared<{ id: number }, { id: number }>(
+    build,
+    ({ id }) => sql`select id from posts where id = ${id} ${dialect.forKeyShare}`,
+  );
   return {
     ...rows,
     insert(session, author, { title, body }, cause) {

@@ -46,13 +46,13 @@ export function productRatings(database: Database, outbox: Outbox): ProductRatin
   const { build, dialect } = database;
   const tree = categoryTree(database);
   const columns = lockedColumns(dialect);
-  const forUpdate = prepared<{ id: number }, LockedProduct>(argument => ({
-    compile: () =>
-      sql<LockedProduct>`select ${columns} from products
-        where id = ${argument.id} ${dialect.forUpdate}`.compile(build),
-  }));
+  const forUpdate = prepared<{ id: number }, LockedProduct>(
+    build,
+    argument => sql`select ${columns} from products
+        where id = ${argument.id} ${dialect.forUpdate}`,
+  );
   type Written = Omit<LockedProduct, 'base_price' | 'category_id'>;
-  const update = prepared<{ [Column in keyof Written]: Written[Column] }, unknown>(argument =>
+  const update = prepared<{ [Column in keyof Written]: Written[Column] }, unknown>(build, argument =>
     build
       .updateTable('products')
       .set({

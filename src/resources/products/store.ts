@@ -91,19 +91,19 @@ export function productStore(database: Database, outbox: Outbox, columns?: Colum
   const shown = storedColumns(dialect);
   const locked = lockedColumns(dialect);
 
-  const compilable = <Row>(query: RawBuilder<Row>) => ({ compile: () => query.compile(build) });
-  const byId = prepared<{ id: number }, StoredProduct>(({ id }) =>
-    compilable(sql<StoredProduct>`select ${shown} from products where id = ${id}`),
+  const byId = prepared<{ id: number }, StoredProduct>(
+    build,
+    ({ id }) => sql`select ${shown} from products where id = ${id}`,
   );
-  const byIdForUpdate = prepared<{ id: number }, LockedProduct>(({ id }) =>
-    compilable(sql<LockedProduct>`select ${locked} from products where id = ${id} ${dialect.forUpdate}`),
+  const byIdForUpdate = prepared<{ id: number }, LockedProduct>(
+    build,
+    ({ id }) => sql`select ${locked} from products where id = ${id} ${dialect.forUpdate}`,
   );
   type Values = { [Column in keyof WrittenRow]: WrittenRow[Column] };
-  const insertOne = prepared<Values, unknown>(argument =>
-    compilable(
-      sql`insert into products (${sql.join(insertedNames.map(name => sql.ref(name)))})
-        values (${sql.join(insertedNames.map(name => argument[name]))})`,
-    ),
+  const insertOne = prepared<Values, unknown>(
+    build,
+    argument => sql`insert into products (${sql.join(insertedNames.map(name => sql.ref(name)))})
+      values (${sql.join(insertedNames.map(name => argument[name]))})`,
   );
 
   // Where the sku stays as it is PostgreSQL need not look whether it may have changed.

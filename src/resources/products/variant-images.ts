@@ -18,13 +18,13 @@ const rowsAtOnce = 500;
 
 /** @returns a function that takes images away from the variants of a product that is locked */
 export function variantImages({ build, dialect }: Pick<Database, 'build' | 'dialect'>, outbox: Outbox) {
-  const someAfter = prepared<{ productId: number; after: number }, StoredVariant>(argument => ({
-    compile: () =>
-      sql<StoredVariant>`select id, document, updated_at from product_variants
+  const someAfter = prepared<{ productId: number; after: number }, StoredVariant>(
+    build,
+    argument => sql`select id, document, updated_at from product_variants
         where product_id = ${argument.productId} and id > ${argument.after}
-        order by id limit ${sql.lit(rowsAtOnce)} ${dialect.forUpdate}`.compile(build),
-  }));
-  const write = prepared<StoredVariant & Record<string, unknown>, unknown>(argument =>
+        order by id limit ${sql.lit(rowsAtOnce)} ${dialect.forUpdate}`,
+  );
+  const write = prepared<StoredVariant & Record<string, unknown>, unknown>(build, argument =>
     build
       .updateTable('product_variants')
       .set({ document: argument.document, updated_at: argument.updated_at })

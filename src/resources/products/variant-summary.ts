@@ -18,16 +18,13 @@ interface Ends {
 
 /** @returns a function that gives what is written of a product, and kept, with the variants that it has by then */
 export function variantSummaries({ build }: Pick<Database, 'build'>) {
-  const ends = prepared<{ id: number }, Ends>(({ id }) => {
+  const ends = prepared<{ id: number }, Ends>(build, ({ id }) => {
     const own = sql`from product_variants where product_id = ${id}`;
-    return {
-      compile: () =>
-        sql<Ends>`select
-          (select price ${own} and price is not null order by price limit 1) as low,
-          (select price ${own} and price is not null order by price desc limit 1) as high,
-          case when exists (select 1 ${own} and price is null) then 1 else 0 end as inherits,
-          case when exists (select 1 ${own} and available = 1) then 1 else 0 end as available`.compile(build),
-    };
+    return sql<Ends>`select
+      (select price ${own} and price is not null order by price limit 1) as low,
+      (select price ${own} and price is not null order by price desc limit 1) as high,
+      case when exists (select 1 ${own} and price is null) then 1 else 0 end as inherits,
+      case when exists (select 1 ${own} and available = 1) then 1 else 0 end as available`;
   });
 
   /** @param count of its variants, where that is another one now */

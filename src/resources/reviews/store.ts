@@ -83,18 +83,16 @@ export function reviewStore(database: Database, outbox: Outbox): ReviewStore {
     columns: ['product_id', 'user_id', 'author_name', 'rating', 'body', 'created_at', 'updated_at'],
     representationOf: reviewOf,
   });
-  const ofUserAndProduct = prepared<{ productId: number; userId: number }, { id: number }>(argument => ({
-    compile: () =>
-      sql<{ id: number }>`select id from reviews
-        where product_id = ${argument.productId} and user_id = ${argument.userId}`.compile(build),
-  }));
-  const nextProducts = prepared<{ userId: number }, { product_id: number }>(argument => ({
-    compile: () =>
-      sql<{ product_id: number }>`select product_id from reviews
-        where user_id = ${argument.userId} order by product_id limit ${sql.lit(removedAtOnce)}`.compile(
-        build,
-      ),
-  }));
+  const ofUserAndProduct = prepared<{ productId: number; userId: number }, { id: number }>(
+    build,
+    argument => sql`select id from reviews
+        where product_id = ${argument.productId} and user_id = ${argument.userId}`,
+  );
+  const nextProducts = prepared<{ userId: number }, { product_id: number }>(
+    build,
+    argument => sql`select product_id from reviews
+        where user_id = ${argument.userId} order by product_id limit ${sql.lit(removedAtOnce)}`,
+  );
 
   async function rate(session: Transaction, productId: number, change: RatingChange, cause: Cause) {
     const product = await ratings.lock(session, productId);

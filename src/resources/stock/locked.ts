@@ -64,7 +64,7 @@ export function stockLocks(
   variants: Pick<VariantStore, 'findMany' | 'update'>,
 ): StockLocks {
   type Values = { document: string; available: number; updated_at: number; id: number };
-  const update = prepared<Values, unknown>(argument =>
+  const update = prepared<Values, unknown>(build, argument =>
     build
       .updateTable('products')
       .set({

@@ -36,14 +36,14 @@ export function todoOf(row: StoredTodo): Todo {
 
 export function todoStore({ build, dialect }: Database): TodoStore {
   const columns = ['id', 'title', 'done', 'created_at', 'updated_at'] as const;
-  const own = prepared<{ userId: number; id: number }, StoredTodo>(argument =>
+  const own = prepared<{ userId: number; id: number }, StoredTodo>(build, argument =>
     build
       .selectFrom('todos')
       .select(columns)
       .where('user_id', '=', argument.userId)
       .where('id', '=', argument.id),
   );
-  const ownForUpdate = prepared<{ userId: number; id: number }, StoredTodo>(argument =>
+  const ownForUpdate = prepared<{ userId: number; id: number }, StoredTodo>(build, argument =>
     build
       .selectFrom('todos')
       .select(columns)

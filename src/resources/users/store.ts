@@ -123,16 +123,16 @@ export function userStore(
 ): UserStore {
   const { build, dialect } = database;
   const search = searchIndex(database);
-  const byId = prepared<{ id: number }, StoredUser>(argument =>
+  const byId = prepared<{ id: number }, StoredUser>(build, argument =>
     build.selectFrom('users').selectAll().where('id', '=', argument.id),
   );
-  const byIdForUpdate = prepared<{ id: number }, StoredUser>(argument =>
+  const byIdForUpdate = prepared<{ id: number }, StoredUser>(build, argument =>
     build.selectFrom('users').selectAll().where('id', '=', argument.id).modifyEnd(dialect.forUpdate),
   );
-  const byIdForKeyShare = prepared<{ id: number }, StoredUser>(argument =>
+  const byIdForKeyShare = prepared<{ id: number }, StoredUser>(build, argument =>
     build.selectFrom('users').selectAll().where('id', '=', argument.id).modifyEnd(dialect.forKeyShare),
   );
-  const byEmail = prepared<{ key: string }, StoredUser>(argument =>
+  const byEmail = prepared<{ key: string }, StoredUser>(build, argument =>
     build.selectFrom('users').selectAll().where('email_key', '=', argument.key),
   );
   const administrators = build.selectFrom('users').select('id').where('role', '=', 'admin').orderBy('id');

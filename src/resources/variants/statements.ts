@@ -15,54 +15,51 @@ const rowsAtOnce = 500;
 
 export function variantStatements({ build, dialect }: Pick<Database, 'build' | 'dialect'>) {
   return {
-    byId: prepared<{ id: number }, StoredVariant>(argument =>
+    byId: prepared<{ id: number }, StoredVariant>(build, argument =>
       build.selectFrom('product_variants').select(storedColumns).where('id', '=', argument.id),
     ),
-    bySku: prepared<{ sku: string }, { product_id: number }>(argument =>
+    bySku: prepared<{ sku: string }, { product_id: number }>(build, argument =>
       build.selectFrom('product_variants').select('product_id').where('sku', '=', argument.sku),
     ),
     insert: bulkInsert(build, 'product_variants', insertSizes, variantColumns),
     updateOne: prepared<{ [Column in keyof VariantRow]: VariantRow[Column] } & { id: number }, unknown>(
-      argument => ({
-        compile: () =>
-          sql`update product_variants set ${sql.join(
-            variantColumns.map(name => sql`${sql.ref(name)} = ${argument[name]}`),
-          )} where id = ${argument.id}`.compile(build),
-      }),
+      build,
+      argument =>
+        sql`update product_variants set ${sql.join(
+          variantColumns.map(name => sql`${sql.ref(name)} = ${argument[name]}`),
+        )} where id = ${argument.id}`,
     ),
-    sameCombination: prepared<{ productId: number; combination: string }, { id: number }>(argument => ({
-      compile: () =>
-        sql<{ id: number }>`select id from product_variants
-        where product_id = ${argument.productId} and combination = ${argument.combination}`.compile(build),
-    })),
-    lastPosition: prepared<{ productId: number }, { position: number }>(argument => ({
-      compile: () =>
-        sql<{
-          position: number;
-        }>`select position from product_variants where product_id = ${argument.productId}
-        order by position desc, id desc limit 1`.compile(build),
-    })),
-    someAfter: prepared<{ productId: number; after: number }, StoredVariant>(argument => ({
-      compile: () =>
-        sql<StoredVariant>`select id, document, updated_at from product_variants
+    sameCombination: prepared<{ productId: number; combination: string }, { id: number }>(
+      build,
+      argument => sql`select id from product_variants
+        where product_id = ${argument.productId} and combination = ${argument.combination}`,
+    ),
+    lastPosition: prepared<{ productId: number }, { position: number }>(
+      build,
+      argument => sql`select position from product_variants where product_id = ${argument.productId}
+        order by position desc, id desc limit 1`,
+    ),
+    someAfter: prepared<{ productId: number; after: number }, StoredVariant>(
+      build,
+      argument => sql`select id, document, updated_at from product_variants
         where product_id = ${argument.productId} and id > ${argument.after}
-        order by id limit ${sql.lit(rowsAtOnce)}`.compile(build),
-    })),
-    allOf: prepared<{ productId: number }, StoredVariant>(argument => ({
-      compile: () =>
-        sql<StoredVariant>`select id, document, updated_at from product_variants
-        where product_id = ${argument.productId} order by position, id`.compile(build),
-    })),
-    removeUpTo: prepared<{ productId: number; last: number }, unknown>(argument =>
+        order by id limit ${sql.lit(rowsAtOnce)}`,
+    ),
+    allOf: prepared<{ productId: number }, StoredVariant>(
+      build,
+      argument => sql`select id, document, updated_at from product_variants
+        where product_id = ${argument.productId} order by position, id`,
+    ),
+    removeUpTo: prepared<{ productId: number; last: number }, unknown>(build, argument =>
       build
         .deleteFrom('product_variants')
         .where('product_id', '=', argument.productId)
         .where('id', '<=', argument.last),
     ),
-    total: prepared<{ productId: number }, Total>(argument => ({
-      compile: () =>
-        sql<Total>`select coalesce((select variant_count from products where id = ${argument.productId}), 0) as total,
-        ${versionOf(dialect, variants.name)} as version`.compile(build),
-    })),
+    total: prepared<{ productId: number }, Total>(
+      build,
+      argument => sql`select coalesce((select variant_count from products where id = ${argument.productId}), 0) as total,
+        ${versionOf(dialect, variants.name)} as version`,
+    ),
   };
 }

@@ -3,7 +3,7 @@
  * which ascends in the order. Ranks are read in the order of an index when they are first needed. A row that is new, or
  * has another value, gets one between those of its neighbours, which the database tells, when it is next asked for.
  */
-import { type RawBuilder, sql } from 'kysely';
+import { sql } from 'kysely';
 import { pacedReads, slices } from '../../slices.ts';
 import type { Change, Collection } from '../changes/change.ts';
 import { versionOf } from '../changes/versions.ts';
@@ -200,25 +200,24 @@ function rankStatements(
 ) {
   const version = versionOf(dialect, collection);
   const table = sql.table(name);
-  const compilable = (query: RawBuilder<Placed>) => ({ compile: () => query.compile(build) });
   const shown = (column: string) => sql`id, ${sql.ref(column)} as value, ${version} as version`;
   const inOrder = (column: string, direction: 'asc' | 'desc', limit: number) =>
     sql`order by ${sql.ref(column)} ${sql.raw(direction)}, id ${sql.raw(direction)} limit ${sql.lit(limit)}`;
-  const first = preparedByShape<Arguments, Placed>(shape => {
+  const first = preparedByShape<Arguments, Placed>(build, shape => {
     const [column = '', limit = ''] = shape.split(' ');
-    return compilable(
-      sql<Placed>`select ${shown(column)} from ${table} ${inOrder(column, 'asc', Number(limit))}`,
-    );
+    return sql`select ${shown(column)} from ${table} ${inOrder(column, 'asc', Number(limit))}`;
   });
   const past = preparedByShape<Arguments, Placed>((shape, { value, id }) => {
     const [column = '', operator = '', limit = ''] = shape.split(' ');
     const direction = operator.startsWith('<') ? 'desc' : 'asc';
-    return compilable(sql<Placed>`select ${shown(column)} from ${table}
-      where (${sql.ref(column)}, id) ${sql.raw(operator)} (${value}, ${id}) ${inOrder(column, direction, Number(limit))}`);
+    return sql<Placed>`select ${shown(column)} from ${table}
+      where (${sql.ref(column)}, id) ${sql.raw(operator)} (${value}, ${id}) ${inOrder(column, direction, Number(limit))}`;
   });
-  const ofIds = preparedByShape<Arguments, Placed>(column =>
-    compilable(sql<Placed>`select ${shown(column)} from ${table}
-      where id in (${sql.join(new Array(mostKeys).fill(null))})`),
+  const ofIds = preparedByShape<Arguments, Placed>(
+    build,
+    column =>
+      sql`select ${shown(column)} from ${table}
+      where id in (${sql.join(new Array(mostKeys).fill(null))})`,
   );
   return {
     after: (column: string, last: Key | undefined, limit: number) =>

@@ -2,7 +2,7 @@
  * The first rows of a set in an order that only the database has: by name, by the moment of creation. Of few rows the
  * values are read and sorted; of many, rows are read in their order, and those that are not in the set passed over.
  */
-import { type RawBuilder, sql } from 'kysely';
+import { sql } from 'kysely';
 import { slices } from '../../slices.ts';
 import { versionOf } from '../changes/versions.ts';
 import type { Database } from '../database.ts';
@@ -26,21 +26,22 @@ export function columnWalk(
   { table, collection }: { readonly table: string; readonly collection: string },
 ) {
   const version = versionOf(dialect, collection);
-  const compilable = (query: RawBuilder<Walked>) => ({ compile: () => query.compile(build) });
 
-  const inOrder = preparedByShape<Arguments, Walked>((shape, argument) => {
+  const inOrder = preparedByShape<Arguments, Walked>(build, (shape, argument) => {
     const [name = '', descending, seek] = shape.split(' ');
     const column = sql.ref(name);
     const direction = sql.raw(descending === 'true' ? 'desc' : 'asc');
     const past = sql.raw(descending === 'true' ? '<' : '>');
     const where =
       seek === 'seek' ? sql`where (${column}, id) ${past} (${argument.value}, ${argument.id})` : sql``;
-    return compilable(sql<Walked>`select id, ${column} as value, ${version} as version from ${sql.table(table)}
-      ${where} order by ${column} ${direction}, id ${direction} limit ${sql.lit(rowsAtOnce)}`);
+    return sql<Walked>`select id, ${column} as value, ${version} as version from ${sql.table(table)}
+      ${where} order by ${column} ${direction}, id ${direction} limit ${sql.lit(rowsAtOnce)}`;
   });
-  const ofIds = preparedByShape<Arguments, Walked>(name =>
-    compilable(sql<Walked>`select id, ${sql.ref(name)} as value, ${version} as version from ${sql.table(table)}
-      where id in (${sql.join(new Array(rowsAtOnce).fill(null))})`),
+  const ofIds = preparedByShape<Arguments, Walked>(
+    build,
+    name =>
+      sql`select id, ${sql.ref(name)} as value, ${version} as version from ${sql.table(table)}
+      where id in (${sql.join(new Array(rowsAtOnce).fill(null))})`,
   );
 
   async function sorted(column: string, { rows, descending, start, skip, count }: Taken, seen: number) {

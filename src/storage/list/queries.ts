@@ -63,7 +63,7 @@ export function listQueries<Row>(database: Database, options: ListOptions<Row>) 
   const versionColumn = options.collection === undefined ? sql`` : sql`, ${version} as version`;
 
   /** Of shapes that begin with `keys`, only where the rows are: indexes tell that without the table. */
-  const pageQuery = preparedByShape<Arguments, Row & Versioned>((shape, argument) => {
+  const pageQuery = preparedByShape<Arguments, Row & Versioned>(database.build, (shape, argument) => {
     const { order, ...request } = requestOf(shape);
     const shown = shape.startsWith('keys') ? sql`` : sql`${columns},`;
     const descending = shape.includes('backwards') ? !order.descending : order.descending;
@@ -75,38 +75,40 @@ export function listQueries<Row>(database: Database, options: ListOptions<Row>) 
       const sorted = sql`order by place ${direction}, product_id ${direction}`;
       const listed = sql`(${source} ${sorted} limit ${argument.limit}) as listed`;
       if (shape.startsWith('keys'))
-        return compilable(sql<Row & Versioned>`
-          select product_id as id, place as sort_value${versionColumn} from ${listed} ${sorted}`);
-      return compilable(sql<Row & Versioned>`
+        return sql<Row & Versioned>`
+          select product_id as id, place as sort_value${versionColumn} from ${listed} ${sorted}`;
+      return sql<Row & Versioned>`
         select ${shown} id, place as sort_value${versionColumn}
-        from ${listed} cross join ${sql.table(options.table)} where product_id = id ${sorted}`);
+        from ${listed} cross join ${sql.table(options.table)} where product_id = id ${sorted}`;
     }
     const { from, conditions, id } = sourceOf(options.table, request, argument);
     const seek = seekBy(id);
-    return compilable(sql<Row & Versioned>`
+    return sql<Row & Versioned>`
       select ${shown} id, ${sql.ref(order.column)} as sort_value${versionColumn} from ${from}
       ${where([...conditions, ...seek])}
-      ${orderBy(order.column, id, descending)} limit ${argument.limit}`);
+      ${orderBy(order.column, id, descending)} limit ${argument.limit}`;
   });
 
-  const rowsQuery = preparedByShape<Arguments, Row & Omit<Versioned, 'sort_value'>>(size =>
-    compilable(sql<Row & Omit<Versioned, 'sort_value'>>`select ${columns}, id${versionColumn}
-      from ${sql.table(options.table)} where id in (${sql.join(new Array(Number(size)).fill(null))})`),
+  const rowsQuery = preparedByShape<Arguments, Row & Omit<Versioned, 'sort_value'>>(
+    database.build,
+    size =>
+      sql`select ${columns}, id${versionColumn}
+      from ${sql.table(options.table)} where id in (${sql.join(new Array(Number(size)).fill(null))})`,
   );
 
-  const walkQuery = preparedByShape<Arguments, Key>((shape, argument) => {
+  const walkQuery = preparedByShape<Arguments, Key>(database.build, (shape, argument) => {
     const { order, ...request } = requestOf(shape);
     const { from, conditions, id } = sourceOf(options.table, request, argument);
     const { column, descending } = order;
     const seek = shape.includes('-seek ') ? [seekCondition(column, id, descending, argument)] : [];
-    return compilable(sql<Key>`
+    return sql<Key>`
       select ${sql.ref(column)} as value, id from ${from}
       ${where([...conditions, ...seek])}
-      ${orderBy(column, id, descending)} limit 1 offset ${argument.offset}`);
+      ${orderBy(column, id, descending)} limit 1 offset ${argument.offset}`;
   });
 
-  const countQuery = preparedByShape<Arguments, { total: number }>((shape, argument) => {
-    return compilable(countOf(options.table, requestOf(shape), argument));
+  const countQuery = preparedByShape<Arguments, { total: number }>(database.build, (shape, argument) => {
+    return countOf(options.table, requestOf(shape), argument);
   });
 
   function pagePart(kind: string, request: ListRequest, { limit, start, backwards = false }: Part) {
@@ -114,15 +116,11 @@ export function listQueries<Row>(database: Database, options: ListOptions<Row>) 
     const extra = { limit, value: start?.value, id: start?.id };
     return pageQuery(shapeOf(shape, request), argumentsOf(request, extra));
   }
+  const versionQuery = sql<{ version: number }>`select ${version} as version`.compile(database.build);
 
-  function compilable<R>(query: RawBuilder<R>) {
-    return { compile: () => query.compile(database.build) };
-  }
-  const versionQuery = compilable(sql<{ version: number }>`select ${version} as version`).compile();
-
-  const lastIdQuery = compilable(
-    sql<{ id: number | null }>`select max(id) as id from ${sql.table(options.table)}`,
-  ).compile();
+  const lastIdQuery = sql<{
+    id: number | null;
+  }>`select max(id) as id from ${sql.table(options.table)}`.compile(database.build);
 
   return {
     page(session: Session, request: ListRequest, part: Part): Promise<(Row & Versioned)[]> {

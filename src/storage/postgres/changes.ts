@@ -23,9 +23,9 @@ export const eventsByTransaction: readonly RawBuilder<unknown>[] = [
 export function changesSince(build: Builder) {
   // Sorted, so that only an index will do, whatever the planner takes the parameters for. Transactions that have not
   // begun are none of this server: their events were brought along when a copy was restored.
-  const statement = prepared<{ from: string; running: string }, ChangeRow>(({ from, running }) => ({
-    compile: () =>
-      sql<ChangeRow>`
+  const statement = prepared<{ from: string; running: string }, ChangeRow>(
+    build,
+    ({ from, running }) => sql`
         select 'position' as kind, pg_current_snapshot()::text as name, 0::float8 as number, 0 as event, 0 as id,
           null::text as before, null::text as after
         union all select 'version', collection, sum(version), 0, 0, null, null
@@ -36,8 +36,8 @@ export function changesSince(build: Builder) {
           order by xid, id limit ${sql.lit(mostEvents)}) as later
         union all select * from (select 'event', resource, mark::float8, id, resource_id, old_document, new_document
           from events where xid = any(cast(cast(${running} as text) as xid8[])) and mark > 0
-          order by xid, id limit ${sql.lit(mostEvents)}) as running`.compile(build),
-  }));
+          order by xid, id limit ${sql.lit(mostEvents)}) as running`,
+  );
   return (since: string = everything) => {
     const [, from = '', running = ''] = since.split(':');
     return statement({ from, running: `{${running}}` });

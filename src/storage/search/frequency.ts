@@ -54,12 +54,12 @@ export function frequencyReader(
 ): FrequencyReader {
   const { build } = database;
   const words = wordsOfDialect(database);
-  const reachQuery = preparedByShape<Arguments & PageArguments<unknown>, Reach>((shape, argument) => ({
-    compile: () => words.reach(argument, shape === 'rare').compile(build),
-  }));
-  const lastQuery = prepared<{ below: number }, { position: number }>(({ below }) => ({
-    compile: () => words.lastPosition(below).compile(build),
-  }));
+  const reachQuery = preparedByShape<Arguments & PageArguments<unknown>, Reach>(build, (shape, argument) =>
+    words.reach(argument, shape === 'rare'),
+  );
+  const lastQuery = prepared<{ below: number }, { position: number }>(build, ({ below }) =>
+    words.lastPosition(below),
+  );
   const cached = new LRUCache<string, Known>({ max: cachedFrequencies });
 
   async function documents(session: SearchSession): Promise<number> {

@@ -2,7 +2,7 @@
  * Reads the search index: pages of positions, and how many there are. What a word of very many documents costs
  * is to count them; so counts are cached, and only what has been added since is counted again.
  */
-import { type RawBuilder, sql } from 'kysely';
+import { sql } from 'kysely';
 import { LRUCache } from 'lru-cache';
 import type { Database, Session } from '../database.ts';
 import { type Arguments, prepared, preparedByShape } from '../prepared.ts';
@@ -76,40 +76,45 @@ export function searchReader(database: Pick<Database, 'build' | 'dialect'>): Sea
   const words = wordsOfDialect(database);
   const cached = new LRUCache<string, Mark & { readonly total: number }>({ max: cachedCounts });
 
-  const compilable = <R>(query: RawBuilder<R>) => ({ compile: () => query.compile(build) });
   const versionOf = (collections: readonly string[]) =>
     sql`cast((select coalesce(sum(version), 0) from collection_versions
       where collection in (${sql.join(collections.map(name => sql.lit(name)))})) as ${dialect.types.real})`;
   const changed = versionOf([searchCollection]);
   // Products advance the version of their own collection whenever one is added.
   const all = versionOf([searchCollection, 'products']);
-  const versionQuery = compilable(sql<{ version: number }>`select ${all} as version`).compile();
-  const documentsQuery = words.documents && compilable(words.documents()).compile();
-  const markQuery = compilable(words.mark(changed, all)).compile();
-  const longerQuery = prepared<{ word: string; limit: number }, { word: string }>(argument =>
-    compilable(words.longerWords?.(argument) ?? sql`select ${argument.word} limit ${argument.limit}`),
+  const versionQuery = sql<{ version: number }>`select ${all} as version`.compile(build);
+  const documentsQuery = words.documents?.().compile(build);
+  const markQuery = words.mark(changed, all).compile(build);
+  const longerQuery = prepared<{ word: string; limit: number }, { word: string }>(
+    build,
+    argument => words.longerWords?.(argument) ?? sql`select ${argument.word} limit ${argument.limit}`,
   );
-  const countQuery = prepared<{ query: string; low: number; high: number }, { total: number }>(argument =>
-    compilable(words.count(argument)),
+  const countQuery = prepared<{ query: string; low: number; high: number }, { total: number }>(
+    build,
+    argument => words.count(argument),
   );
   type Spanned = { query: string; low: number; high: number };
-  const countTypesQuery = prepared<Spanned, { type: number; total: number }>(argument =>
-    compilable(words.countTypes?.(argument) ?? sql`select ${argument.query}`),
+  const countTypesQuery = prepared<Spanned, { type: number; total: number }>(
+    build,
+    argument => words.countTypes?.(argument) ?? sql`select ${argument.query}`,
   );
-  const countUpToQuery = prepared<Spanned & { limit: number }, { total: number }>(argument =>
-    compilable(words.countUpTo?.(argument) ?? words.count(argument)),
+  const countUpToQuery = prepared<Spanned & { limit: number }, { total: number }>(
+    build,
+    argument => words.countUpTo?.(argument) ?? words.count(argument),
   );
   const pageQuery = preparedByShape<Arguments & PageArguments<unknown>, { position: number }>(
+    build,
     (shape, argument) => {
       const [direction, frequency, ...types] = shape.split(' ');
-      return compilable(words.page(argument, types.map(Number), direction === 'down', frequency === 'rare'));
+      return words.page(argument, types.map(Number), direction === 'down', frequency === 'rare');
     },
   );
 
   const marks = new WeakMap<SearchSession, Mark>();
 
-  const sampleQuery = prepared<Spanned, Sample>(argument =>
-    compilable(words.sample?.(argument) ?? sql`select ${argument.query}`),
+  const sampleQuery = prepared<Spanned, Sample>(
+    build,
+    argument => words.sample?.(argument) ?? sql`select ${argument.query}`,
   );
   const rare = new LRUCache<string, boolean>({ max: cachedRare });
 

@@ -46,9 +46,7 @@ export function spelling(
 ): Spelling {
   const limit = sql.lit(below);
   const listing = (query: (words: RawBuilder<unknown>) => RawBuilder<{ word: string }>) => {
-    const select = prepared<{ words: string }, { word: string }>(({ words }) => ({
-      compile: () => query(words).compile(build),
-    }));
+    const select = prepared<{ words: string }, { word: string }>(build, ({ words }) => query(words));
     return async (session: Session, words: readonly string[]): Promise<string[]> =>
       words.length === 0
         ? []
@@ -63,9 +61,9 @@ export function spelling(
   const writing = (
     query: (spelt: RawBuilder<unknown>, words: RawBuilder<unknown>) => RawBuilder<unknown>,
   ) => {
-    const write = prepared<{ spelt: string; words: string }, unknown>(({ spelt, words }) => ({
-      compile: () => query(spelt, words).compile(build),
-    }));
+    const write = prepared<{ spelt: string; words: string }, unknown>(build, ({ spelt, words }) =>
+      query(spelt, words),
+    );
     return async (session: Session, words: readonly string[]): Promise<void> => {
       if (words.length === 0) return;
       const pairs = words.flatMap(word => spellingsOf(word).map(spelt => ({ spelt, word })));

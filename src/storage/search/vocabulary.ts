@@ -33,21 +33,21 @@ export interface Vocabulary {
 export function vocabulary(database: Pick<Database, 'build' | 'dialect'>): Vocabulary {
   const { build } = database;
   const { spellings } = wordsOfDialect(database);
-  const speltQuery = prepared<{ spelt: string }, { word: string }>(({ spelt }) => ({
-    compile: () => spellings.spelt(spelt).compile(build),
-  }));
+  const speltQuery = prepared<{ spelt: string }, { word: string }>(build, ({ spelt }) =>
+    spellings.spelt(spelt),
+  );
   type Between = { low: string; high: string; length: number; limit: number };
-  const betweenQuery = prepared<Between, { word: string }>(({ low, high, length, limit }) => ({
-    compile: () =>
-      sql<{ word: string }>`select word from search_spellings
+  const betweenQuery = prepared<Between, { word: string }>(
+    build,
+    ({ low, high, length, limit }) => sql`select word from search_spellings
         where spelling >= ${low} and spelling < ${high} and spelling = word and length(word) <= ${length}
-        order by spelling limit ${limit}`.compile(build),
-  }));
-  const endingQuery = prepared<Omit<Between, 'length'>, { word: string }>(({ low, high, limit }) => ({
-    compile: () =>
-      sql<{ word: string }>`select word from search_spellings
-        where spelling > ${low} and spelling < ${high} order by spelling limit ${limit}`.compile(build),
-  }));
+        order by spelling limit ${limit}`,
+  );
+  const endingQuery = prepared<Omit<Between, 'length'>, { word: string }>(
+    build,
+    ({ low, high, limit }) => sql`select word from search_spellings
+        where spelling > ${low} and spelling < ${high} order by spelling limit ${limit}`,
+  );
 
   const wordsUnder = async (session: Session, spelt: readonly string[]): Promise<string[]> => {
     if (spelt.length === 0) return [];

@@ -6,18 +6,16 @@ import { prepared } from '../prepared.ts';
 
 /** @returns the statement that reads what there is since a position: the last event's id */
 export function changesSince(build: Builder) {
-  const statement = prepared<{ after: number }, ChangeRow>(({ after }) => ({
-    compile: () =>
-      sql<ChangeRow>`
+  const statement = prepared<{ after: number }, ChangeRow>(
+    build,
+    ({ after }) => sql`
         select 'position' as kind, cast(coalesce(max(id), 0) as text) as name, 0.0 as number, 0 as event, 0 as id,
           null as before, null as after from events
         union all select 'version', collection, cast(sum(version) as real), 0, 0, null, null
           from collection_versions group by collection
         union all select * from (select 'event', resource, cast(mark as real), id, resource_id, old_document, new_document
-          from events where id > ${after} and mark > 0 order by id limit ${sql.lit(mostEvents)})`.compile(
-        build,
-      ),
-  }));
+          from events where id > ${after} and mark > 0 order by id limit ${sql.lit(mostEvents)})`,
+  );
   return (since: string | undefined) =>
     statement({ after: since === undefined ? Number.MAX_SAFE_INTEGER : Number(since) });
 }

@@ -13,14 +13,14 @@ export function createdEvents(database: Database) {
   const { build } = database;
   const versions = collectionVersions(database);
   type Values = { first: number; last: number; actor: string; requestId: string | null; mark: number };
-  const statement = prepared<Values, unknown>(argument => ({
-    compile: () =>
-      sql`insert into events
+  const statement = prepared<Values, unknown>(
+    build,
+    argument => sql`insert into events
         (type, resource, resource_id, actor, request_id, old_document, new_document, created_at, mark)
         select 'product.created', 'product', id, ${argument.actor}, ${argument.requestId}, null,
           document, updated_at, ${argument.mark}
-        from products where id >= ${argument.first} and id <= ${argument.last} order by id`.compile(build),
-  }));
+        from products where id >= ${argument.first} and id <= ${argument.last} order by id`,
+  );
   return async (session: Transaction, ids: readonly number[], { actor, requestId }: Cause) => {
     const mark = newMark();
     for (const { first, last } of stretches(ids)) {

@@ -242,10 +242,11 @@ const plainColumns = columnNames.filter(
 
 function updateOf({ build }: Database) {
   type Values = { [Column in keyof WrittenRow]: WrittenRow[Column] } & { id: number };
-  return prepared<Values, unknown>(argument => ({
-    compile: () =>
+  return prepared<Values, unknown>(
+    build,
+    argument =>
       sql`update products set ${sql.join(
         columnNames.map(name => sql`${sql.ref(name)} = ${argument[name]}`),
-      )} where id = ${argument.id}`.compile(build),
-  }));
+      )} where id = ${argument.id}`,
+  );
 }

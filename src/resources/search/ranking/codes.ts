@@ -30,19 +30,19 @@ function codeIn(query: string): string | undefined {
 
 /** @returns what gives the places in the index of products of which a variant has the code that a query is */
 export function codedProducts({ build }: Pick<Database, 'build'>) {
-  const bySku = prepared<{ code: string }, Coded>(({ code }) => ({
-    compile: () =>
-      sql<Coded>`select id, status from products
+  const bySku = prepared<{ code: string }, Coded>(
+    build,
+    ({ code }) => sql`select id, status from products
         where id in (select product_id from product_variants where code = ${code})
-        order by id limit ${sql.lit(mostProducts)}`.compile(build),
-  }));
-  const byGtin = prepared<{ variant: string; product: string }, Coded>(({ variant, product }) => ({
-    compile: () =>
-      sql<Coded>`select id, status from products
+        order by id limit ${sql.lit(mostProducts)}`,
+  );
+  const byGtin = prepared<{ variant: string; product: string }, Coded>(
+    build,
+    ({ variant, product }) => sql`select id, status from products
         where id in (select product_id from product_variants where gtin = ${variant}
           union select id from products where gtin = ${product})
-        order by id limit ${sql.lit(mostProducts)}`.compile(build),
-  }));
+        order by id limit ${sql.lit(mostProducts)}`,
+  );
   return async (session: Session, query: string, types: readonly DocumentType[]): Promise<number[]> => {
     const text = codeIn(query);
     if (text === undefined) return [];
