@@ -33,6 +33,23 @@ export interface Change {
 }
 
 /**
+ * @param textOf gives the representation as JSON text
+ * @returns a function that gives what happens to a resource of this kind, which is written down
+ */
+export function changesOf<Row extends { readonly id: number }>(
+  resource: string,
+  textOf: (row: Row) => string,
+) {
+  return (action: string, before: Row | undefined, after: Row | undefined): Change => ({
+    resource,
+    resourceId: (after ?? before)?.id ?? 0,
+    action,
+    before: before === undefined ? null : textOf(before),
+    after: after === undefined ? null : textOf(after),
+  });
+}
+
+/**
  * Members that no representation in an event may have: events are kept for long and read by people. Within a
  * JSON string every quote is escaped, so this matches names of members only.
  */

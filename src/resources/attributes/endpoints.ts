@@ -5,12 +5,13 @@ import { HttpError } from '../../http/errors.ts';
 import { changeLinks } from '../../http/hal/index.ts';
 import { equal } from '../../storage/list/request.ts';
 import { may } from '../context.ts';
+import { documentJson, type StoredDocument } from '../crud/documents.ts';
 import { byId, crudEndpoints, foundById } from '../crud/index.ts';
 import { listEndpoint } from '../crud/list.ts';
 import { presenter } from '../crud/presenter.ts';
 import type { Dependencies } from '../dependencies.ts';
 import * as schema from './schema.ts';
-import { type DefinitionStore, definitionJson, definitionOf, type StoredDefinition } from './store.ts';
+import { type DefinitionStore, definitionOf } from './store.ts';
 
 const tag = 'Attributes';
 const path = '/attributes';
@@ -20,10 +21,10 @@ export function attributeEndpoints(
   { database, paginator }: Dependencies,
   { definitions: store }: { definitions: DefinitionStore },
 ): Endpoint[] {
-  const present = presenter<StoredDefinition>({
+  const present = presenter<StoredDocument>({
     placeOf: ({ id }) => ['attributes', id],
     representationOf: definitionOf,
-    textOf: definitionJson,
+    textOf: documentJson,
     linksOf: ({ caller }, _, self) => changeLinks(self, may(caller, admins, 'products:write')),
     changedAt: row => row.updated_at,
   });

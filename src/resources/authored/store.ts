@@ -3,7 +3,7 @@
  * time, each change with its event (docs/decisions/0013).
  */
 import { type CompiledQuery, type RawBuilder, sql } from 'kysely';
-import type { Cause, Change, Outbox } from '../../events/outbox.ts';
+import { type Cause, changesOf, type Outbox } from '../../events/outbox.ts';
 import type { Database, Session, Transaction } from '../../storage/database.ts';
 import { type Lister, lister } from '../../storage/list/index.ts';
 import type { ListOptions } from '../../storage/list/request.ts';
@@ -119,11 +119,7 @@ export function authoredStore<Values extends Arguments & Dated>(
     return row;
   }
 
-  function changeOf(action: string, id: number, before: Row | undefined, after: Row | undefined): Change {
-    const text = (row: Row | undefined) =>
-      row === undefined ? null : JSON.stringify(spec.representationOf(row));
-    return { resource: spec.resource, resourceId: id, action, before: text(before), after: text(after) };
-  }
+  const changeOf = changesOf<Row>(spec.resource, row => JSON.stringify(spec.representationOf(row)));
 
   return {
     list: lister<Row>(database, {
@@ -138,7 +134,7 @@ export function authoredStore<Values extends Arguments & Dated>(
       const row = await written(session, insert({ ...values, created_at: cause.at, updated_at: cause.at }));
       if (searched !== undefined)
         await search.add(session, searched.type, { ...searched.textOf(row), id: row.id });
-      await outbox.record(session, changeOf('created', row.id, undefined, row), cause);
+      await outbox.record(session, changeOf('created', undefined, row), cause);
       return row;
     },
 
@@ -151,7 +147,7 @@ export function authoredStore<Values extends Arguments & Dated>(
         const document = { ...searched.textOf(row), id: row.id };
         await search.change(session, searched.type, searched.textOf(before), document);
       }
-      await outbox.record(session, changeOf('updated', row.id, before, row), cause);
+      await outbox.record(session, changeOf('updated', before, row), cause);
       return row;
     },
 
@@ -161,13 +157,13 @@ export function authoredStore<Values extends Arguments & Dated>(
         const document = { ...searched.textOf(before), id: before.id };
         await search.remove(session, searched.type, document);
       }
-      await outbox.record(session, changeOf('deleted', before.id, before, undefined), cause);
+      await outbox.record(session, changeOf('deleted', before, undefined), cause);
     },
 
     async removeSome(session, { column, value, by = 'id' }, cause) {
       const rows = await session.all(removeSome(`${column} ${by}`, { value }));
       rows.sort((a, b) => a.id - b.id);
-      const changes = rows.map(row => changeOf('deleted', row.id, row, undefined));
+      const changes = rows.map(row => changeOf('deleted', row, undefined));
       await outbox.recordAll(session, changes, cause);
       return rows;
     },

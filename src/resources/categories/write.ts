@@ -1,6 +1,6 @@
 /** The statements of categories, and what writes a new one down with its event. */
 import { type RawBuilder, sql } from 'kysely';
-import type { Cause, Outbox } from '../../events/outbox.ts';
+import { type Cause, changesOf, type Outbox } from '../../events/outbox.ts';
 import { freeSlug, pathsBelow, separator, slugOf } from '../../storage/categories/names.ts';
 import type { Database, Session, Transaction } from '../../storage/database.ts';
 import { type Arguments, prepared } from '../../storage/prepared.ts';
@@ -11,19 +11,14 @@ import { type CategoryFields, lastPosition } from './schema.ts';
 export function categoryWriter(database: Database, outbox: Outbox) {
   const statements = categoryStatements(database);
 
-  function record(
+  const changeOf = changesOf<StoredCategory>('category', row => JSON.stringify(categoryOf(row)));
+  const record = (
     session: Transaction,
     action: string,
     before: StoredCategory | undefined,
     after: StoredCategory | undefined,
     cause: Cause,
-  ): Promise<void> {
-    const text = (row: StoredCategory | undefined) =>
-      row === undefined ? null : JSON.stringify(categoryOf(row));
-    const resourceId = (after ?? before)?.id ?? 0;
-    const change = { resource: 'category', resourceId, action, before: text(before), after: text(after) };
-    return outbox.record(session, change, cause);
-  }
+  ) => outbox.record(session, changeOf(action, before, after), cause);
 
   return {
     ...statements,

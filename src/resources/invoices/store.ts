@@ -1,7 +1,7 @@
 /** The queries of invoices. What was invoiced is kept as it was: amounts in whole minor units, names as they were. */
 
 import type { Seller } from '../../config.ts';
-import type { Cause, Outbox } from '../../events/outbox.ts';
+import { type Cause, changesOf, type Outbox } from '../../events/outbox.ts';
 import { fromMinor } from '../../money.ts';
 import { parseStored } from '../../storage/damage.ts';
 import type { Database, Session, Transaction } from '../../storage/database.ts';
@@ -105,22 +105,7 @@ export function invoiceStore(database: Database, outbox: Outbox, seller: Seller)
     .returning('value')
     .compile();
 
-  const record = (
-    session: Transaction,
-    action: string,
-    before: StoredInvoice | undefined,
-    after: StoredInvoice,
-    cause: Cause,
-  ) => {
-    const change = {
-      resource: 'invoice',
-      resourceId: after.id,
-      action,
-      before: before === undefined ? null : JSON.stringify(invoiceOf(before)),
-      after: JSON.stringify(invoiceOf(after)),
-    };
-    return outbox.record(session, change, cause);
-  };
+  const changeOf = changesOf<StoredInvoice>('invoice', row => JSON.stringify(invoiceOf(row)));
 
   return {
     find: (session, id) => session.first(byId({ id })),
@@ -147,7 +132,7 @@ export function invoiceStore(database: Database, outbox: Outbox, seller: Seller)
         updated_at: cause.at,
       };
       const id = await session.insert(build.insertInto('invoices').values(values).compile());
-      await record(session, 'issued', undefined, { id, ...values }, cause);
+      await outbox.record(session, changeOf('issued', undefined, { id, ...values }), cause);
     },
 
     async markSent(session, id, cause) {
@@ -156,7 +141,7 @@ export function invoiceStore(database: Database, outbox: Outbox, seller: Seller)
       const at = momentOfChange(cause.at, before.updated_at);
       const changed = { sent_at: cause.at, version: before.version + 1, updated_at: at };
       await session.run(build.updateTable('invoices').set(changed).where('id', '=', id).compile());
-      await record(session, 'sent', before, { ...before, ...changed }, cause);
+      await outbox.record(session, changeOf('sent', before, { ...before, ...changed }), cause);
     },
   };
 }

@@ -3,7 +3,7 @@
  * are events; no event holds the key or its hash.
  */
 import { randomBytes } from 'node:crypto';
-import type { Cause, Outbox } from '../../events/outbox.ts';
+import { type Cause, changesOf, type Outbox } from '../../events/outbox.ts';
 import type { Caller } from '../../http/access.ts';
 import type { ErrorCode } from '../../http/errors.ts';
 import type { Clock } from '../../ports/clock.ts';
@@ -79,26 +79,7 @@ export function keyStore(database: Database, clock: Clock, outbox: Outbox): KeyS
     build.selectFrom('api_keys').select(columns).where('key_hash', '=', argument.hash),
   );
 
-  const documentOf = (row: StoredKey | undefined) =>
-    row === undefined ? null : JSON.stringify(apiKeyOf(row));
-  const record = (
-    session: Transaction,
-    action: string,
-    before: StoredKey | undefined,
-    after: StoredKey | undefined,
-    cause: Cause,
-  ) =>
-    outbox.record(
-      session,
-      {
-        resource: 'key',
-        resourceId: (after ?? before)?.id ?? 0,
-        action,
-        before: documentOf(before),
-        after: documentOf(after),
-      },
-      cause,
-    );
+  const changeOf = changesOf<StoredKey>('key', row => JSON.stringify(apiKeyOf(row)));
 
   async function noteUse(row: StoredKey, now: number): Promise<void> {
     if (row.last_used_at !== null && now - row.last_used_at < lastUseResolution) return;
@@ -135,12 +116,12 @@ export function keyStore(database: Database, clock: Clock, outbox: Outbox): KeyS
         build.insertInto('api_keys').values(values).returning(columns).compile(),
       );
       if (row === undefined) throw new Error('INSERT … RETURNING gave no row');
-      await record(session, 'created', undefined, row, cause);
+      await outbox.record(session, changeOf('created', undefined, row), cause);
       return { row, key };
     },
     async remove(session, before, cause) {
       await session.run(build.deleteFrom('api_keys').where('id', '=', before.id).compile());
-      await record(session, 'revoked', before, undefined, cause);
+      await outbox.record(session, changeOf('revoked', before, undefined), cause);
     },
     async authenticate(key) {
       if (!/^ck_[\w-]{43}$/.test(key)) return 'UNAUTHORIZED';

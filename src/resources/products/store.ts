@@ -1,6 +1,6 @@
 /** The queries of products. */
 import { type RawBuilder, sql } from 'kysely';
-import type { Cause, Outbox } from '../../events/outbox.ts';
+import { type Cause, changesOf, type Outbox } from '../../events/outbox.ts';
 import type { Reply } from '../../http/response/reply.ts';
 import { slices } from '../../slices.ts';
 import { type AttributeChange, attributeIndex } from '../../storage/attributes/index.ts';
@@ -120,24 +120,7 @@ export function productStore(database: Database, outbox: Outbox, columns?: Colum
       order by id ${ending}`.compile(build);
   }
 
-  const record = (
-    session: Transaction,
-    action: string,
-    before: StoredProduct | undefined,
-    after: StoredProduct | undefined,
-    cause: Cause,
-  ) =>
-    outbox.record(
-      session,
-      {
-        resource: 'product',
-        resourceId: (after ?? before)?.id ?? 0,
-        action,
-        before: before === undefined ? null : productInEvent(before),
-        after: after === undefined ? null : productInEvent(after),
-      },
-      cause,
-    );
+  const changeOf = changesOf<StoredProduct>('product', productInEvent);
 
   const rows = cachedRows<StoredProduct, Reply>(database, {
     collection: products,
@@ -192,7 +175,7 @@ export function productStore(database: Database, outbox: Outbox, columns?: Colum
       totals.change(session, { status: row.status, category: columns.category_id, change: 1 });
       const after = { id, document: row.document, updated_at: at };
       await search.change(session, 'product', searchTextOf(old), { id, ...searchTextOf(fields) });
-      await record(session, 'updated', before, after, cause);
+      await outbox.record(session, changeOf('updated', before, after), cause);
       stored.push(after);
     }
     writeTags(session, tags);
@@ -244,7 +227,7 @@ export function productStore(database: Database, outbox: Outbox, columns?: Colum
       writeAttributes(session, [{ id, before: {}, after: fields.attributes }]);
       await categories.write(session, [{ id, before: undefined, after: fields }], known);
       await search.add(session, 'product', { id, ...searchTextOf(fields) });
-      await record(session, 'created', undefined, stored, cause);
+      await outbox.record(session, changeOf('created', undefined, stored), cause);
       return stored;
     },
 
@@ -261,7 +244,7 @@ export function productStore(database: Database, outbox: Outbox, columns?: Colum
       await categories.write(session, [{ id: before.id, before: old, after: undefined }], new Map());
       totals.change(session, { status, category: before.category_id, change: -1 });
       await search.remove(session, 'product', { id: before.id, ...searchTextOf(old) });
-      await record(session, 'deleted', before, undefined, cause);
+      await outbox.record(session, changeOf('deleted', before, undefined), cause);
     },
 
     async settle(session, before, added, cause) {

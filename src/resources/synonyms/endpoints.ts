@@ -3,12 +3,13 @@ import { allow } from '../../http/access.ts';
 import type { Endpoint } from '../../http/endpoint.ts';
 import { HttpError } from '../../http/errors.ts';
 import { changeLinks } from '../../http/hal/index.ts';
+import { documentJson, type StoredDocument } from '../crud/documents.ts';
 import { byId, crudEndpoints, foundById } from '../crud/index.ts';
 import { listEndpoint } from '../crud/list.ts';
 import { presenter } from '../crud/presenter.ts';
 import type { Dependencies } from '../dependencies.ts';
 import * as schema from './schema.ts';
-import { type StoredSynonym, type SynonymStore, synonymJson, synonymOf } from './store.ts';
+import { type SynonymStore, synonymOf } from './store.ts';
 
 const tag = 'Search';
 const path = '/search/synonyms';
@@ -18,10 +19,10 @@ export function synonymEndpoints(
   { database, paginator }: Dependencies,
   { synonyms: store }: { synonyms: SynonymStore },
 ): Endpoint[] {
-  const present = presenter<StoredSynonym>({
+  const present = presenter<StoredDocument>({
     placeOf: ({ id }) => ['search', 'synonyms', id],
     representationOf: synonymOf,
-    textOf: synonymJson,
+    textOf: documentJson,
     linksOf: (_context, _row, self) => changeLinks(self, true),
     changedAt: row => row.updated_at,
   });

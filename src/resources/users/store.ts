@@ -1,6 +1,6 @@
 /** The queries of users. Every change is written down as an event; no event holds a password or its hash. */
 import { sql } from 'kysely';
-import type { Cause, Outbox } from '../../events/outbox.ts';
+import { type Cause, changesOf, type Outbox } from '../../events/outbox.ts';
 import type { Role } from '../../http/access.ts';
 import { parseStored } from '../../storage/damage.ts';
 import { type Database, type Session, StorageError, type Transaction } from '../../storage/database.ts';
@@ -139,24 +139,7 @@ export function userStore(
   const idsOf = async (session: Session, query: typeof administrators) =>
     (await session.all(query.compile())).map(({ id }) => id);
 
-  const record = (
-    session: Transaction,
-    action: string,
-    before: StoredUser | undefined,
-    after: StoredUser | undefined,
-    cause: Cause,
-  ) =>
-    outbox.record(
-      session,
-      {
-        resource: 'user',
-        resourceId: (after ?? before)?.id ?? 0,
-        action,
-        before: before === undefined ? null : JSON.stringify(userOf(before)),
-        after: after === undefined ? null : JSON.stringify(userOf(after)),
-      },
-      cause,
-    );
+  const changeOf = changesOf<StoredUser>('user', row => JSON.stringify(userOf(row)));
 
   async function change(
     session: Transaction,
@@ -172,7 +155,7 @@ export function userStore(
     await namingEmail(session.run(query.compile()));
     const after = { ...before, ...set };
     await search.change(session, 'user', userText(before), { id: before.id, ...userText(after) });
-    await record(session, action, before, after, cause);
+    await outbox.record(session, changeOf(action, before, after), cause);
     return after;
   }
 
@@ -221,7 +204,7 @@ export function userStore(
       const id = await namingEmail(session.insert(build.insertInto('users').values(row).compile()));
       const stored = { ...row, id };
       await search.add(session, 'user', { id, ...userText(stored) });
-      await record(session, 'created', undefined, stored, cause);
+      await outbox.record(session, changeOf('created', undefined, stored), cause);
       return stored;
     },
 
@@ -242,7 +225,7 @@ export function userStore(
       await session.run(build.deleteFrom('users').where('id', '=', before.id).compile());
       await ended.end(session, before.id, before.session_generation + 1, cause.at);
       await search.remove(session, 'user', { id: before.id, ...userText(before) });
-      await record(session, 'deleted', before, undefined, cause);
+      await outbox.record(session, changeOf('deleted', before, undefined), cause);
     },
   };
 }

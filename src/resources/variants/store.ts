@@ -2,7 +2,7 @@
  * The queries of variants. Whatever changes a variant locks its product first, and the variant after it; what the
  * variants come to (products/variant-summary.ts) is written to the product where it has changed.
  */
-import type { Cause, Outbox } from '../../events/outbox.ts';
+import { type Cause, changesOf, type Outbox } from '../../events/outbox.ts';
 import type { Reply } from '../../http/response/reply.ts';
 import { slices } from '../../slices.ts';
 import { type CachedRows, cachedRows } from '../../storage/changes/rows.ts';
@@ -117,17 +117,7 @@ export function variantStore(
     versions.advance(session, searchCollection);
   }
 
-  const changeOf = (
-    action: string,
-    before: StoredVariant | undefined,
-    after: Pick<StoredVariant, 'id' | 'document'> | undefined,
-  ) => ({
-    resource: 'variant',
-    resourceId: (after ?? before)?.id ?? 0,
-    action,
-    before: before === undefined ? null : variantInEvent(before),
-    after: after === undefined ? null : variantInEvent(after),
-  });
+  const changeOf = changesOf<Pick<StoredVariant, 'id' | 'document'>>('variant', variantInEvent);
 
   return {
     rows,
