@@ -60,7 +60,7 @@ export const placesIn = (paths: readonly string[]): RawBuilder<unknown> =>
 /** The statements of the planner, each prepared once per number of paths. */
 function statementsOf(build: Database['build']) {
   const byPaths = <Row>(query: (ids: RawBuilder<unknown>) => RawBuilder<Row>) => {
-    const find = preparedByShape<Arguments, Row>((count, argument) => {
+    const find = preparedByShape<Arguments, Row>(build, (count, argument) => {
       const numbers = Array.from({ length: Number(count) }, (_, number) => number);
       const ids = categoriesIn(
         numbers.map(number => ({
@@ -69,7 +69,7 @@ function statementsOf(build: Database['build']) {
           high: sql`${argument[`high${number}`]}`,
         })),
       );
-      return { compile: () => query(ids).compile(build) };
+      return query(ids);
     });
     return (paths: readonly string[]) => {
       const values: Record<string, string> = {};
