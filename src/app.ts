@@ -45,7 +45,7 @@ export interface AppOptions {
   readonly quota: Quota;
   readonly idempotency: Idempotency;
   readonly observer: Observer;
-  /** Told of every transaction of a request that has been committed. */
+  /** Called with every transaction of a request that has been committed. */
   readonly committed: (session: Transaction) => void;
   /** Each with its resources, below its prefix. */
   readonly versions: readonly PublishedVersion[];

@@ -173,10 +173,10 @@ export function startService(options: ServiceOptions): Service {
     const forgotten = await resources.sweep();
     const attempts = await delays.sweep();
     const recipients = await database.write(session => limits.sweep(session, clock.now()));
-    const answers = await idempotency.sweep();
+    const responses = await idempotency.sweep();
     const counters = await quota.sweep();
     const past = await events.sweep(stopping.hasBegun);
-    log.debug('swept', { ...forgotten, attempts, recipients, answers, counters, ...past });
+    log.debug('swept', { ...forgotten, attempts, recipients, responses, counters, ...past });
   }
 
   return {

@@ -48,7 +48,7 @@ describeOnDatabases('what the service asks others on %s', kind => {
     await inside.stop(true);
   });
 
-  test('10 answers of others: a redirect is not followed', async () => {
+  test('10 responses of others: a redirect is not followed', async () => {
     const asked: string[] = [];
     const elsewhere = Bun.serve({
       port: 0,

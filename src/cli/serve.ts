@@ -1,4 +1,4 @@
-/** `catalog serve`: from nothing to a running service, and back when it is told to stop. */
+/** `catalog serve`: from nothing to a running service, and back when it is asked to stop. */
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { type Config, loadConfig } from '../config.ts';
@@ -29,7 +29,7 @@ export const serveCommand: Command = {
   help: `Usage: catalog serve [--sample] [--port PORT]
 
 Migrates the database (PostgreSQL that cannot be reached is waited for, 30 seconds), listens, makes the first
-administrator when there is no user, and serves until it is told to stop (SIGTERM or Ctrl-C); requests in flight
+administrator when there is no user, and serves until it is asked to stop (SIGTERM or Ctrl-C); requests in flight
 are finished first.
 
   --sample     fill an embedded database without users and products with a sample catalog, as npm start does;
@@ -63,7 +63,7 @@ catalog --help lists the settings.`,
       const samples = values.sample === true && embedded ? await addSamples(database, config) : 0;
       const administrator = await ensureAdministrator(database, config, clock.now(), log);
       started = true;
-      // Before anybody is told that it runs: a signal that nobody listens for ends the process at once.
+      // Before anybody can know that it runs: a signal that nobody listens for ends the process at once.
       const signals = listenForStop();
       warnOfPayments(config, log);
       tellWhereImagesAre(config, log);

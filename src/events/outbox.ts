@@ -60,7 +60,7 @@ const secretMember =
 const withoutSecrets: ReadonlySet<string> = new Set(['product', 'variant', 'attribute']);
 
 /** The resources of which some event has a consumer. */
-const toldAbout: ReadonlySet<string> = new Set(
+const consumed: ReadonlySet<string> = new Set(
   subscriptions.flatMap(({ types }) => types.map(type => type.slice(0, type.indexOf('.')))),
 );
 /** The resources of which something is cached, with the collection whose version their events advance. */
@@ -106,7 +106,7 @@ export const eventColumns = [
 
 export interface Outbox {
   /**
-   * Writes the change down, tells caches of it (storage/changes/), and queues it for everyone who has subscribed to its type. The transaction must have
+   * Writes the change down, notifies caches of it (storage/changes/), and queues it for everyone who has subscribed to its type. The transaction must have
    * locked what it changes: that is what puts the events of one resource in order.
    * @throws Error when a representation has a member that is a secret by its name
    */
@@ -130,7 +130,7 @@ export function createOutbox(database: Pick<Database, 'build' | 'dialect'>, queu
   const single = insert(1);
   const many = bulk('events', insertSizes, insert);
 
-  async function tell(session: Transaction, event: NewEvent): Promise<void> {
+  async function insertWithDeliveries(session: Transaction, event: NewEvent): Promise<void> {
     const eventId = await session.insert({ ...single, parameters: valuesOf(event) });
     for (const { queue: name, types } of subscriptions) {
       if (!types.includes(event.type)) continue;
@@ -147,9 +147,9 @@ export function createOutbox(database: Pick<Database, 'build' | 'dialect'>, queu
     }
     // An id is needed only where there is a consumer. For the whole resource one way or the other: the events of
     // one resource get their ids in the order they are recorded in.
-    for (const event of events) if (toldAbout.has(event.resource)) await tell(session, event);
-    const untold = events.filter(({ resource }) => !toldAbout.has(resource));
-    if (untold.length > 0) session.writeDeferred(many, untold.map(valuesOf));
+    for (const event of events) if (consumed.has(event.resource)) await insertWithDeliveries(session, event);
+    const others = events.filter(({ resource }) => !consumed.has(resource));
+    if (others.length > 0) session.writeDeferred(many, others.map(valuesOf));
   }
 
   return { recordAll, record: (session, change, cause) => recordAll(session, [change], cause) };

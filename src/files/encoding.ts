@@ -1,4 +1,4 @@
-/** Text files in other encodings: told by their beginning or by their bytes, and read as UTF-8. */
+/** Text files in other encodings: detected from their beginning or their bytes, and read as UTF-8. */
 import { isAscii } from 'node:buffer';
 
 export const encodings = ['utf-8', 'utf-16le', 'utf-16be', 'windows-1252'] as const;
@@ -18,7 +18,7 @@ export function encodingOf(firstBytes: Uint8Array): 'utf-16le' | 'utf-16be' | un
 /**
  * The same text in UTF-8.
  * @param encoding undefined when the bytes are to tell: UTF-8, unless those that are not ASCII speak for Windows-1252
- * @param found told once when a file is read as Windows-1252 because of its bytes
+ * @param found called once when a file is read as Windows-1252 because of its bytes
  * @param name of the file, for messages
  * @throws Error when the bytes are none of the encoding
  */
@@ -29,7 +29,7 @@ export function toUtf8(
   name: string,
 ): AsyncIterable<Uint8Array> {
   if (encoding === 'utf-8') return source;
-  return encoding === undefined ? told(source, found) : transcoded(source, encoding, name);
+  return encoding === undefined ? detected(source, found) : transcoded(source, encoding, name);
 }
 
 async function* transcoded(
@@ -51,7 +51,7 @@ async function* transcoded(
 }
 
 /** Passes ASCII on, which is the same in both; what comes first and is none decides. */
-async function* told(source: AsyncIterable<Uint8Array>, found: () => void): AsyncGenerator<Uint8Array> {
+async function* detected(source: AsyncIterable<Uint8Array>, found: () => void): AsyncGenerator<Uint8Array> {
   let decided: 'utf-8' | TextDecoder | undefined;
   let held: Uint8Array = new Uint8Array(0);
   const decide = (bytes: Uint8Array): 'utf-8' | TextDecoder => {

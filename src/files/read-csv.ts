@@ -227,7 +227,7 @@ function rowValue(
 }
 
 /**
- * CSV with a header row: comma, semicolon or tab (told by the header), LF or CRLF, quoted fields with
+ * CSV with a header row: comma, semicolon or tab (found in the header), LF or CRLF, quoted fields with
  * newlines, blank lines skipped. All values are strings. A row that cannot be read is a record with an error;
  * a header that cannot be used is one such record, and the last. Throws only what the source throws.
  * @param safe drops the apostrophes that `csvRow` has written for spreadsheets

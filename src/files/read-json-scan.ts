@@ -120,7 +120,7 @@ export class ArraySeeker {
     this.#path = path;
   }
 
-  /** What a reader of the file should be told when the text ends before the array was found. */
+  /** What the user learns when the text ends before the array was found. */
   get missing(): string {
     return this.#path.length === 0 ? 'has no array of objects' : `has no array at "${this.#path.join('.')}"`;
   }

@@ -46,7 +46,7 @@ const exposed = [
 export interface Cors {
   /** Adds the headers with which a browser hands a response to a page of this origin. */
   allowOrigin(headers: Headers, origin: string): void;
-  /** The headers of a preflight's answer. */
+  /** The headers of a preflight's response. */
   preflight(request: Request): Record<string, string>;
 }
 

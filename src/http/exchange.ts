@@ -36,7 +36,7 @@ interface OwnQuota {
 /** The caller until one has been identified. */
 const nobody: Anonymous = { kind: 'anonymous', subject: 'nobody', problem: undefined };
 const noBytes = new Uint8Array();
-/** Most answers take less than a millisecond: `0.000` to `0.999`. */
+/** Most responses take less than a millisecond: `0.000` to `0.999`. */
 const shortTimes = Array.from({ length: 1000 }, (_, micros) => `0.${String(micros).padStart(3, '0')}`);
 
 export class Exchange implements Input<unknown, unknown, unknown> {

@@ -25,7 +25,7 @@ interface IdempotentRequest {
 }
 
 /** A reply, and the media type it is in. */
-interface Answered {
+interface Outcome {
   readonly reply: Reply;
   /** That of the request, or of the first with this key: its response is given again as it was. */
   readonly mediaType: string;
@@ -46,8 +46,8 @@ export interface Idempotency {
     request: IdempotentRequest,
     confirm: (session: Transaction) => Promise<void>,
     work: (session: Transaction) => Promise<Reply>,
-  ): Promise<Answered>;
-  /** Forgets answers older than 24 hours; gives how many there were. */
+  ): Promise<Outcome>;
+  /** Forgets responses older than 24 hours; gives how many there were. */
   sweep(): Promise<number>;
 }
 
@@ -89,7 +89,7 @@ export function idempotency(database: Database, clock: Clock, secrets: Secrets):
     session: Session,
     request: IdempotentRequest,
     hashes: readonly string[],
-  ): Promise<Answered | undefined> {
+  ): Promise<Outcome | undefined> {
     const row = await session.first(stored({ caller: request.caller, key: request.key }));
     if (row === undefined) return undefined;
     if (row.created_at <= clock.now() - day) {

@@ -21,7 +21,7 @@ export interface Subject {
 }
 
 export interface NewMail extends Omit<Mail, 'messageId'> {
-  /** Told to `onSent` when the mail has gone out. */
+  /** Passed to `onSent` when the mail has gone out. */
   readonly about?: Subject;
   /** The recipient has shown that the address is theirs. Others get less, and nothing that a user has written. */
   readonly isConfirmed?: boolean;

@@ -1,4 +1,4 @@
-/** Answers that are text, and pages. */
+/** Responses that are text, and pages. */
 import { noStore, type Reply } from '../http/response/reply.ts';
 import type { Page } from './pages/page.ts';
 

@@ -25,7 +25,7 @@ export interface WeatherProvider {
 
 /** What a caller waits at most, for both questions together about twice this. */
 const timeoutMs = 3000;
-const longestAnswer = 256 * 1024;
+const longestResponse = 256 * 1024;
 
 const geocoding = z.object({
   results: z
@@ -87,7 +87,7 @@ async function limitedText(response: Response): Promise<string> {
   let text = '';
   for await (const chunk of response.body ?? []) {
     text += decoder.decode(chunk, { stream: true });
-    if (text.length > longestAnswer) throw new Error('the weather provider’s answer is too long');
+    if (text.length > longestResponse) throw new Error('the weather provider’s response is too long');
   }
   return text + decoder.decode();
 }

@@ -74,7 +74,7 @@ export interface WriteOptions {
   /** With `lock`: the second waits instead, as long as a statement may wait for a lock. */
   readonly waits?: boolean;
   /**
-   * What it locks or changes of what exists already: `product 5`. Told by work that relies on nothing else that another
+   * What it locks or changes of what exists already: `product 5`. Given by work that relies on nothing else that another
    * such transaction may change: on PostgreSQL it may run beside those that touch other things, in one transaction.
    */
   readonly touches?: readonly string[] | undefined;
@@ -109,7 +109,7 @@ export interface Database {
   readonly changes: Changes;
   /**
    * A number that is another whenever anything at all has been committed, by anyone; undefined where that
-   * cannot be told without asking the database.
+   * is unknown without a query.
    */
   state(): number | undefined;
   /**
@@ -209,7 +209,7 @@ export interface Dialect {
 }
 
 /**
- * `read-only`: the server is there, but is a standby or told to take no writes. `moved`: the file was removed or
+ * `read-only`: the server is there, but is a standby or set to take no writes. `moved`: the file was removed or
  * replaced while it was open. `damaged`: what is stored cannot be read as what was written.
  */
 export type StorageErrorKind =

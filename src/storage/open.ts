@@ -113,7 +113,7 @@ const againMs = 500;
 /**
  * Resolves when the database answers.
  * @param patience milliseconds for which one that cannot be reached is asked again
- * @param onWait told once, before the first pause
+ * @param onWait called once, before the first pause
  * @throws StorageError `unavailable`, naming the server, when it has not answered by then
  */
 export async function awaitDatabase(

@@ -122,7 +122,7 @@ interface IdempotencyKeysTable {
   caller: string;
   key: string;
   request_hash: string;
-  /** The stored response, sealed: answers may hold secrets that are shown once. */
+  /** The stored response, sealed: responses may hold secrets that are shown once. */
   answer: string;
   created_at: number;
 }

@@ -227,7 +227,7 @@ test('an export that cannot be written leaves nothing behind', async () => {
   place.remove();
 });
 
-test('formulas are guarded unless told otherwise, and imported as they were', async () => {
+test('formulas are guarded unless an option says otherwise, and imported as they were', async () => {
   const [place, same, raw] = [
     await createCatalog('sqlite'),
     await createCatalog('sqlite'),

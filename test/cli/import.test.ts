@@ -428,7 +428,7 @@ const unusable: readonly (readonly [file: string, content: string | Uint8Array, 
   ['p.csv', csv.replaceAll('\r\n', '\r'), 'line 1 ends with a carriage return alone; save the file with'],
 ];
 
-test('what cannot be imported is told in one line, and leaves the catalog as it was', async () => {
+test('what cannot be imported is reported in one line, and leaves the catalog as it was', async () => {
   const place = await createCatalog('sqlite');
   await place.runHere(['import', place.file('before.csv', csv)]);
   const [products, version] = [await productsOf(place), await versionOf(place)];

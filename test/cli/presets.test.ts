@@ -243,7 +243,7 @@ const alone = async (work: (place: Place) => Promise<void>) => {
   place.remove();
 };
 
-test('a file of a shop is told by its header, and the preset proposed', () =>
+test('a file of a shop is recognized by its header, and the preset proposed', () =>
   alone(async place => {
     const files = {
       shopify: shopifyFile,
@@ -402,7 +402,7 @@ test('what has no place is left out on demand, and said', () =>
     expect(hoodie?.attributes).not.toHaveProperty('meta_care');
   }));
 
-test('lines before the header that explain it are left out, and the prices are read as told', () =>
+test('lines before the header that explain it are left out, and the prices are read as the option says', () =>
   alone(async place => {
     const explained = `# Required | A unique id,# Required | Its name,"# Required | As 9,99 EUR"\n`;
     const feed = 'id;title;price;image_link\nA;Lamp;1.019,90 EUR;https://a.example/l.jpg\n';

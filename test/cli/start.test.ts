@@ -130,7 +130,7 @@ describe('PostgreSQL that cannot be reached', () => {
     gateway.close();
   });
 
-  test.skipIf(!hasPostgres)('a wrong password is told at once, with the server', async () => {
+  test.skipIf(!hasPostgres)('a wrong password is reported at once, with the server', async () => {
     const url = new URL(await createDatabase());
     url.username = 'nobody-of-this-name';
     const place = await placeOf('sqlite', { DATABASE_URL: url.href });

@@ -81,7 +81,7 @@ async function served(outcome: Outcome, more: number): Promise<void> {
     await new Promise(resolve => setImmediate(resolve));
 }
 
-describe('a service that is told to stop', () => {
+describe('a service that is asked to stop', () => {
   let place: Place;
   beforeAll(async () => {
     place = await createPlace('sqlite', { ...settings, ...administrator });

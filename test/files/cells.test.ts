@@ -164,7 +164,7 @@ describe('encodings', () => {
     [...text].map(letter => ({ '€': 0x80, '“': 0x93, '”': 0x94 })[letter] ?? letter.charCodeAt(0)),
   );
 
-  test('are told apart, wherever the chunks end', () =>
+  test('are detected, wherever the chunks end', () =>
     fc.assert(
       fc.asyncProperty(
         fc.array(fc.integer({ min: 1, max: 40 }), { minLength: 1, maxLength: 5 }),

@@ -109,18 +109,21 @@ describeOnDatabases('Accept on %s', kind => {
     ['a method that is not taken', ['PUT /v1/products HTTP/1.1', 'Host: x'], 405, 'Method Not Allowed'],
     ['a host that is none', ['GET /v1/products HTTP/1.1', 'Host: a b'], 400, 'Bad Request'],
   ];
-  test.each(early)('%s is told as problem details to who accepts them', async (_, lines, status, title) => {
-    for (const accept of [problem, `${json}, ${problem}`, `image/png, ${problem}`]) {
-      const request = [...lines, `Accept: ${accept}`, 'Connection: close', '', ''].join('\r\n');
-      const { text, ...answer } = await send(service.url, [request]);
-      expect([accept, answer.status]).toEqual([accept, status]);
-      expect(text).toContain(`Content-Type: ${problem}`);
-      const body = JSON.parse(text.slice(text.indexOf('\r\n\r\n')));
-      expect(body).toMatchObject({ type: 'about:blank', title, status });
-    }
-  });
+  test.each(early)(
+    '%s is reported as problem details to who accepts them',
+    async (_, lines, status, title) => {
+      for (const accept of [problem, `${json}, ${problem}`, `image/png, ${problem}`]) {
+        const request = [...lines, `Accept: ${accept}`, 'Connection: close', '', ''].join('\r\n');
+        const { text, ...answer } = await send(service.url, [request]);
+        expect([accept, answer.status]).toEqual([accept, status]);
+        expect(text).toContain(`Content-Type: ${problem}`);
+        const body = JSON.parse(text.slice(text.indexOf('\r\n\r\n')));
+        expect(body).toMatchObject({ type: 'about:blank', title, status });
+      }
+    },
+  );
 
-  test('a used-up quota is told as problem details too', async () => {
+  test('a used-up quota is reported as problem details too', async () => {
     await using replica = await service.replica({ RATE_LIMIT: '1' });
     const request = { path: '/v1/products', as: 'user', headers: { Accept: problem } } as const;
     await call(replica, request);

@@ -111,7 +111,7 @@ describeOnDatabases('addresses on %s', kind => {
     expect(mails.map(({ to }) => to?.[0]?.address)).toEqual([email]);
   });
 
-  test('a new address counts once it is confirmed; then the sessions end and the former one is told', async () => {
+  test('a new address counts once it is confirmed; then the sessions end and the former one gets a mail', async () => {
     const me = await confirmed(service);
     const email = freshAddress();
     const [reset] = await mailsOf(service, () =>

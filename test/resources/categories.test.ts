@@ -299,7 +299,7 @@ describeOnDatabases('categories on %s', kind => {
     expect(moves.map(({ status }) => status).sort()).toEqual([200, 400]);
   });
 
-  test('each change is told by an event that holds the path as it was', async () => {
+  test('each change has an event that holds the path as it was', async () => {
     const [root] = await chain(1);
     await change(root?.id ?? 0, { name: 'Renamed for the events' });
     await call(service, { method: 'DELETE', path: `${path}/${root?.id}`, as: 'editor' });

@@ -21,7 +21,7 @@ describeOnDatabases('notifications of orders on %s', kind => {
   test.each([
     ['payment', 'order.paid', 'has been paid.'],
     ['cancel', 'order.cancelled', 'has been cancelled.'],
-  ] as const)('%s is told to the customer once, no matter who did it', async (action, type, what) => {
+  ] as const)('the customer is notified once of %s, no matter who did it', async (action, type, what) => {
     for (const as of ['user', 'admin'] as const) {
       const placed = await placeOrder(service);
       const before = { user: await of('user'), admin: await of('admin') };

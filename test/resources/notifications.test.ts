@@ -1,4 +1,4 @@
-/** Notifications: told once, to whom it concerns, and nobody else's business. */
+/** Notifications: sent once, to whom it concerns, and nobody else's business. */
 import { expect, test } from 'bun:test';
 import { nowOf } from '../support/catalog.ts';
 import { describeOnDatabases } from '../support/databases.ts';
@@ -14,7 +14,12 @@ describeOnDatabases('notifications on %s', kind => {
   const on = notificationsOn(kind);
   const { of, paid, tell } = on;
 
-  const told: [name: string, happening: (userId: number) => Happening, message: string, links: string[]][] = [
+  const notified: [
+    name: string,
+    happening: (userId: number) => Happening,
+    message: string,
+    links: string[],
+  ][] = [
     ['an order paid', userId => paid(userId, 12), 'Order 12 has been paid.', ['order']],
     [
       'an order cancelled',
@@ -52,7 +57,7 @@ describeOnDatabases('notifications on %s', kind => {
       [],
     ],
   ];
-  test.each(told)('%s', async (_, happening, message, links) => {
+  test.each(notified)('%s', async (_, happening, message, links) => {
     const { resource, resourceId, action } = happening(on.ids.editor);
     const before = { editor: await of('editor'), user: await of('user') };
     await record(on.service, happening(on.ids.editor));
@@ -109,7 +114,7 @@ describeOnDatabases('notifications on %s', kind => {
       }),
     ],
   ] satisfies [string, () => Happening][])(
-    'nobody is told of %s, and nothing stays queued',
+    'nobody is notified of %s, and nothing stays queued',
     async (_, happening) => {
       const before = await of('user');
       await record(on.service, happening());

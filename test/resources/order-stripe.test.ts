@@ -123,7 +123,7 @@ describeOnDatabases('payments through Stripe on %s', kind => {
     expect(await statusOf({ path })).toBe('CANCELLED');
   });
 
-  test('what Stripe cannot be told now, it is told later', async () => {
+  test('what Stripe cannot be asked now, it is asked later', async () => {
     const { path, order, intent } = await opened();
     on.stripe.mood = 'broken';
     expect((await act(on.service, { path }, 'cancel')).status).toBe(200);
@@ -186,7 +186,7 @@ describeOnDatabases('payments through Stripe on %s', kind => {
   });
 });
 
-test('Stripe is slow, and then dead: the caller is told to come back', async () => {
+test('Stripe is slow, and then dead: the caller is asked to come back', async () => {
   const stripe = fakeStripe();
   const service = await startTestService('sqlite', stripe.settings);
   const placed = await placeOrder(service);

@@ -51,7 +51,7 @@ describeOnDatabases('passwords on %s', kind => {
     expect(JSON.stringify(events)).not.toMatch(/argon2|password_hash/);
   });
 
-  test('anyone who has another password is told so, once for each change, and nobody else is', async () => {
+  test('anyone who has another password is notified, once for each change, and nobody else is', async () => {
     const { id, headers, email } = await addAccount(service);
     const other = await addAccount(service);
     const told = async (who: Readonly<Record<string, string>>) => {

@@ -161,7 +161,7 @@ describeOnDatabases('ratings on %s', kind => {
     expect((await read(service, product)).body.name).toBe('Last');
   });
 
-  test('one person at once: one review, and the others are told', async () => {
+  test('one person at once: one review, and the others get 409', async () => {
     const product = await addProduct(service);
     const answers = await Promise.all([1, 2, 3, 4, 5].map(rating => review(product, crowd[0], rating)));
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 409, 409, 409, 409]);

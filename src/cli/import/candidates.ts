@@ -34,8 +34,8 @@ export interface Candidate {
   readonly position: number;
 }
 
-/** What there is to tell beside the candidates. */
-export interface Told {
+/** What there is to report beside the candidates. */
+export interface Notices {
   /** Counts something. */
   note(text: string): void;
   /** Says something at once. */
@@ -51,17 +51,17 @@ export function candidatesOf(
   source: ImportSource,
   again: () => Promise<ImportSource>,
   request: CandidateRequest,
-  told: Told,
+  notices: Notices,
 ): AsyncGenerator<readonly Candidate[]> {
   return request.preset === undefined
-    ? ofRecords(source, request, told)
-    : ofRows(source, again, request, request.preset, told);
+    ? ofRecords(source, request, notices)
+    : ofRows(source, again, request, request.preset, notices);
 }
 
 async function* ofRecords(
   source: ImportSource,
   request: CandidateRequest,
-  told: Told,
+  notices: Notices,
 ): AsyncGenerator<readonly Candidate[]> {
   const mapper = recordMapper(request);
   let position = 0;
@@ -70,10 +70,10 @@ async function* ofRecords(
     const candidates: Candidate[] = [];
     for (const record of batch) {
       position += 1;
-      told.rows = position;
+      notices.rows = position;
       if (record.fatal === true) throw new Error(`line ${record.line} ${record.error}`);
       if (!looked && record.value !== undefined) {
-        checkColumns(record, request, source, told, mapper);
+        checkColumns(record, request, source, notices, mapper);
         looked = true;
       }
       candidates.push(candidateOf(record, position, request.mapping, mapper));
@@ -103,12 +103,12 @@ function keepExplicit(
   }
 }
 
-/** A column that was asked for and is not there is a slip in the command: better told at once than per line. */
+/** A column that was asked for and is not there is a slip in the command: better reported at once than per line. */
 function checkColumns(
   { value: first = {}, columns }: SourceRecord,
   { file, mapping, set }: CandidateRequest,
   { format }: ImportSource,
-  told: Told,
+  notices: Notices,
   mapper: Mapper,
 ): void {
   const names = Object.keys(first).join(', ');
@@ -126,8 +126,8 @@ function checkColumns(
       proposal || `there is no column "${field}": name it with --map ${field}=COLUMN, one of ${names}`,
     );
   }
-  if (proposal !== '') told.say(proposal);
-  told.unused = mapper.unused(columns);
+  if (proposal !== '') notices.say(proposal);
+  notices.unused = mapper.unused(columns);
 }
 
 /** Rows that a batch of candidates takes together at most. */
@@ -138,13 +138,13 @@ async function* ofRows(
   again: () => Promise<ImportSource>,
   request: CandidateRequest,
   name: PresetName,
-  told: Told,
+  notices: Notices,
 ): AsyncGenerator<readonly Candidate[]> {
   const { file, cells, imageBase, dropUnknown } = request;
   const preset = presetOf(name);
-  const join = joiner(preset, file, told.note);
+  const join = joiner(preset, file, notices.note);
   const mapper = recordMapper({ ...request, only: true });
-  const drafting: Drafting = { cells, imageBase, dropUnknown, now: Date.now(), note: told.note };
+  const drafting: Drafting = { cells, imageBase, dropUnknown, now: Date.now(), note: notices.note };
   let looked = false;
   for await (const batch of source.records) {
     for (const record of batch) {
@@ -153,7 +153,7 @@ async function* ofRows(
         throw new Error(`${file} is ${source.format.toUpperCase()}; ${preset.file} is a table: CSV or TSV`);
       if (!looked && record.columns !== undefined) {
         requireColumns(preset, record.columns, file);
-        if (dropUnknown) told.unused = resolveColumns(preset, record.columns).rest;
+        if (dropUnknown) notices.unused = resolveColumns(preset, record.columns).rest;
         looked = true;
       }
       join.survey(record);
@@ -190,7 +190,7 @@ async function* ofRows(
   for await (const batch of (await again()).records) {
     for (const record of batch) {
       position += 1;
-      told.rows = position;
+      notices.rows = position;
       const joined = join.take(record);
       if (joined !== undefined) candidates.push(drafted(joined, position));
       if (candidates.length < batchRows) continue;

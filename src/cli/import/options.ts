@@ -14,8 +14,8 @@ Adds the products of a file to the catalog, or updates them. The service may be 
                       objects, as it is or packed with gzip; - reads standard input
   --preset SHOP       reads a file as this shop exports it: shopify, woocommerce, magento, google (a feed for
                       Merchant Center) or meta. Rows of variants and images are joined to their products
-  --format FORMAT     csv, ndjson or json; without it, told by the file's name and beginning
-  --encoding NAME     utf-8, utf-16le, utf-16be or windows-1252; without it, told by the file's bytes
+  --format FORMAT     csv, ndjson or json; without it, detected from the file's name and beginning
+  --encoding NAME     utf-8, utf-16le, utf-16be or windows-1252; without it, detected from the file's bytes
   --path MEMBER       for json: the member that holds the array, as in data.items; without it, the first one
   --map FIELD=COLUMN  where a field is found when its column is not called like it; several with commas:
                       --map name=title,price=UnitPrice,category=details.group,attributes.colour=Farbe
@@ -50,7 +50,7 @@ The sku says which product is meant, and without one the externalId:
   - no product has it: one is created; fields that are left out get their defaults (currency: DEFAULT_CURRENCY)
   - a product has it: its fields are updated, and it is left alone when none differs; fields that are left out
     (no column, an empty cell) keep their values, a null in JSON removes them
-  - two records have it: the later wins; how many have the sku of an earlier one is told
+  - two records have it: the later wins; how many have the sku of an earlier one is reported
 A record with neither is a new product each time it is imported.
 
 After an interruption run the same command again: records with a sku or externalId that are in are not written

@@ -9,7 +9,7 @@ import {
   type PreparedRecord,
   recordPreparer,
 } from '../../resources/products/import/prepared.ts';
-import { type Candidate, type CandidateRequest, candidatesOf, type Told } from './candidates.ts';
+import { type Candidate, type CandidateRequest, candidatesOf, type Notices } from './candidates.ts';
 import { findRepeated, keyOf, merger, repetitions } from './repeats.ts';
 import type { Reject } from './report.ts';
 import { type ImportSource, openSource, spooled } from './source.ts';
@@ -17,7 +17,7 @@ import { type ImportSource, openSource, spooled } from './source.ts';
 export interface RecordsRequest extends CandidateRequest {
   readonly format: FileFormat | undefined;
   readonly path: string | undefined;
-  /** Undefined: told by the file. */
+  /** Undefined: detected from the file. */
   readonly encoding: Encoding | undefined;
   /** Drops the apostrophes that `catalog export` has written for spreadsheets. */
   readonly safe: boolean;
@@ -43,7 +43,7 @@ export interface Chunk {
   /** How many records of the source the chunk ends, and bytes read so far. */
   readonly end: number;
   readonly bytes: number;
-  /** What is to be told at once. */
+  /** What is to be reported at once. */
   readonly said: readonly string[];
   /** With the last chunk: what was counted beside, and the columns that nothing was taken from. */
   readonly last?: {
@@ -91,17 +91,17 @@ async function repeatedIn(source: ImportSource, request: RecordsRequest): Promis
 }
 
 /** What a chunk says beside its records. */
-function teller() {
+function noticeBoard() {
   const notes = new Map<string, number>();
   let said: string[] = [];
-  const told: Told = {
+  const notices: Notices = {
     note: text => void notes.set(text, (notes.get(text) ?? 0) + 1),
     say: text => void said.push(text),
     unused: [],
     rows: 0,
   };
   return {
-    told,
+    notices,
     /** What is to be said since the last call. */
     said(): string[] {
       const now = said;
@@ -109,7 +109,7 @@ function teller() {
       return now;
     },
     /** What is to be said at the end. */
-    last: () => ({ notes: [...notes], unused: told.unused, rows: told.rows }),
+    last: () => ({ notes: [...notes], unused: notices.unused, rows: notices.rows }),
   };
 }
 
@@ -120,10 +120,10 @@ async function* chunksOf(source: ImportSource, request: RecordsRequest): AsyncGe
   const merging = repeatedKeys.size > 0;
   const { take, rest } = merger(repeatedKeys);
   const { had } = repetitions();
-  const { told, said, last } = teller();
+  const { notices, said, last } = noticeBoard();
   const again = () => openFile(request);
   let position = 0;
-  for await (const batch of candidatesOf(source, again, request, told)) {
+  for await (const batch of candidatesOf(source, again, request, notices)) {
     const at = Date.now();
     const records: PreparedRecord[] = [];
     const positions: number[] = [];

@@ -43,7 +43,7 @@ const largest = 3000;
 /**
  * Writes the records of a source, to its end.
  * @param state is kept up to date, so that it is known how far the import came when this rejects
- * @returns whether it came to the end: false when it was told to stop
+ * @returns whether it came to the end: false when it was stopped
  */
 export async function runImport(run: ImportRun, state: ImportState): Promise<boolean> {
   const { chunks, rejects, progress } = run;

@@ -30,7 +30,7 @@ function isSmall(file: string): boolean {
   return stats?.isFile() === true && stats.size <= small;
 }
 
-/** In a thread that ends with the last chunk, or when the generator is told to return. */
+/** In a thread that ends with the last chunk, or when the generator returns early. */
 async function openRecordsInThread(request: RecordsRequest): Promise<OpenedRecords> {
   const thread = new Worker(new URL('./worker.ts', import.meta.url), { workerData: request });
   const messages = messagesOf(thread);

@@ -12,7 +12,7 @@ export interface Amount {
 }
 
 export interface AmountOptions {
-  /** Undefined: told by each text, where only one reading is possible. */
+  /** Undefined: read from each text, where only one reading is possible. */
   readonly decimal?: DecimalMark | undefined;
   /** What a sign of several currencies, such as $, stands for if it is one of them. */
   readonly currency?: string | undefined;
@@ -129,7 +129,7 @@ function plainDigits(
   return { digits: fraction === undefined ? integer : `${integer}.${fraction}` };
 }
 
-/** What can only be the decimal mark: of one comma before three digits that is not to be told. */
+/** What can only be the decimal mark: of one comma before three digits that can be either. */
 function toldMark(text: string): '.' | ',' | 'either' {
   const [point, comma] = [text.lastIndexOf('.'), text.lastIndexOf(',')];
   if (comma < 0) return text.indexOf('.') === point ? '.' : ',';

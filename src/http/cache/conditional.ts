@@ -36,7 +36,7 @@ export function lastModifiedSecond(milliseconds: number): number {
 }
 
 /**
- * The precedence of RFC 9110 §13.2.2 for a request whose answer without preconditions would be a success.
+ * The precedence of RFC 9110 §13.2.2 for a request whose response without preconditions would be a success.
  * @returns whether the response is 304
  * @throws HttpError 412
  */

@@ -1,7 +1,7 @@
 /**
  * Cached responses: served again as long as what they show has not changed; never longer.
  *
- * Before a cached response is served, `changes.look` has told this cache what has been committed before the request
+ * Before a cached response is served, `changes.look` has notified this cache of what has been committed before the request
  * came (storage/changes/), and the responses that show any of it are gone. One that is being made when a change of
  * what it shows arrives is not kept: it may or may not have seen the change.
  */
@@ -61,7 +61,7 @@ export interface CachedLists {
    * @param requested what the address means; not called where the response is known
    * @param make reads the list as it is then
    */
-  answer(
+  respond(
     key: string,
     requested: () => ListRequest,
     make: (request: ListRequest) => Promise<MadeList>,
@@ -139,7 +139,7 @@ export function cachedLists(
     return promise;
   }
 
-  function answer(
+  function respond(
     key: string,
     requested: () => ListRequest,
     make: (request: ListRequest) => Promise<MadeList>,
@@ -153,17 +153,17 @@ export function cachedLists(
     return known.reply;
   }
   return {
-    answer(key, requested, make) {
+    respond(key, requested, make) {
       const looking = changes.look();
       return looking === undefined
-        ? answer(key, requested, make)
-        : looking.then(() => answer(key, requested, make));
+        ? respond(key, requested, make)
+        : looking.then(() => respond(key, requested, make));
     },
   };
 }
 
 export interface CachedResources {
-  answer(id: number): Reply | Promise<Reply>;
+  respond(id: number): Reply | Promise<Reply>;
 }
 
 /** What a response shows: the body, and the epoch milliseconds of its last change. */
@@ -187,7 +187,7 @@ export function cachedResources<Row extends { readonly id: number }>(
     if (cached !== undefined) cached.shown = reply;
     return reply;
   }
-  function answer(id: number): Reply | Promise<Reply> {
+  function respond(id: number): Reply | Promise<Reply> {
     const known = rows.get(id);
     if (known === undefined) {
       changes.uses.resources.misses += 1;
@@ -197,11 +197,11 @@ export function cachedResources<Row extends { readonly id: number }>(
     return shown(known, id);
   }
   return {
-    answer(id) {
+    respond(id) {
       // What is read now is new without a look.
-      if (rows.get(id) === undefined) return answer(id);
+      if (rows.get(id) === undefined) return respond(id);
       const looking = changes.look();
-      return looking === undefined ? answer(id) : looking.then(() => answer(id));
+      return looking === undefined ? respond(id) : looking.then(() => respond(id));
     },
   };
 }

@@ -36,7 +36,7 @@ function placesOf(paths: Paths): Map<string, string> {
   for (const method of ['get', 'put', 'post']) {
     for (const [path, item] of sorted) {
       const { responses } = asObject(item[method]);
-      // What an action answers is shown by the resource that it is an action of.
+      // What an action responds with is shown by the resource that it is an action of.
       const place = method === 'get' ? path : path.slice(0, path.lastIndexOf('}') + 1);
       for (const [, name = ''] of JSON.stringify(responses ?? {}).matchAll(/\/schemas\/(\w+)"/g))
         if (!places.has(name)) places.set(name, place);

@@ -15,7 +15,7 @@ export interface Schemas {
   of(schema: z.ZodType, direction: Direction): SchemaObject;
   /** A schema that is written by hand. */
   named(name: string, schema: SchemaObject): SchemaObject;
-  /** `all`: with optional members, as answers show them. */
+  /** `all`: with optional members, as responses show them. */
   example(schema: SchemaObject, members: 'all' | 'required'): unknown;
   /** Those that have been requested, by name. */
   components(): Record<string, SchemaObject>;

@@ -2,7 +2,7 @@
  * The request quota for several replicas on one database. Each replica takes requests in small blocks and
  * spends them by itself, so that most requests wait for nothing; the next block is fetched ahead of need.
  * Together the replicas never allow more than the limit. What one has taken and not spent, the others count
- * as used, so near the end of a quota a caller may be refused up to one block per replica early. Refunds are told to the
+ * as used, so near the end of a quota a caller may be refused up to one block per replica early. Refunds are sent to the
  * others in blocks too: those beyond what a caller may get back are one block per replica at most.
  */
 import { sql } from 'kysely';
@@ -23,7 +23,7 @@ interface Account {
   /** Given back in this window by all replicas, as far as this one knows. */
   refunded: number;
   /** Of them, those that the others do not know of yet. */
-  untold: number;
+  unsent: number;
   fetching: Promise<void> | undefined;
 }
 
@@ -70,7 +70,7 @@ export function sharedQuota(options: SharedQuotaOptions): Quota {
   function accountOf(subject: string): Account {
     let account = accounts.get(subject);
     if (account === undefined) {
-      account = { unspent: 0, taken: 0, refunded: 0, untold: 0, fetching: undefined };
+      account = { unspent: 0, taken: 0, refunded: 0, unsent: 0, fetching: undefined };
       accounts.set(subject, account);
     }
     return account;
@@ -104,13 +104,13 @@ export function sharedQuota(options: SharedQuotaOptions): Quota {
   }
 
   /** In the background, once for a block of refunds: no request waits for it. */
-  function tellRefunds(account: Account, subject: string): void {
-    const query = take({ subject: `${name} refunds ${subject}`, window: start, block: account.untold });
-    account.untold = 0;
+  function sendRefunds(account: Account, subject: string): void {
+    const query = take({ subject: `${name} refunds ${subject}`, window: start, block: account.unsent });
+    account.unsent = 0;
     database
       .write(session => session.first(query), { counts: true })
       .then(row => {
-        account.refunded = Math.max(account.refunded, (row?.used ?? 0) + account.untold);
+        account.refunded = Math.max(account.refunded, (row?.used ?? 0) + account.unsent);
       })
       // What could not be reported is counted here all the same.
       .catch(() => undefined);
@@ -141,8 +141,8 @@ export function sharedQuota(options: SharedQuotaOptions): Quota {
       if (account.refunded >= most) return state(account, reset, limit);
       account.refunded++;
       account.unspent++;
-      account.untold++;
-      if (account.untold >= blockOf(most)) tellRefunds(account, subject);
+      account.unsent++;
+      if (account.unsent >= blockOf(most)) sendRefunds(account, subject);
       return state(account, reset, limit);
     },
     peek(subject, limit = usual) {

@@ -21,7 +21,7 @@ const refundsPerRequest = 10;
 export interface Responder {
   /** Turns anything thrown into the reply that the caller gets. */
   failure(exchange: Exchange, thrown: unknown): Reply;
-  /** A promise only when something has to be waited for: most answers need no turn of the event loop. */
+  /** A promise only when something has to be waited for: most responses need no turn of the event loop. */
   respond(exchange: Exchange, reply: Reply): Response | Promise<Response>;
 }
 
@@ -44,7 +44,7 @@ export function responder(options: ResponderOptions): Responder {
 
   /**
    * The headers of all responses of one kind. A response takes a copy of them, so the few that differ from one
-   * answer to the next are set here just before: an object of its own for each response costs twice as much.
+   * response to the next are set here just before: an object of its own for each response costs twice as much.
    * @param validators those that are set each time
    */
   function template(

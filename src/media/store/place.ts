@@ -1,7 +1,7 @@
 /** MEDIA_URL: where files are kept. */
 import { fileURLToPath } from 'node:url';
 
-/** What Bun's client is told; what is missing it takes from the environment, as AWS's own tools do. */
+/** What Bun's client is given; what is missing it takes from the environment, as AWS's own tools do. */
 export interface S3Place {
   readonly kind: 's3';
   readonly bucket: string;

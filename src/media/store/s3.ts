@@ -13,7 +13,7 @@ export function s3Store({ bucket, prefix, ...options }: S3Place): FileStore {
 
   async function ask<T>(request: () => Promise<T>): Promise<T> {
     const late = Promise.withResolvers<never>();
-    const timer = setTimeout(() => late.reject(new Error(`no answer in ${patience} ms`)), patience);
+    const timer = setTimeout(() => late.reject(new Error(`no response in ${patience} ms`)), patience);
     try {
       return await Promise.race([request(), late.promise]);
     } catch (error) {

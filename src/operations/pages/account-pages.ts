@@ -19,7 +19,7 @@ export interface AccountPage {
  */
 const script = `
 const [form, other] = document.forms;
-const told = document.querySelector('output');
+const output = document.querySelector('output');
 const next = document.querySelector('#next');
 const sent = new URLSearchParams(location.search).get('token');
 if (sent) history.replaceState({ token: sent }, '', location.pathname);
@@ -27,30 +27,30 @@ const { token = '', done = '' } = history.state ?? {};
 
 function finish(text) {
   for (const each of document.forms) each.hidden = true;
-  told.textContent = text;
+  output.textContent = text;
   next.hidden = false;
 }
 function offerOther(text) {
   form.hidden = true;
   if (other) other.hidden = false;
-  told.textContent = text;
+  output.textContent = text;
   next.hidden = false;
 }
 async function send(each, button) {
   const fields = Object.fromEntries(new FormData(each));
-  const answer = await fetch(each.dataset.action, {
+  const response = await fetch(each.dataset.action, {
     method: 'POST',
     headers: { 'Content-Type': 'application/json', Accept: 'application/json' },
     body: JSON.stringify(each === form ? { ...fields, token } : fields),
   });
-  if (answer.ok) {
+  if (response.ok) {
     history.replaceState({ done: each.dataset.done }, '', location.pathname);
     return finish(each.dataset.done);
   }
-  const problem = await answer.json();
+  const problem = await response.json();
   button.disabled = false;
   if (problem.error === 'INVALID_TOKEN') offerOther(problem.message);
-  else told.textContent = problem.message;
+  else output.textContent = problem.message;
 }
 for (const each of document.forms) {
   each.addEventListener('submit', event => {
@@ -59,7 +59,7 @@ for (const each of document.forms) {
     button.disabled = true;
     send(each, button).catch(() => {
       button.disabled = false;
-      told.textContent = 'The service cannot be reached; try again.';
+      output.textContent = 'The service cannot be reached; try again.';
     });
   });
 }

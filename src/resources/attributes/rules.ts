@@ -97,10 +97,10 @@ function brokenRule(
         ? undefined
         : { code: 'format', message: 'must be a date (2026-01-31) or a moment (2026-01-31T12:00:00Z)' };
     case 'choice': {
-      const told = `${choices.slice(0, 20).join(', ')}${choices.length > 20 ? ', …' : ''}`;
+      const shown = `${choices.slice(0, 20).join(', ')}${choices.length > 20 ? ', …' : ''}`;
       return all(value => typeof value === 'string' && choices.includes(value))
         ? undefined
-        : { code: 'enum', message: `must be one of ${told}` };
+        : { code: 'enum', message: `must be one of ${shown}` };
     }
     case 'text':
       return all(value => typeof value === 'string')

@@ -86,7 +86,7 @@ export function categoryStore(
     return images.require(session, imageId, sought);
   }
 
-  /** Whatever shows a path is made again, the products' too: their caches are told of a change that no event explains. */
+  /** Whatever shows a path is made again, the products' too: the version of their caches changes without an event. */
   async function rename(session: Transaction, before: StoredCategory, after: StoredCategory, cause: Cause) {
     await session.run(writer.move(before, after));
     versions.advance(session, 'products');

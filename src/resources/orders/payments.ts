@@ -1,5 +1,5 @@
 /**
- * The payment of an order, as it is known here, and what the provider is to be told after a commit. What lets
+ * The payment of an order, as it is known here, and what the provider is to do after a commit. What lets
  * a customer confirm a payment is never stored.
  */
 import type { Consumer } from '../../events/dispatcher.ts';
@@ -88,7 +88,7 @@ export function paymentStore({ build }: Pick<Database, 'build'>, queue: Queue): 
   };
 }
 
-/** Tells the provider; it may be told twice, and does it once. */
+/** Asks the provider; it may be asked twice, and does it once. */
 export function paymentConsumer(
   { build }: Pick<Database, 'build'>,
   provider: PaymentProvider | undefined,

@@ -123,7 +123,7 @@ export async function visible(
   return view;
 }
 
-/** @throws HttpError 403: those who may see an order but not change it are told so */
+/** @throws HttpError 403: those who may see an order but not change it learn so */
 export function requireChange(caller: Caller, customerId: number): void {
   if (mayChange(caller, customerId)) return;
   throw new HttpError('FORBIDDEN', {

@@ -92,7 +92,7 @@ export function productEndpoints(
     meaning: (before, body) => withWholeStock(productOf(before), body),
     readOnly,
     presenter: present,
-    cached: ({ id }) => singles.answer(id),
+    cached: ({ id }) => singles.respond(id),
     touches: ({ id }) => [`product ${id}`],
     rows,
   });

@@ -70,7 +70,7 @@ export function productLists(
     // No event of the product tells that its variant's sku is another one.
     if (query.id !== undefined)
       return pageOf(url, requestOf(query, defined, names), productJson).then(({ body }) => ok(body));
-    return lists.answer(
+    return lists.respond(
       `${url.base}${url.path}?${url.search}`,
       () => requestOf(query, defined, names),
       request => pageOf(url, request, productJson),
@@ -82,7 +82,7 @@ export function productLists(
     return page(context, query, defined, await facets.names(query.facets, defined));
   }
 
-  const answer = (context: RequestContext, query: Query): Reply | Promise<Reply> =>
+  const respond = (context: RequestContext, query: Query): Reply | Promise<Reply> =>
     query.attributes === undefined && query.facets === undefined
       ? page(context, query, noDefinitions, [])
       : definedPage(context, query);
@@ -90,11 +90,11 @@ export function productLists(
   /** By a sku: it is a product's or a variant's. */
   async function pageOfSku(context: RequestContext, query: Query, sku: string): Promise<Reply> {
     const id = await variants.productOfSku(database.read, sku);
-    return answer(context, id === undefined ? query : { ...query, id });
+    return respond(context, id === undefined ? query : { ...query, id });
   }
 
   return (context: RequestContext, query: Query): Reply | Promise<Reply> =>
-    query.sku === undefined ? answer(context, query) : pageOfSku(context, query, query.sku);
+    query.sku === undefined ? respond(context, query) : pageOfSku(context, query, query.sku);
 }
 
 /** In one order, each once: cursors belong to the same list however it is asked for. */

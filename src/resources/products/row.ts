@@ -4,7 +4,7 @@
  * its rating, its images, what orders have reserved, what its variants come to.
  */
 import { type RawBuilder, sql } from 'kysely';
-import { toldAttributes } from '../../storage/attributes/values.ts';
+import { eventAttributes } from '../../storage/attributes/values.ts';
 import { pathsAbove } from '../../storage/categories/names.ts';
 import { shownProduct } from '../../storage/categories/shown.ts';
 import type { Collection } from '../../storage/changes/change.ts';
@@ -69,10 +69,10 @@ export function storedOf(id: number, text: string): StoredProduct {
   return { id, document: storedProduct.shown(id, document), updated_at: Date.parse(updatedAt) };
 }
 
-/** How events tell which lists of products have changed. */
+/** How events say which lists of products have changed. */
 export const products: Collection = {
   name: 'products',
-  told: {
+  events: {
     resource: 'product',
     keys: ['sku', 'external_id', 'gtin', 'tag', 'brand', 'category', 'status'],
     valuesOf(id, document) {
@@ -85,7 +85,7 @@ export const products: Collection = {
         gtin: gtin == null ? null : comparableGtin(gtin),
         external_id: product.externalId,
         available: Number(product.available),
-        ...toldAttributes(product.attributes),
+        ...eventAttributes(product.attributes),
       };
     },
   },

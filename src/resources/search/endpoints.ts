@@ -40,7 +40,7 @@ export function searchEndpoints(
   { database, paginator }: Dependencies,
   { search: store, suggest, definitions, facets, variants }: SearchParts,
 ): Endpoint[] {
-  const answers = cachedLists(database, [
+  const cached = cachedLists(database, [
     { name: searchCollection },
     // Any change: facets count products that do not meet their own filter, and rarity depends on all.
     { name: 'products' },
@@ -63,7 +63,7 @@ export function searchEndpoints(
       handle({ query, caller, url }) {
         const visible = searchTypes.filter(candidate => mayRead(caller, candidate));
         const key = `${visible.join()} ${url.base}${url.path}?${url.search}`;
-        return answers.answer(
+        return cached.respond(
           key,
           () => paginator.request({}, [], {}, 'suggest'),
           async () => {
@@ -127,7 +127,7 @@ export function searchEndpoints(
         };
         // No change of a product tells that its variant's sku is another one.
         if (query.sku !== undefined) return ok((await pageOf(requestOf())).body);
-        return answers.answer(`${visible.join()} ${url.base}${url.path}?${url.search}`, requestOf, pageOf);
+        return cached.respond(`${visible.join()} ${url.base}${url.path}?${url.search}`, requestOf, pageOf);
       },
     }),
   ];

@@ -64,7 +64,7 @@ function searchSources({
     const read = rowsOf(ids => sql<Row>`${select} where id in (${ids})`);
     return async (session, ids) => (await read(session, ids)).map(documentOf);
   }
-  // One row for each item, in the order in which the store has told the index; of an order without items a row of nulls.
+  // One row for each item, in the order in which the store has given them to the index; of an order without items a row of nulls.
   const items = rowsOf<{ readonly id: number } & (Item | { readonly name: null })>(
     ids => sql`select orders.id, name, sku from orders left join order_items on order_items.order_id = orders.id
       where orders.id in (${ids}) order by orders.id, order_items.id`,

@@ -106,7 +106,7 @@ export function userEndpoints({ database, paginator }: Dependencies, options: Us
       operationId: 'replaceUser',
       summary: 'Replace a user',
       description:
-        'Tags that are left out become none. Only an administrator may change the role, which ends the sessions of the user. Users who change their own e-mail address send `currentPassword` with it; the address becomes `pendingEmail`, and counts when the token of the mail to it is sent to `/auth/verify`. An administrator or API key changes the address of others at once. A changed address ends the sessions, and the one before is told.',
+        'Tags that are left out become none. Only an administrator may change the role, which ends the sessions of the user. Users who change their own e-mail address send `currentPassword` with it; the address becomes `pendingEmail`, and counts when the token of the mail to it is sent to `/auth/verify`. An administrator or API key changes the address of others at once. A changed address ends the sessions, and the one before gets a mail.',
       tag,
       access: allow.everyone('users:write'),
       params: byId,

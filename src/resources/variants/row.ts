@@ -60,7 +60,7 @@ export function storedVariantOf(id: number, text: string): StoredVariant {
 /** How events tell which lists of variants have changed. */
 export const variants: Collection = {
   name: 'variants',
-  told: {
+  events: {
     resource: 'variant',
     keys: ['sku', 'gtin', 'product_id'],
     valuesOf(id, document) {

@@ -203,8 +203,8 @@ export function variantStore(
         await session.run(statements.updateOne({ id: before.id, ...row }));
         stored.push({ id: before.id, document: row.document, updated_at: at });
       }
-      const told = stored.map((after, index) => changeOf('updated', changes[index]?.before, after));
-      await outbox.recordAll(session, told, cause);
+      const recorded = stored.map((after, index) => changeOf('updated', changes[index]?.before, after));
+      await outbox.recordAll(session, recorded, cause);
       await products.settle(session, product, 0, cause);
       return stored;
     },

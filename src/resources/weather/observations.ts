@@ -57,7 +57,7 @@ export function createWeather({ config, clock, log }: Dependencies): Observation
     pauseMs,
     onChange(state, reason) {
       if (state === 'closed') log.info('the weather provider answers again');
-      else log.warn('the weather provider fails; answers are cached ones', describeError(reason));
+      else log.warn('the weather provider fails; responses are cached ones', describeError(reason));
     },
   });
   const provider = openMeteo(config.WEATHER_URL, config.GEOCODING_URL);
@@ -110,12 +110,12 @@ function createObservations({ provider, circuit, clock }: ObservationsOptions): 
       if (last !== undefined && clock.now() < last.since + freshMs) {
         return Promise.resolve(shown(last.place, last.observation, provider.name, false));
       }
-      let answer = asking.get(key);
-      if (answer === undefined) {
-        answer = observe(city, key).finally(() => asking.delete(key));
-        asking.set(key, answer);
+      let observing = asking.get(key);
+      if (observing === undefined) {
+        observing = observe(city, key).finally(() => asking.delete(key));
+        asking.set(key, observing);
       }
-      return answer;
+      return observing;
     },
   };
 }

@@ -1,4 +1,4 @@
-/** Filters by products' attributes: what they ask, as SQL, and of a row that was told of. */
+/** Filters by products' attributes: what they ask, as SQL, and of a row that an event shows. */
 import { type RawBuilder, sql } from 'kysely';
 import type { Values } from '../changes/change.ts';
 import { type IndexedValue, kinds, ofToken } from './values.ts';
@@ -87,7 +87,7 @@ export function withinBound({ operator, value }: Bound, number: number): boolean
   return operator === '>' ? number > value : number >= value;
 }
 
-/** Whether some value of a row that was told of meets a condition. */
+/** Whether some value of a row that an event shows meets a condition. */
 export function meetsAttribute({ column, test }: AttributeCondition, values: Values): boolean {
   const tokens = values[column];
   return Array.isArray(tokens) && tokens.some(token => meetsTest(test, ofToken(token)));

@@ -17,7 +17,7 @@ export interface IndexedValue {
   readonly number: number | null;
 }
 
-/** Longer texts are told apart by their hash: PostgreSQL has no index of entries above 2,704 bytes. */
+/** Longer texts are compared by their hash: PostgreSQL has no index of entries above 2,704 bytes. */
 const longestText = 200;
 const keptOfLonger = 100;
 
@@ -60,7 +60,7 @@ export function indexedValues(value: AttributeValue): IndexedValue[] {
   return [...new Set(value)].map(indexedText);
 }
 
-/** A value as one text, for what is told of changes. */
+/** A value as one text, for events. */
 export const tokenOf = ({ kind, text }: Pick<IndexedValue, 'kind' | 'text'>): string => `${kind}${text}`;
 
 /** The value that a token stands for. */
@@ -75,12 +75,12 @@ export function ofToken(token: string): IndexedValue {
 /** The name that conditions and facets of an attribute have among columns. */
 const columnOf = (key: string): string => `attr.${key}`;
 
-/** Attributes as what is told of changes has them: column → tokens. */
-export function toldAttributes(attributes: AttributeValues | undefined): Record<string, string[]> {
-  const told: Record<string, string[]> = {};
+/** Attributes as caches take them from events: column → tokens. */
+export function eventAttributes(attributes: AttributeValues | undefined): Record<string, string[]> {
+  const values: Record<string, string[]> = {};
   for (const key in attributes) {
     const value = attributes[key];
-    if (value !== undefined) told[columnOf(key)] = indexedValues(value).map(tokenOf);
+    if (value !== undefined) values[columnOf(key)] = indexedValues(value).map(tokenOf);
   }
-  return told;
+  return values;
 }

@@ -1,4 +1,4 @@
-/** What caches are told of changes, and what they say of themselves. */
+/** What caches learn of changes, and what they say of themselves. */
 
 /** What a row is filtered and sorted by, by the names of columns; a list where each of several values may be met. */
 export type Values = Readonly<Record<string, string | number | null | readonly string[]>> & {
@@ -19,7 +19,7 @@ export interface Collection {
   /** As in collection_versions. */
   readonly name: string;
   /** How its events tell what has changed; without it any change of the collection ends all that is cached of it. */
-  readonly told?: {
+  readonly events?: {
     /** As its events name it. */
     readonly resource: string;
     /** @param document what the event says of the row with this id */

@@ -4,7 +4,7 @@
  * Changes are read from the events that every write leaves behind in its own transaction (events/outbox.ts), those of
  * other processes and replicas alike. Each event carries a mark that the same transaction has added to the version of
  * its collection: where the marks of what was read do not add up to what the version has grown by, something has
- * changed that no event told, or more than is read at once, and everything cached of that collection goes
+ * changed that no event explains, or more than is read at once, and everything cached of that collection goes
  * (docs/decisions/0023).
  */
 import type { CompiledQuery } from 'kysely';
@@ -49,7 +49,7 @@ export function changesOf({ state, read, query }: ChangeSource): Changes {
   let position: string | undefined;
   /** The state that the last look saw. */
   let seen: number | undefined;
-  /** A look that has not begun yet: anyone who asks now is told by it. */
+  /** A look that has not begun yet: it serves anyone who asks now. */
   let next: Promise<void> | undefined;
   /** The look that was begun last. */
   let last: Promise<void> = Promise.resolve();
@@ -117,22 +117,22 @@ type Found = readonly Change[] | undefined;
  */
 async function changesIn(
   rows: readonly ChangeRow[],
-  { told }: Collection,
+  { events }: Collection,
   growth: number,
   turn: Slices['turn'],
 ): Promise<Found> {
-  const events = rows
-    .filter(({ kind, name }) => kind === 'event' && name === told?.resource)
+  const read = rows
+    .filter(({ kind, name }) => kind === 'event' && name === events?.resource)
     .sort((a, b) => a.event - b.event);
   let marks = 0;
-  for (const { number } of events) marks += number;
+  for (const { number } of read) marks += number;
   if (marks !== growth) return undefined;
-  if (told === undefined) return [];
+  if (events === undefined) return [];
   const valuesOf = (id: number, document: string | null) =>
-    document === null ? undefined : told.valuesOf(id, document);
+    document === null ? undefined : events.valuesOf(id, document);
   const changes: Change[] = [];
   try {
-    for (const { id, before, after } of events) {
+    for (const { id, before, after } of read) {
       const due = turn();
       if (due !== undefined) await due;
       changes.push({ id, before: valuesOf(id, before), after: valuesOf(id, after), document: after });

@@ -61,27 +61,27 @@ export function columnsOf(
   let last: Promise<unknown> = Promise.resolve();
   let restsUntil = 0;
 
-  changes.follow(collection, told => {
-    if (told === undefined) {
+  changes.follow(collection, committed => {
+    if (committed === undefined) {
       if (loaded.size > 0 || inProgress.size > 0) restsUntil = performance.now() + restMs;
       loaded.clear();
       refused.clear();
       for (const one of inProgress.values()) one.isGivenUp = true;
       return;
     }
-    for (const { source, column } of loaded.values()) apply(source, column, told);
+    for (const { source, column } of loaded.values()) apply(source, column, committed);
     for (const one of inProgress.values()) {
-      one.replayed.push(...told);
+      one.replayed.push(...committed);
       if (one.replayed.length > mostReplayed) one.isGivenUp = true;
     }
   });
-  function apply(source: ColumnSource, column: Column, told: readonly Change[]): void {
-    for (const { id, after } of told) column.set(id, source.told(after));
+  function apply(source: ColumnSource, column: Column, committed: readonly Change[]): void {
+    for (const { id, after } of committed) column.set(id, source.fromEvent(after));
     // Values that no row has any more are not forgotten but with the column.
     if (column.members.length > mostCombinations) loaded.delete(source.name);
   }
 
-  /** Whatever changes while the rows are read is told, and put in the place of what was read. */
+  /** Whatever changes while the rows are read is recorded, and put in the place of what was read. */
   async function load(source: ColumnSource): Promise<void> {
     const progress: Loading = { replayed: [], isGivenUp: false };
     await changes.look();

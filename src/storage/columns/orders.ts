@@ -50,18 +50,18 @@ export function ordersOf(
   let restsUntil = 0;
   const statements = rankStatements({ build, dialect }, collection.name, table);
 
-  changes.follow(collection, told => {
-    if (told === undefined) {
+  changes.follow(collection, committed => {
+    if (committed === undefined) {
       if (rankings.size > 0 || loading.size > 0) restsUntil = performance.now() + restMs;
       rankings.clear();
       for (const column of loading.keys()) loading.set(column, undefined);
       return;
     }
     for (const [column, ranking] of rankings) {
-      for (const change of told) unrank(ranking, column, change);
+      for (const change of committed) unrank(ranking, column, change);
       if (ranking.unranked.size > mostUnranked) rankings.delete(column);
     }
-    for (const changed of loading.values()) for (const { id } of told) changed?.add(id);
+    for (const changed of loading.values()) for (const { id } of committed) changed?.add(id);
   });
 
   async function load(column: string): Promise<void> {

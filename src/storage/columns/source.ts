@@ -28,8 +28,8 @@ export interface ColumnSource {
   readonly name: string;
   readonly reads: readonly ColumnRead[];
   valuesIn(row: ColumnRow): readonly IndexedValue[];
-  /** The values of a row in what is told of its change. */
-  told(values: Values | undefined): readonly IndexedValue[];
+  /** The values of a row as the event of its change has them. */
+  fromEvent(values: Values | undefined): readonly IndexedValue[];
 }
 
 /** The statement of the rows after one; of the first rows without it. */
@@ -64,7 +64,7 @@ function ownSource(name: string, at: string): ColumnSource {
     name,
     reads: [read],
     valuesIn: ({ value }) => [plainValue(value)],
-    told: values => plainValues(values?.[name]),
+    fromEvent: values => plainValues(values?.[name]),
   };
 }
 
@@ -72,7 +72,7 @@ const tags: ColumnSource = {
   name: 'tag',
   reads: [{ from: sql`product_tags`, at: sql`tag`, id: sql`product_id`, value: sql`tag` }],
   valuesIn: ({ value }) => [plainValue(value)],
-  told: values => plainValues(values?.tag),
+  fromEvent: values => plainValues(values?.tag),
 };
 
 /** A row that says in which category a product is, with the path of it. @param at the column that holds its id */
@@ -92,7 +92,7 @@ const categories: ColumnSource = {
     categoryRead('product_categories', 'category_id', 'product_id'),
   ],
   valuesIn: ({ value }) => pathsAbove(String(value)).map(plainValue),
-  told: values => {
+  fromEvent: values => {
     const path = values?.category;
     return typeof path === 'string' ? pathsAbove(path).map(plainValue) : plainValues(path);
   },
@@ -112,7 +112,7 @@ function attributeSource(name: string, key: string): ColumnSource {
       },
     ],
     valuesIn: ({ kind = kinds.text, value, number = null }) => [{ kind, text: String(value), number }],
-    told: values => {
+    fromEvent: values => {
       const tokens = values?.[name];
       return Array.isArray(tokens) ? tokens.map(ofToken) : [];
     },

@@ -60,8 +60,8 @@ export interface ListIndex<List extends Filtered> {
   concerned(change: Change): List[];
 }
 
-export function listIndex<List extends Filtered>({ told }: Collection): ListIndex<List> {
-  const keys = told?.keys ?? [];
+export function listIndex<List extends Filtered>({ events }: Collection): ListIndex<List> {
+  const keys = events?.keys ?? [];
   const lists = new Map<string, Set<List>>();
   const nameOf = (column: string, value: unknown) => `${column} ${value}`;
   function placeOf(list: List): string {
@@ -140,7 +140,7 @@ function changesCounts({ conditions, facets = [] }: ShownPage, { before, after }
   return facets.some(isOther) || conditions.some(({ column }) => isOther(column));
 }
 
-/** -1 before a page, 1 after it, 0 within, or where that cannot be told. */
+/** -1 before a page, 1 after it, 0 within, or where that is unknown. */
 function sideOf(first: Key, last: Key, value: unknown, id: number, descending: boolean): number {
   const toFirst = compareKeys(value, id, first, descending);
   const toLast = compareKeys(value, id, last, descending);

@@ -29,8 +29,8 @@ export function knownLists(changes: Changes, collection: Collection): KnownLists
     max: listsLimit,
     dispose: list => index.delete(list),
   });
-  changes.follow(collection, told => {
-    const all = comparable(told, lists.size);
+  changes.follow(collection, committed => {
+    const all = comparable(committed, lists.size);
     if (all === undefined) lists.clear();
     for (const change of all ?? []) for (const list of index.concerned(change)) apply(list, change);
   });

@@ -96,8 +96,8 @@ export function withinPlanner(database: Database, products: Collection) {
   const counted = new LRUCache<string, { rows: number }>({ max: cachedPlaces, ttl: countedForMs });
   // Any change of the tree ends what is known of it; of products those that are listed besides their main category.
   changes.follow({ name: 'categories' }, () => places.clear());
-  changes.follow(products, told => {
-    if (told === undefined || told.some(isListedBesides)) places.clear();
+  changes.follow(products, committed => {
+    if (committed === undefined || committed.some(isListedBesides)) places.clear();
   });
 
   async function placeOf(session: Session, paths: readonly string[]): Promise<Place> {

@@ -1,4 +1,4 @@
-/** The outbox, the queue of what is to be done after a commit, and what people are told. */
+/** The outbox, the queue of what is to be done after a commit, and notifications of people. */
 import { sql } from 'kysely';
 import type { Migration } from './migration.ts';
 

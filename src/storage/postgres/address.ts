@@ -12,7 +12,7 @@ const attributes = ['any', 'read-write', 'primary'];
 export interface Address {
   /** `host:port` of each server, in the order given. */
   readonly servers: readonly string[];
-  /** Whether a server that takes no writes is passed over: with several servers unless they are told to be `any`. */
+  /** Whether a server that takes no writes is passed over: with several servers unless the address says `any`. */
   readonly requiresPrimary: boolean;
   /** Names the servers and the database, without the password: for messages. */
   readonly description: string;

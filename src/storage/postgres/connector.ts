@@ -124,7 +124,7 @@ function settingsText(command: 'set' | 'set local', limits: SessionLimits): stri
     .join('; ');
 }
 
-/** PgBouncer's "unsupported startup parameter", unless it is told to ignore them. */
+/** PgBouncer's "unsupported startup parameter", unless it is set to ignore them. */
 function isRefusedParameter(error: unknown): boolean {
   return error instanceof Error && /unsupported startup parameter/i.test(error.message);
 }

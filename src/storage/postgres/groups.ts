@@ -220,7 +220,7 @@ function sharedSession(inner: CopySession) {
           written = true;
           return guarded(() => together.write({ statement, rows }));
         },
-        // What breaks a rule of uniqueness would end the transaction: it is told about it when it runs apart.
+        // What breaks a rule of uniqueness would end the transaction: it learns of it when it runs apart.
         async insert(query) {
           const row = await sent(() => inner.first(returningId(query, ' on conflict do nothing')));
           metAnother = row === undefined;

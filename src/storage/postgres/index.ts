@@ -27,7 +27,7 @@ import { openPool, type Purpose } from './pool.ts';
 import { complete, copySession, createSession, nothingLeft, runTransaction } from './transaction.ts';
 
 const attempts = 4;
-/** Milliseconds after which nothing is begun again: where connecting itself takes long, the caller is told. */
+/** Milliseconds after which nothing is begun again: where connecting itself takes long, the caller learns of it. */
 const againWithin = 1000;
 const slots = 32;
 /** Any constant will do: it names the lock under which one process at a time migrates. */

@@ -1,4 +1,4 @@
-/** How many documents have a word: of common words about how many, which is told by the first of them. */
+/** How many documents have a word: of common words about how many, estimated from the first of them. */
 import { LRUCache } from 'lru-cache';
 import type { Database, Session } from '../database.ts';
 import { type Arguments, prepared, preparedByShape } from '../prepared.ts';
@@ -11,7 +11,7 @@ export const reachLimit = 500;
 const cachedFrequencies = 10_000;
 /** Documents that may be looked at while others wait: SQLite looks at a million in 20 to 100 ms. */
 export const shortReads = 20_000;
-/** How common a common word is need not be told after each change. */
+/** How common a common word is need not be counted again after each change. */
 const mostUses = 500;
 
 /**

@@ -112,7 +112,7 @@ export function searchIndex(database: Pick<Database, 'build' | 'dialect'>): Sear
 
   return {
     async add(session, type, document) {
-      // New products are told by their ids: see read.ts.
+      // New products are recognized by their ids: see read.ts.
       if (type !== 'product') versions.advance(session, searchCollection);
       const entries = documentWords(document);
       const place = placeOf(type, document);
@@ -139,7 +139,7 @@ export function searchIndex(database: Pick<Database, 'build' | 'dialect'>): Sear
 
     async change(session, type, before, after) {
       if (isSameText(before, after)) return;
-      // Hits show the text itself: also when its words are the same, answers are others now.
+      // Hits show the text itself: also when its words are the same, responses are others now.
       versions.advance(session, searchCollection);
       const [from, to] = [placeOf(type, before), placeOf(type, after)];
       const entries = documentWords(after);

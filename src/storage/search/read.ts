@@ -71,6 +71,40 @@ const briefOffset = 1000;
 /** Hits that a brief session may read. */
 const briefRows = 5000;
 
+type Spanned = { query: string; low: number; high: number };
+
+/** The statements that are run again and again. */
+function readStatements(build: Database['build'], words: ReturnType<typeof wordsOfDialect>) {
+  return {
+    longerQuery: prepared<{ word: string; limit: number }, { word: string }>(
+      build,
+      argument => words.longerWords?.(argument) ?? sql`select ${argument.word} limit ${argument.limit}`,
+    ),
+    countQuery: prepared<{ query: string; low: number; high: number }, { total: number }>(build, argument =>
+      words.count(argument),
+    ),
+    countTypesQuery: prepared<Spanned, { type: number; total: number }>(
+      build,
+      argument => words.countTypes?.(argument) ?? sql`select ${argument.query}`,
+    ),
+    countUpToQuery: prepared<Spanned & { limit: number }, { total: number }>(
+      build,
+      argument => words.countUpTo?.(argument) ?? words.count(argument),
+    ),
+    pageQuery: preparedByShape<Arguments & PageArguments<unknown>, { position: number }>(
+      build,
+      (shape, argument) => {
+        const [direction, frequency, ...types] = shape.split(' ');
+        return words.page(argument, types.map(Number), direction === 'down', frequency === 'rare');
+      },
+    ),
+    sampleQuery: prepared<Spanned, Sample>(
+      build,
+      argument => words.sample?.(argument) ?? sql`select ${argument.query}`,
+    ),
+  };
+}
+
 export function searchReader(database: Pick<Database, 'build' | 'dialect'>): SearchReader {
   const { build, dialect } = database;
   const words = wordsOfDialect(database);
@@ -85,37 +119,10 @@ export function searchReader(database: Pick<Database, 'build' | 'dialect'>): Sea
   const versionQuery = sql<{ version: number }>`select ${all} as version`.compile(build);
   const documentsQuery = words.documents?.().compile(build);
   const markQuery = words.mark(changed, all).compile(build);
-  const longerQuery = prepared<{ word: string; limit: number }, { word: string }>(
-    build,
-    argument => words.longerWords?.(argument) ?? sql`select ${argument.word} limit ${argument.limit}`,
-  );
-  const countQuery = prepared<{ query: string; low: number; high: number }, { total: number }>(
-    build,
-    argument => words.count(argument),
-  );
-  type Spanned = { query: string; low: number; high: number };
-  const countTypesQuery = prepared<Spanned, { type: number; total: number }>(
-    build,
-    argument => words.countTypes?.(argument) ?? sql`select ${argument.query}`,
-  );
-  const countUpToQuery = prepared<Spanned & { limit: number }, { total: number }>(
-    build,
-    argument => words.countUpTo?.(argument) ?? words.count(argument),
-  );
-  const pageQuery = preparedByShape<Arguments & PageArguments<unknown>, { position: number }>(
-    build,
-    (shape, argument) => {
-      const [direction, frequency, ...types] = shape.split(' ');
-      return words.page(argument, types.map(Number), direction === 'down', frequency === 'rare');
-    },
-  );
+  const statements = readStatements(build, words);
 
   const marks = new WeakMap<SearchSession, Mark>();
 
-  const sampleQuery = prepared<Spanned, Sample>(
-    build,
-    argument => words.sample?.(argument) ?? sql`select ${argument.query}`,
-  );
   const rare = new LRUCache<string, boolean>({ max: cachedRare });
 
   /** Whether few documents are hits, as far as a sample of the products tells; most documents are products. */
@@ -123,16 +130,17 @@ export function searchReader(database: Pick<Database, 'build' | 'dialect'>): Sea
     if (words.sample === undefined) return false;
     const known = rare.get(query);
     if (known !== undefined) return known;
-    const sample = await session.first(sampleQuery({ query, ...spanOf(['product']) }));
+    const sample = await session.first(statements.sampleQuery({ query, ...spanOf(['product']) }));
     const found = sample !== undefined && sample.hits * rareShare < sample.documents;
     rare.set(query, found);
     return found;
   }
 
   async function countBetween(session: SearchSession, query: string, range: Range): Promise<number> {
-    if (session.brief !== true) return (await session.first(countQuery({ query, ...range })))?.total ?? 0;
+    if (session.brief !== true)
+      return (await session.first(statements.countQuery({ query, ...range })))?.total ?? 0;
     const limit = shortReads + 1;
-    const total = (await session.first(countUpToQuery({ query, ...range, limit })))?.total ?? 0;
+    const total = (await session.first(statements.countUpToQuery({ query, ...range, limit })))?.total ?? 0;
     if (total >= limit) throw new LongRead();
     return total;
   }
@@ -166,7 +174,7 @@ export function searchReader(database: Pick<Database, 'build' | 'dialect'>): Sea
     mark: Mark,
   ) {
     if (types.every(type => cached.get(keyOf(type, query))?.version === mark.version)) return;
-    const rows = await session.all(countTypesQuery({ query, ...spanOf(types) }));
+    const rows = await session.all(statements.countTypesQuery({ query, ...spanOf(types) }));
     for (const type of types) {
       const total = rows.find(row => row.type === numberOf(type))?.total ?? 0;
       cached.set(keyOf(type, query), { ...mark, total });
@@ -211,7 +219,7 @@ export function searchReader(database: Pick<Database, 'build' | 'dialect'>): Sea
       const frequency = isFew || (await isRare(session, query)) ? 'rare' : 'common';
       const shape = `${descending ? 'down' : 'up'} ${frequency} ${numbersOf(types).join(' ')}`;
       const values = { query, low, high, limit, offset };
-      return (await session.all(pageQuery(shape, values))).map(({ position }) => position);
+      return (await session.all(statements.pageQuery(shape, values))).map(({ position }) => position);
     },
 
     async counts(session, expression, types, smallest) {
@@ -236,7 +244,7 @@ export function searchReader(database: Pick<Database, 'build' | 'dialect'>): Sea
 
     async longerWords(session, word) {
       if (words.longerWords === undefined) return undefined;
-      const rows = await session.all(longerQuery({ word, limit: fewLonger + 1 }));
+      const rows = await session.all(statements.longerQuery({ word, limit: fewLonger + 1 }));
       return rows.length > fewLonger ? undefined : rows.map(row => row.word);
     },
 

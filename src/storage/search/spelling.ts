@@ -137,7 +137,7 @@ const without = (words: readonly string[], others: ReadonlySet<string>) =>
 /** What a word is kept under: itself, itself with one letter left out, and backwards. */
 const spellingsOf = (word: string): string[] => [word, ...oneLetterLess(word), backwards(word)];
 
-/** A word from its end to its beginning, told apart from words: those that end alike stand together. */
+/** A word from its end to its beginning, marked so that no word equals it: those that end alike stand together. */
 export const backwards = (word: string): string => `<${[...word].reverse().join('')}`;
 
 export function oneLetterLess(word: string): string[] {

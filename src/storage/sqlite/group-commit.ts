@@ -228,7 +228,7 @@ function transaction(writer: Connected, left: Left, isOpen: () => boolean): Tran
       check();
       const ids: number[] = [];
       for (const query of into.statements(rows)) {
-        // One statement of the only writer gives ids one after another, and the last row's is told.
+        // One statement of the only writer gives ids one after another, and SQLite reports that of the last row.
         const last = writer.insert(query);
         left.hasWritten = true;
         const count = query.parameters.length / into.columns.length;

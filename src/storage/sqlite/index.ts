@@ -152,7 +152,7 @@ export function openSqlite(
   };
 }
 
-/** Those who wrote have been told. */
+/** Those who wrote have their responses. */
 function unlessRefused(error: unknown): void {
   if (!(error instanceof StorageError)) throw error;
 }

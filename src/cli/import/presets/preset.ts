@@ -75,7 +75,7 @@ export interface Preset {
   readonly columns: Readonly<Record<string, readonly string[]>>;
   /** Names without which the file is something else. */
   readonly required: readonly string[];
-  /** Names that, together, no other file has: told by them. */
+  /** Names that, together, no other file has: it is recognized by them. */
   readonly signs: readonly (readonly string[])[];
   /** Further columns that the preset reads itself, or that mean nothing outside the shop. */
   readonly takes?: RegExp;

@@ -49,7 +49,7 @@ function isJoinable(before: string, first: boolean, word: string, second: boolea
   return (between === slash || between === dot) && (first || second) && !(isNumber(before) && isNumber(word));
 }
 
-/** Is told each word of a text in order, the one character before it (0 where there are more or none), and `hasDigit`. */
+/** Is given each word of a text in order, the one character before it (0 where there are more or none), and `hasDigit`. */
 export type Joiner = (word: string, between: number, digit: boolean) => void;
 
 /** @param into where words put together are added */

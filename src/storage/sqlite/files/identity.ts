@@ -7,7 +7,7 @@ import { statSync } from 'node:fs';
 import { StorageError } from '../../database.ts';
 import type { Connected } from '../connected.ts';
 
-/** Told once when the file is found to be gone, and once when it is back. */
+/** Called once when the file is found to be gone, and once when it is back. */
 export type PlaceListener = (inPlace: boolean) => void;
 
 export interface Place {
