@@ -156,6 +156,13 @@ test('every file begins by saying what it is for, and stays readable', async () 
   expect(broken).toEqual([]);
 });
 
+test('a file of tests has at most 300 lines', () => {
+  const files = [...new Glob('test/**/*.test.ts').scanSync({ cwd: root })];
+  expect(files.length).toBeGreaterThan(100);
+  const long = files.filter(file => readFileSync(join(root, file), 'utf8').split('\n').length > 301);
+  expect(long).toEqual([]);
+});
+
 test('nothing silences the compiler or keeps state in a module', async () => {
   const broken: string[] = [];
   for (const file of files) {

@@ -2,33 +2,23 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { addAccount } from './support/accounts.ts';
 import { writesNothing } from './support/contents.ts';
-import { contractAt, methodsOfHttp, type Operation } from './support/contract.ts';
+import { methodsOfHttp, type Operation } from './support/contract.ts';
 import { describeOnDatabases } from './support/databases.ts';
-import { call } from './support/http.ts';
+import { call, lasting } from './support/http.ts';
+import {
+  changing,
+  conditional,
+  guarded,
+  named,
+  nameOf,
+  operations,
+  paths,
+  withBody,
+} from './support/operations.ts';
 import { startTestService, type TestService } from './support/service.ts';
 import { type Walk, walkOf, webhookSecret } from './support/walk.ts';
 
-/** Read before the tests are named: the operations are the scenarios. */
-const operations = await (async () => {
-  const service = await startTestService('sqlite');
-  const contract = await contractAt(service.url);
-  await service.stop();
-  return contract.operations;
-})();
-const paths = [...Map.groupBy(operations, ({ path }) => path)].map(([path, declared]) => ({
-  path,
-  declared,
-}));
-const nameOf = ({ method, path }: Operation) => `${method} ${path}`;
-const named = (chosen: readonly Operation[]) =>
-  chosen.map(operation => [nameOf(operation), operation] as const);
-const guarded = operations.filter(({ isPublic }) => !isPublic);
-/** What changes something for people: programs with API keys are looked up with every request anyway. */
-const changing = guarded.filter(({ method, roles }) => method !== 'GET' && roles.length > 0);
-const withBody = operations.filter(({ body }) => body !== undefined);
-const conditional = operations.filter(({ method, responses }) => method === 'GET' && '304' in responses);
-
-/** Operations that response alike whether or not what their path names exists. */
+/** Operations that respond alike whether or not what their path names exists. */
 const concealing = ['requestPasswordReset'];
 
 test('the document declares what the generic scenarios need', () => {
@@ -307,16 +297,3 @@ describeOnDatabases('the contract on %s', kind => {
     },
   );
 });
-
-/** Without the headers that differ between any two answers. */
-function lasting(headers: Headers): Record<string, string> {
-  const varying = [
-    'date',
-    'server-timing',
-    'ratelimit',
-    'x-ratelimit-remaining',
-    'x-ratelimit-reset',
-    'content-length',
-  ];
-  return Object.fromEntries([...headers].filter(([name]) => !varying.includes(name)));
-}

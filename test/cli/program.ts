@@ -208,3 +208,11 @@ export function versionOf(place: Place): Promise<number> {
     return (await database.read.first(query.compile(database.build)))?.version ?? 0;
   });
 }
+
+/** Three products. */
+export const csv = [
+  'sku,name,price,category,tags,description',
+  'A-1,Lamp,10.5,lighting,desk;wood,"A lamp, small"',
+  'A-2,Chair,20,seating,,',
+  'A-3,Table,30,,,',
+].join('\r\n');

@@ -3,25 +3,11 @@ import { expect, test } from 'bun:test';
 import { contentsOf } from '../support/contents.ts';
 import { describeOnDatabases } from '../support/databases.ts';
 import { type Answer, type Call, call } from '../support/http.ts';
-import { startTestService, type TestService } from '../support/service.ts';
-
-const limit = 5;
-const me: Call = { path: '/v1/me', as: 'user' };
-const remaining = ({ headers }: Answer) => Number(headers.get('X-RateLimit-Remaining'));
+import { limit, me, remaining, serviceWith } from '../support/quota.ts';
+import type { TestService } from '../support/service.ts';
 
 describeOnDatabases('the quota on %s', kind => {
-  /** Every scenario has a service, and so a quota, of its own. */
-  async function withService(
-    settings: Record<string, string>,
-    scenario: (service: TestService) => Promise<void>,
-  ) {
-    const service = await startTestService(kind, { RATE_LIMIT: String(limit), ...settings });
-    try {
-      await scenario(service);
-    } finally {
-      await service.stop();
-    }
-  }
+  const withService = serviceWith(kind);
 
   test('counts down, refuses with 429, and begins again with the window', () =>
     withService({}, async service => {
@@ -257,51 +243,4 @@ describeOnDatabases('the quota on %s', kind => {
 
   // Replicas share a quota on PostgreSQL, where blocks of it are taken from the database; on SQLite one
   // process is the service, and each has a quota of its own.
-  test.if(kind === 'postgresql')('is shared by all replicas', () =>
-    withService({ RATE_LIMIT: '100' }, async service => {
-      const replicas = [service, await service.replica(), await service.replica()];
-      const answers = await Promise.all(
-        Array.from({ length: 300 }, (_, index) => call(replicas[index % 3] ?? service, me)),
-      );
-      const served = answers.filter(({ status }) => status === 200).length;
-      expect(served).toBeLessThanOrEqual(100);
-      // What one replica has taken and not spent is not served by another: at most a block each.
-      expect(served).toBeGreaterThan(60);
-    }),
-  );
-
-  test.if(kind === 'postgresql')('so is how much polling is free', () =>
-    withService({}, async service => {
-      const replicas = [service, await service.replica()];
-      const etag = (await call(service, me)).headers.get('ETag') ?? '';
-      const { read, build } = service.database;
-      const refunds = build.selectFrom('quotas').select('used').where('subject', 'like', '%refunds%');
-      const shared = async () => Number((await read.first(refunds.compile()))?.used ?? 0);
-      let free = 0;
-      for (let asked = 0; asked < 20 * limit + 20; asked++) {
-        const poll = { ...me, headers: { 'If-None-Match': etag } };
-        if ((await call(replicas[asked % 2] ?? service, poll)).status === 304) free++;
-        // Refunds are shared in the background, which on a busy machine may come after the next request.
-        for (let looks = 0; looks < 50 && (await shared()) < Math.min(free, 10 * limit); looks++);
-      }
-      // Those that were charged too, and what one replica had not been told when the other reached the end.
-      expect(free).toBeGreaterThanOrEqual(10 * limit);
-      expect(free).toBeLessThan(13 * limit);
-    }),
-  );
-
-  test.if(kind === 'postgresql')("a key's own limit is shared by all replicas", () =>
-    withService({ RATE_LIMIT: '100' }, async service => {
-      const replicas = [service, await service.replica()];
-      const body = { name: 'much', scopes: ['products:read'], rateLimit: 250 };
-      const { key } = (await call(service, { method: 'POST', path: '/v1/keys', as: 'admin', body })).body;
-      const list: Call = { path: '/v1/products', headers: { 'X-API-Key': key } };
-      const answers = await Promise.all(
-        Array.from({ length: 300 }, (_, index) => call(replicas[index % 2] ?? service, list)),
-      );
-      const served = answers.filter(({ status }) => status === 200).length;
-      expect(served).toBeLessThanOrEqual(250);
-      expect(served).toBeGreaterThan(240);
-    }),
-  );
 });

@@ -9,58 +9,26 @@ import {
   refreshWith,
   signInAs,
 } from '../support/accounts.ts';
+import {
+  another,
+  asks,
+  confirmed,
+  freshAddress,
+  move,
+  post,
+  restore,
+  signedIn,
+  verify,
+} from '../support/addresses.ts';
 import { nowOf } from '../support/catalog.ts';
 import { contentsOf, writesNothing } from '../support/contents.ts';
 import { describeOnDatabases } from '../support/databases.ts';
 import { type Call, call } from '../support/http.ts';
-import { type Email, mailTo, tokenIn } from '../support/mails.ts';
+import { mailTo, tokenIn } from '../support/mails.ts';
 import { play } from '../support/scenario.ts';
 import { password, startTestService, type TestService } from '../support/service.ts';
 
 const day = 24 * 60 * 60 * 1000;
-const another = 'another long password';
-const freshAddress = () => `${crypto.randomUUID()}@new.example`;
-const post = (service: TestService, path: string, body: unknown) =>
-  call(service, { method: 'POST', path, body });
-const verify = (service: TestService, token: string) => post(service, '/v1/auth/verify', { token });
-const restore = (service: TestService, token: string, secret = another) =>
-  post(service, '/v1/auth/restore-address', { token, password: secret });
-
-/** A user whose address is confirmed. */
-async function confirmed(service: TestService, role: 'admin' | 'user' = 'user'): Promise<Account> {
-  const me = await addAccount(service, role);
-  await call(service, { method: 'POST', path: `${me.path}/verify`, as: 'admin' });
-  return me;
-}
-
-const asks = ({ path, headers }: Account, email: string, currentPassword = password): Call => ({
-  method: 'PATCH',
-  path,
-  headers,
-  body: { email, currentPassword },
-});
-
-/** Moves a user to another address, from its mailbox. @returns the mails that this led to */
-async function move(service: TestService, me: Account, email: string): Promise<Email[]> {
-  const asked = await mailsOf(service, () => call(service, asks(me, email)));
-  return mailsOf(service, async () => {
-    const answer = await verify(service, tokenIn(mailTo(asked, email)));
-    expect(answer.status).toBe(200);
-  });
-}
-
-/** The same account, signed in again. */
-async function signedIn(
-  service: TestService,
-  me: Account,
-  email: string,
-  secret = password,
-): Promise<Account> {
-  const { status, body } = await signInAs(service, email, secret);
-  expect(status).toBe(200);
-  const headers = { Authorization: `Bearer ${body.accessToken}` };
-  return { ...me, email, headers, refreshToken: body.refreshToken };
-}
 
 /** Every way to write one's own address. */
 const jsonPatch = { 'Content-Type': 'application/json-patch+json' };

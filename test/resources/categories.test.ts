@@ -1,21 +1,10 @@
 /** The tree of categories: where each may be, what it is called, how it is listed, and what a change of it changes. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { type Category, categoryCalls, fresh, path } from '../support/categories.ts';
 import { describeOnDatabases } from '../support/databases.ts';
 import { call } from '../support/http.ts';
 import { play } from '../support/scenario.ts';
 import { startTestService, type TestService } from '../support/service.ts';
-
-const path = '/v1/categories';
-const fresh = () => crypto.randomUUID().slice(0, 8);
-
-interface Category {
-  readonly id: number;
-  readonly name: string;
-  readonly slug: string;
-  readonly path: string;
-  readonly parentId: number | null;
-  readonly position: number;
-}
 
 describeOnDatabases('categories on %s', kind => {
   let service: TestService;
@@ -24,24 +13,7 @@ describeOnDatabases('categories on %s', kind => {
   });
   afterAll(() => service.stop());
 
-  async function add(name: string, fields: object = {}): Promise<Category> {
-    const body = { name, ...fields };
-    const made = await call(service, { method: 'POST', path, as: 'editor', body });
-    if (made.status !== 201) throw new Error(`POST ${path} answered ${made.status}: ${made.text}`);
-    return made.body;
-  }
-  const change = (id: number, body: object, as: 'editor' | 'user' = 'editor') =>
-    call(service, { method: 'PATCH', path: `${path}/${id}`, as, body });
-  const read = async (id: number) => (await call(service, { path: `${path}/${id}`, as: 'user' })).body;
-  const listed = async (query: string) =>
-    (await call(service, { path: `${path}?${query}`, as: 'user' })).body.data as Category[];
-  /** A chain of categories, each below the one before. */
-  async function chain(levels: number): Promise<Category[]> {
-    const made: Category[] = [];
-    for (let level = 1; level <= levels; level++)
-      made.push(await add(`${fresh()} ${level}`, { parentId: made.at(-1)?.id ?? null }));
-    return made;
-  }
+  const { add, change, read, listed, chain } = categoryCalls(() => service);
 
   test('a new category has a path, a slug of its name, and the last place among its siblings', async () => {
     const name = `Küche & Bad ${fresh()}`;

@@ -65,3 +65,16 @@ function parsed(text: string): unknown {
     return undefined;
   }
 }
+
+/** Without the headers that differ between any two answers. */
+export function lasting(headers: Headers): Record<string, string> {
+  const varying = [
+    'date',
+    'server-timing',
+    'ratelimit',
+    'x-ratelimit-remaining',
+    'x-ratelimit-reset',
+    'content-length',
+  ];
+  return Object.fromEntries([...headers].filter(([name]) => !varying.includes(name)));
+}

@@ -15,7 +15,13 @@ export interface Rows<Params, Row, Locked extends Row, Fields, Ahead = undefined
   find(session: Session, params: Params, caller: Caller): Promise<Row>;
   /** The same, keeping others from changing it until the transaction ends. @throws HttpError 404 */
   lock(session: Transaction, params: Params, caller: Caller): Promise<Locked>;
-  update(session: Transaction, before: Locked, fields: Fields, cause: Cause, ahead: Ahead | undefined): Promise<Row>;
+  update(
+    session: Transaction,
+    before: Locked,
+    fields: Fields,
+    cause: Cause,
+    ahead: Ahead | undefined,
+  ): Promise<Row>;
   remove(session: Transaction, before: Locked, cause: Cause): Promise<void>;
 }
 

@@ -81,8 +81,10 @@ export function stockEndpoints({ paginator }: Dependencies, { adjustments, stock
         const { productId, variantId } = query;
         return { query, conditions: equal({ product_id: productId, variant_id: variantId }) };
       },
-      textsOf: ({ url, mediaType }) => row =>
-        JSON.stringify(isHal(mediaType) ? adjustmentHal(url, row) : adjustmentOf(row)),
+      textsOf:
+        ({ url, mediaType }) =>
+        row =>
+          JSON.stringify(isHal(mediaType) ? adjustmentHal(url, row) : adjustmentOf(row)),
     }),
   ];
 }

@@ -1,0 +1,59 @@
+/** Stores that are away, names of files, and settings of the store that are refused. */
+import { expect, test } from 'bun:test';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { loadConfig } from '../../src/config.ts';
+import { addProduct, read } from '../support/catalog.ts';
+import { call } from '../support/http.ts';
+import { png, sendImage } from '../support/images.ts';
+import { startS3 } from '../support/s3.ts';
+import { startTestService } from '../support/service.ts';
+
+test('while S3 is away uploads and what is not here are 503; all else goes on, and comes back with it', async () => {
+  const s3 = await startS3();
+  const folder = mkdtempSync(join(tmpdir(), 'catalog-media-'));
+  const service = await startTestService('sqlite', { DATA_DIR: folder, MEDIA_URL: s3.url });
+  const product = await addProduct(service);
+  const [here, away] = [
+    (await sendImage(service, product, png(200, 100))).body,
+    (await sendImage(service, product, png(201, 100))).body,
+  ];
+  expect((await fetch(`${service.url}${here.url}?w=100`)).status).toBe(200);
+  await s3.stop();
+  expect((await fetch(`${service.url}${here.url}?w=100`)).status).toBe(200);
+  const missing = await call(service, { path: `${away.url}?w=100` });
+  expect([missing.status, missing.body.error]).toEqual([503, 'MEDIA_UNAVAILABLE']);
+  expect(missing.headers.get('Retry-After')).toBe('5');
+  const refused = await sendImage(service, product, png(202, 100));
+  expect([refused.status, refused.body.error]).toEqual([503, 'MEDIA_UNAVAILABLE']);
+  expect((await read(service, product)).body.images).toHaveLength(2);
+  await service.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+test('the names of files are the hashes of what is in them, below two letters', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'catalog-media-'));
+  const service = await startTestService('sqlite', { DATA_DIR: folder });
+  const { url } = (await sendImage(service, await addProduct(service), png(9, 9))).body;
+  const hash = url.slice('/media/'.length);
+  const path = join(folder, 'media', hash.slice(0, 2), hash);
+  expect(existsSync(path)).toBe(true);
+  expect(new Bun.CryptoHasher('sha256').update(readFileSync(path)).digest('hex')).toBe(hash);
+  await service.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const wrongPlaces: readonly (readonly [value: string, rule: RegExp])[] = [
+  ['/var/media', /^MEDIA_URL: must be s3:\/\/bucket/],
+  ['https://bucket.s3.example', /^MEDIA_URL: must be s3:/],
+  ['s3://', /^MEDIA_URL: must be s3:/],
+  ['s3://bucket?endpoint=example', /^MEDIA_URL: has an endpoint/],
+  ['s3://bucket?acl=public', /^MEDIA_URL: knows the parameters endpoint, region, virtualHostedStyle/],
+  ['s3://key@bucket/prefix', /^MEDIA_URL: needs both parts of s3:\/\/key:secret@bucket/],
+  ['file://host/folder', /^MEDIA_URL: must be s3:/],
+];
+test.each(wrongPlaces)('the setting %s is refused', (value, rule) => {
+  const load = () => loadConfig({ MEDIA_URL: value });
+  expect(load).toThrow(rule);
+});

@@ -1,0 +1,51 @@
+/** Accounts whose e-mail address changes. */
+
+import { expect } from 'bun:test';
+import { type Account, addAccount, mailsOf, signInAs } from './accounts.ts';
+import { type Call, call } from './http.ts';
+import { type Email, mailTo, tokenIn } from './mails.ts';
+import { password, type TestService } from './service.ts';
+
+export const another = 'another long password';
+export const freshAddress = () => `${crypto.randomUUID()}@new.example`;
+export const post = (service: TestService, path: string, body: unknown) =>
+  call(service, { method: 'POST', path, body });
+export const verify = (service: TestService, token: string) => post(service, '/v1/auth/verify', { token });
+export const restore = (service: TestService, token: string, secret = another) =>
+  post(service, '/v1/auth/restore-address', { token, password: secret });
+
+/** A user whose address is confirmed. */
+export async function confirmed(service: TestService, role: 'admin' | 'user' = 'user'): Promise<Account> {
+  const me = await addAccount(service, role);
+  await call(service, { method: 'POST', path: `${me.path}/verify`, as: 'admin' });
+  return me;
+}
+
+export const asks = ({ path, headers }: Account, email: string, currentPassword = password): Call => ({
+  method: 'PATCH',
+  path,
+  headers,
+  body: { email, currentPassword },
+});
+
+/** Moves a user to another address, from its mailbox. @returns the mails that this led to */
+export async function move(service: TestService, me: Account, email: string): Promise<Email[]> {
+  const asked = await mailsOf(service, () => call(service, asks(me, email)));
+  return mailsOf(service, async () => {
+    const answer = await verify(service, tokenIn(mailTo(asked, email)));
+    expect(answer.status).toBe(200);
+  });
+}
+
+/** The same account, signed in again. */
+export async function signedIn(
+  service: TestService,
+  me: Account,
+  email: string,
+  secret = password,
+): Promise<Account> {
+  const { status, body } = await signInAs(service, email, secret);
+  expect(status).toBe(200);
+  const headers = { Authorization: `Bearer ${body.accessToken}` };
+  return { ...me, email, headers, refreshToken: body.refreshToken };
+}

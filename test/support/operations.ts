@@ -1,0 +1,25 @@
+/** The operations of the published document, which the generic scenarios walk. */
+import { contractAt, type Operation } from './contract.ts';
+import { startTestService } from './service.ts';
+
+/** Read before the tests are named: the operations are the scenarios. */
+export const operations = await (async () => {
+  const service = await startTestService('sqlite');
+  const contract = await contractAt(service.url);
+  await service.stop();
+  return contract.operations;
+})();
+export const paths = [...Map.groupBy(operations, ({ path }) => path)].map(([path, declared]) => ({
+  path,
+  declared,
+}));
+export const nameOf = ({ method, path }: Operation) => `${method} ${path}`;
+export const named = (chosen: readonly Operation[]) =>
+  chosen.map(operation => [nameOf(operation), operation] as const);
+export const guarded = operations.filter(({ isPublic }) => !isPublic);
+/** What changes something for people: programs with API keys are looked up with every request anyway. */
+export const changing = guarded.filter(({ method, roles }) => method !== 'GET' && roles.length > 0);
+export const withBody = operations.filter(({ body }) => body !== undefined);
+export const conditional = operations.filter(
+  ({ method, responses }) => method === 'GET' && '304' in responses,
+);
