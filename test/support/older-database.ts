@@ -10,7 +10,7 @@ import { openDatabase } from '../../src/storage/open.ts';
 import { createDatabase } from './postgres.ts';
 
 /** Runs the migrations before the one of this name, as an older release has. */
-export async function migrateUpTo(database: Database, name: string): Promise<void> {
+async function migrateUpTo(database: Database, name: string): Promise<void> {
   const { text, moment } = database.dialect.types;
   const older = migrations.filter(migration => migration.name < name);
   await database.exclusively(async session => {

@@ -38,9 +38,9 @@ export function scorableReader(
   const versionQuery = sql<{ version: number }>`select ${versionOf(dialect, products.name)} as version`;
   const compiledVersion = versionQuery.compile(build);
 
-  changes.follow(products, told => {
-    if (told === undefined) known.clear();
-    for (const { id } of told ?? []) {
+  changes.follow(products, committed => {
+    if (committed === undefined) known.clear();
+    for (const { id } of committed ?? []) {
       known.delete(positionOf('product', id));
       known.delete(positionOf('archived', id));
     }
