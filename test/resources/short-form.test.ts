@@ -166,7 +166,7 @@ describeOnDatabases('the short form on %s', kind => {
     for (const { document } of await rowsOf('products')) expect(document).toStartWith('[');
   }
 
-  test('and the long one that it replaces are shown, listed, searched, told and changed alike', async () => {
+  test('and the long one that it replaces are shown, listed, searched, recorded and changed alike', async () => {
     await isShort();
     const before = await shown();
     await makeLong();
