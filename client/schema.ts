@@ -310,7 +310,7 @@ export interface paths {
         get: operations["getUser"];
         /**
          * Replace a user
-         * @description Tags that are left out become none. Only an administrator may change the role, which ends the sessions of the user. Users who change their own e-mail address send `currentPassword` with it; the address becomes `pendingEmail`, and counts when the token of the mail to it is sent to `/auth/verify`. An administrator or API key changes the address of others at once. A changed address ends the sessions, and the one before is told.
+         * @description Tags that are left out become none. Only an administrator may change the role, which ends the sessions of the user. Users who change their own e-mail address send `currentPassword` with it; the address becomes `pendingEmail`, and counts when the token of the mail to it is sent to `/auth/verify`. An administrator or API key changes the address of others at once. A changed address ends the sessions, and the one before gets a mail.
          *
          *     Access: the roles admin, editor, user; API keys with the scope `users:write`.
          */

@@ -1,7 +1,5 @@
-
 /** Imports: what becomes of the records of files, and of what was there. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-
 
 import { gzipSync } from 'node:zlib';
 import { describeOnDatabases } from '../support/databases.ts';

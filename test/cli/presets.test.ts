@@ -1,8 +1,5 @@
 /** Files as shops export them: what becomes of their rows. */
-
 import { expect, test } from 'bun:test';
-
-
 import { describeOnDatabases } from '../support/databases.ts';
 import { googleFile, magentoFile, metaFile, shopifyFile, wooFile } from '../support/shop-files.ts';
 import { createCatalog, productsOf, variantsOf, versionOf } from './program.ts';

@@ -207,7 +207,7 @@ function rankStatements(
     const [column = '', limit = ''] = shape.split(' ');
     return sql`select ${shown(column)} from ${table} ${inOrder(column, 'asc', Number(limit))}`;
   });
-  const past = preparedByShape<Arguments, Placed>((shape, { value, id }) => {
+  const past = preparedByShape<Arguments, Placed>(build, (shape, { value, id }) => {
     const [column = '', operator = '', limit = ''] = shape.split(' ');
     const direction = operator.startsWith('<') ? 'desc' : 'asc';
     return sql<Placed>`select ${shown(column)} from ${table}
