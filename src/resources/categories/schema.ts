@@ -13,6 +13,7 @@ import {
   separates,
 } from '../../storage/categories/names.ts';
 import { largestId } from '../../storage/database.ts';
+import { imageAddress } from '../products/members/images.ts';
 
 const separated = {
   error: 'must not have a > that stands by itself: it separates the names of a path',
@@ -53,7 +54,7 @@ const shownImage = z
   .max(2048)
   .nullable()
   .describe('The address of that image. Read-only.')
-  .meta({ examples: [null] });
+  .meta({ pattern: imageAddress, examples: [null] });
 const description = prose(10_000);
 
 /** The path of a category: names joined by ` > `, trimmed, as many as the tree has levels. */

@@ -11,6 +11,9 @@ export const mediaPath = '/media/';
 export const alt = prose(500).describe('What the image shows, for those who do not see it.');
 const pixels = z.int().min(1).nullable();
 
+/** A link as it was sent, or the address of an upload here. */
+export const imageAddress = `^(?:[Hh][Tt][Tt][Pp][Ss]?://|${mediaPath})`;
+
 export const image = z
   .object({
     id: identifier(),
@@ -18,7 +21,7 @@ export const image = z
       .string()
       .max(longestUrl)
       .meta({
-        pattern: `^(?:[Hh][Tt][Tt][Pp][Ss]?://|${mediaPath})`,
+        pattern: imageAddress,
         examples: ['https://images.example/lamp.jpg'],
       })
       .describe('A link as it was sent, or the address of an upload here.'),
