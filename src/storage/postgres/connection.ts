@@ -4,7 +4,7 @@
  */
 import { SQL } from 'bun';
 import { StorageError } from '../database.ts';
-import { endsConnection } from './errors.ts';
+import { endsConnection, isCancelledHere } from './errors.ts';
 
 /** Milliseconds after its limit for which a statement may take to be cancelled by the server. */
 const cancelMarginMs = 2000;
@@ -108,7 +108,8 @@ export async function connect(options: ConnectionOptions): Promise<Connection> {
       return await result;
     } catch (error) {
       if (endsConnection(error)) close();
-      if (!late) throw error;
+      // What the server has not begun to respond to is cancelled by the driver, with an error of its own.
+      if (!late && !isCancelledHere(error)) throw error;
       throw new StorageError('unavailable', `PostgreSQL has not responded for ${statementLimit / 1000} s.`);
     } finally {
       statements.delete(statement);

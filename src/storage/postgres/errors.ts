@@ -45,6 +45,10 @@ export function endsConnection(error: unknown): boolean {
   );
 }
 
+/** Whether the driver has given a statement up itself, which the server had not begun to respond to. */
+export const isCancelledHere = (error: unknown): boolean =>
+  error instanceof SQL.PostgresError && error.code === 'ERR_POSTGRES_QUERY_CANCELLED';
+
 /** Whether the database cannot be reached, is stopping, or has no connection, lock or time left. */
 function isUnavailable(error: InstanceType<typeof SQL.PostgresError>, state: string): boolean {
   return (
