@@ -4,7 +4,7 @@ import { addProduct } from '../support/catalog.ts';
 import { writesNothing } from '../support/contents.ts';
 import { describeOnDatabases } from '../support/databases.ts';
 import { call } from '../support/http.ts';
-import { halType, placeOrder, readOrder } from '../support/orders.ts';
+import { halType, lines, placeOrder, readOrder } from '../support/orders.ts';
 import { userIdOf } from '../support/people.ts';
 import { play } from '../support/scenario.ts';
 import { startTestService, type TestService } from '../support/service.ts';
@@ -19,10 +19,6 @@ describeOnDatabases('orders on %s', kind => {
     place = `/v1/users/${userId}/orders`;
   });
   afterAll(() => service.stop());
-
-  const lines = (...items: [productId: number, quantity: number][]) => ({
-    items: items.map(([productId, quantity]) => ({ productId, quantity })),
-  });
 
   describe('who may', () => {
     const denied = (status: number) => ({ status, error: status === 403 ? 'FORBIDDEN' : 'NOT_FOUND' });

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { addProduct, nowOf, pathOf } from '../support/catalog.ts';
 import { describeOnDatabases } from '../support/databases.ts';
 import { call } from '../support/http.ts';
-import { eventsOf } from '../support/orders.ts';
+import { eventsOf, lines } from '../support/orders.ts';
 import { userIdOf } from '../support/people.ts';
 import { play } from '../support/scenario.ts';
 import { startTestService, type TestService } from '../support/service.ts';
@@ -42,10 +42,6 @@ describeOnDatabases('orders on %s', kind => {
     place = `/v1/users/${userId}/orders`;
   });
   afterAll(() => service.stop());
-
-  const lines = (...items: [productId: number, quantity: number][]) => ({
-    items: items.map(([productId, quantity]) => ({ productId, quantity })),
-  });
 
   test.each(refused)('refuses %s', (name, body, problems) =>
     play(service, { name, method: 'POST', path: place, as: 'user', body, status: 400, problems }),

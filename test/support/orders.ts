@@ -61,3 +61,8 @@ export async function eventsOf(service: TestService, orderId: number) {
     .orderBy('id');
   return database.read.all(query.compile());
 }
+
+/** The body of an order of these pieces. */
+export const lines = (...items: [productId: number, quantity: number][]) => ({
+  items: items.map(([productId, quantity]) => ({ productId, quantity })),
+});
