@@ -210,6 +210,10 @@ export function productStore(database: Database, outbox: Outbox, columns?: Colum
       keptTotal: totals.total,
       isCategorized: true,
       rangeColumn: 'price',
+      inOrder: {
+        orders: ['id', 'price', 'created_at'],
+        filters: ['category', 'status', 'brand', 'available'],
+      },
       countedColumns: ['brand', 'available'],
       ...(columns === undefined ? {} : { inMemory: columns }),
     }),

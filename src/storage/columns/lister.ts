@@ -3,8 +3,9 @@
  * several of them leave. Anyone who asks is given the page of the state that the last look saw, or nothing.
  */
 import type { Database } from '../database.ts';
+import { rowsByKeys } from '../list/pages.ts';
 import type { ListQueries } from '../list/queries.ts';
-import type { Key, Listed, ListOptions, ListRequest, Positioned } from '../list/request.ts';
+import type { Key, Listed, ListOptions, ListRequest } from '../list/request.ts';
 import type { Column } from './column.ts';
 import { byId, byNumber, byRank, type Taken } from './keys.ts';
 import { ordersOf } from './orders.ts';
@@ -89,26 +90,8 @@ export function memoryLister<Row>(database: Database, options: ListOptions<Row>,
   }
 
   /** The rows of keys, as they were in the state of a version. */
-  async function rowsOf(keys: readonly Key[], version: number): Promise<(Row & Positioned)[] | undefined> {
-    const found = new Map<number, Row>();
-    const missing: number[] = [];
-    for (const { id } of keys) {
-      const known = cached?.get(id);
-      if (known === undefined) missing.push(id);
-      else found.set(id, known.row);
-    }
-    if (missing.length > 0) {
-      const rows = await queries.rows(read, missing);
-      if (rows.length !== missing.length || rows.some(row => row.version !== version)) return undefined;
-      for (const row of cached?.keep(version, rows) ?? rows) found.set(row.id, row);
-    }
-    const page: (Row & Positioned)[] = [];
-    for (const { id, value } of keys) {
-      const row = found.get(id);
-      if (row !== undefined) page.push({ ...row, id, sort_value: value });
-    }
-    return page;
-  }
+  const rowsOf = (keys: readonly Key[], version: number) =>
+    rowsByKeys(read, { keys, version }, cached, queries);
 
   const pageOf = async (request: ListRequest): Promise<Listed<Row> | undefined> => {
     const { page, order } = request;

@@ -11,8 +11,8 @@ import { backgroundRule, shortlyRead } from './background.ts';
 import { anchorList, type KnownList, knownLists } from './known.ts';
 import { pageReader } from './pages.ts';
 import { listQueries } from './queries.ts';
-import { rangeOf, rangeTotals } from './ranges.ts';
 import type { Listed, ListOptions, ListRequest, PageRequest, Positioned } from './request.ts';
+import { sortedLists } from './sorted/index.ts';
 import { throughOf, throughPlanner } from './through.ts';
 import { withinOf, withinPlanner } from './within.ts';
 
@@ -24,13 +24,17 @@ export function lister<Row>(database: Database, options: ListOptions<Row>): List
   const { changes } = database;
   const queries = listQueries<Row>(database, options);
   const lists = collection === undefined ? undefined : knownLists(changes, collection);
-  const ranges = rangeTotals(queries, keptTotal);
   const plan = throughPlanner(database.read, queries);
   const within =
     options.isCategorized === true && collection !== undefined
       ? withinPlanner(database, collection)
       : undefined;
   const readPage = pageReader(database, options, queries);
+  const located = (request: ListRequest): Promise<ListRequest> =>
+    within === undefined || withinOf(request.conditions) === undefined
+      ? Promise.resolve(request)
+      : within.now(request);
+  const sorted = sortedLists(database, options, queries, located);
 
   /** A page of a list whose total is known: one in the order of its range is at its place in an index. */
   const reading = <T>(request: ListRequest, work: (session: Session) => Promise<T>): Promise<T> =>
@@ -48,11 +52,7 @@ export function lister<Row>(database: Database, options: ListOptions<Row>): List
   async function totalOf(session: Session, request: ListRequest, version: number): Promise<number> {
     const kept = keptTotalOf(request);
     if (kept !== undefined) return (await session.first(kept))?.total ?? 0;
-    const conditions = request.resolved ?? request.conditions;
-    const isPlain = request.through === undefined && request.within === undefined;
-    const range = isPlain ? rangeOf(conditions, rangeColumn) : undefined;
-    const inRange = range === undefined ? undefined : await ranges.total(session, range, version);
-    return inRange ?? (await queries.count(session, request));
+    return sorted?.total(request, version) ?? (await queries.count(session, request));
   }
 
   const keptTotalOf = ({ conditions, resolved, within }: ListRequest) =>
@@ -181,15 +181,14 @@ export function lister<Row>(database: Database, options: ListOptions<Row>): List
       ? inBackground.then(decided => read({ ...request, inBackground: decided }))
       : read(request);
   };
-  const fromDatabase = (request: ListRequest): Promise<Listed<Row>> =>
-    within === undefined || withinOf(request.conditions) === undefined
-      ? planned(request)
-      : within.now(request).then(planned);
+  const fromDatabase = (request: ListRequest): Promise<Listed<Row>> => located(request).then(planned);
   const inMemory = memoryLister(database, options, queries);
-  return request =>
-    inMemory === undefined || !request.conditions.some(({ operator }) => operator === 'attribute')
-      ? fromDatabase(request)
-      : inMemory(request).then(page => page ?? fromDatabase(request));
+  const hasAttributes = ({ conditions }: ListRequest): boolean =>
+    conditions.some(({ operator }) => operator === 'attribute');
+  return request => {
+    const found = hasAttributes(request) ? inMemory?.(request) : sorted?.page(request);
+    return found === undefined ? fromDatabase(request) : found.then(page => page ?? fromDatabase(request));
+  };
 }
 
 const fresh = ({ conditions, order }: ListRequest, total: number): KnownList => ({

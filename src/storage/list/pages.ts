@@ -1,7 +1,7 @@
 /** Reads the rows of a page, of which those that are cached are not read again. */
 import type { Database, Session } from '../database.ts';
 import type { ListQueries, Part, Versioned } from './queries.ts';
-import type { ListOptions, ListRequest } from './request.ts';
+import type { Key, ListOptions, ListRequest, Positioned } from './request.ts';
 
 /**
  * @returns a function that reads a page. Where a second statement is a second question to a server, a page is read
@@ -54,4 +54,31 @@ export function pageReader<Row>(
     }
     return page;
   };
+}
+
+/** Keys of a page, and the state of the collection that they are of. */
+interface Chosen {
+  readonly keys: readonly Key[];
+  readonly version: number;
+}
+
+/** The rows of keys, of which those that are cached are not read again; undefined when others are of another state. */
+export async function rowsByKeys<Row>(
+  session: Session,
+  { keys, version }: Chosen,
+  cached: ListOptions<Row>['rows'],
+  queries: Pick<ListQueries<Row>, 'rows'>,
+): Promise<(Row & Positioned)[] | undefined> {
+  const found = keys.map(({ id }) => cached?.get(id)?.row);
+  const missing = keys.flatMap(({ id }, index) => (found[index] === undefined ? [id] : []));
+  const read = new Map<number, Row>();
+  if (missing.length > 0) {
+    const rows = await queries.rows(session, missing);
+    if (rows.length !== missing.length || rows.some(row => row.version !== version)) return undefined;
+    for (const row of cached?.keep(version, rows) ?? rows) read.set(row.id, row);
+  }
+  return keys.flatMap(({ id, value }, index) => {
+    const row = found[index] ?? read.get(id);
+    return row === undefined ? [] : [{ ...row, id, sort_value: value }];
+  });
 }

@@ -135,6 +135,8 @@ export interface ListOptions<Row = unknown> {
   readonly isCategorized?: boolean;
   /** A column of numbers, never null, that lists are filtered by ranges of; it is also one of their orders. */
   readonly rangeColumn?: string;
+  /** Orders by numbers that may be held in memory, of lists that are filtered by these columns or the range. */
+  readonly inOrder?: { readonly orders: readonly string[]; readonly filters: readonly string[] };
   /** Other columns that lists are filtered by and whose values very many rows may have: they are counted. */
   readonly countedColumns?: readonly string[];
 }

@@ -1,0 +1,205 @@
+/**
+ * Lists whose order is in memory: the keys of all rows that meet a filter, by a number that they are sorted by. Any page,
+ * at any depth, and how many rows a range of that number has are then known without the database (docs/decisions/0035).
+ *
+ * The keys of a filter are read when it is asked for again, in slices, and then follow storage/changes/: they are as new
+ * as the last look. Rows that are not cached are read by their ids, and have to be of the same version.
+ */
+import { LRUCache } from 'lru-cache';
+import { pacedReads, slices } from '../../../slices.ts';
+import type { Change } from '../../changes/change.ts';
+import type { Database } from '../../database.ts';
+import { comparable, listIndex, meets } from '../affected.ts';
+import { rowsByKeys } from '../pages.ts';
+import type { ListQueries, Versioned } from '../queries.ts';
+import type { Condition, Listed, ListOptions, ListRequest } from '../request.ts';
+import { type SortedKeys, sortedKeys } from './keys.ts';
+import { cut, rangeOf, type Selected } from './pages.ts';
+
+/** Bytes of keys at most, and of those of one filter: 16 for each row. */
+const keysSize = 64 * 1024 * 1024;
+const mostKeys = 1_500_000;
+/** Filters of which it is known how often they were wanted. */
+const noticedFilters = 1000;
+/** So often a filter is wanted before its keys are read, and so many times as often before they are read again. */
+const firstWanted = 2;
+const againWanted = 4;
+/** Rows that change while keys are read, at most. */
+const mostReplayed = 10_000;
+/** Milliseconds for which no keys are read after everything may have changed: as in an import, again and again. */
+const restMs = 1000;
+/** So often a page is tried again that others have changed meanwhile. */
+const attempts = 3;
+
+/** The keys of the rows that meet a filter, in one order. */
+interface Sorted {
+  readonly name: string;
+  readonly conditions: readonly Condition[];
+  readonly column: string;
+  readonly keys: SortedKeys;
+}
+
+interface Noticed {
+  times: number;
+  /** How often it has to be wanted before its keys are read. */
+  enough: number;
+}
+
+export interface SortedLists<Row> {
+  /** The page, as new as a look that is made now; undefined where the database has to be asked for it. */
+  page(request: ListRequest): Promise<Listed<Row> | undefined> | undefined;
+  /** How many rows there are in a state of the collection; undefined when that is another, or not known. */
+  total(request: ListRequest, version: number): number | undefined;
+}
+
+/**
+ * @param planned gives a request the way it is read
+ * @returns undefined where lists have no such order, or nothing tells how they change
+ */
+export function sortedLists<Row>(
+  database: Pick<Database, 'changes' | 'read'>,
+  options: ListOptions<Row>,
+  queries: ListQueries<Row>,
+  planned: (request: ListRequest) => Promise<ListRequest>,
+): SortedLists<Row> | undefined {
+  const { changes, read } = database;
+  const { collection, rows: cached, rangeColumn, inOrder } = options;
+  if (collection === undefined || cached === undefined || inOrder === undefined) return undefined;
+
+  const index = listIndex<Sorted>(collection);
+  const lists = new LRUCache<string, Sorted>({
+    maxSize: keysSize,
+    sizeCalculation: ({ keys }) => keys.bytes(),
+    dispose: list => index.delete(list),
+  });
+  const noticed = new LRUCache<string, Noticed>({ max: noticedFilters });
+  /** What has changed while keys are read; undefined once anything may have. */
+  const loading = new Map<string, Change[] | undefined>();
+  let restsUntil = 0;
+
+  function forgetAll(): void {
+    if (lists.size > 0 || loading.size > 0) restsUntil = performance.now() + restMs;
+    lists.clear();
+    for (const name of loading.keys()) loading.set(name, undefined);
+  }
+  changes.follow(collection, committed => {
+    const all = comparable(committed, lists.size);
+    if (all === undefined) return forgetAll();
+    for (const change of all) for (const list of index.concerned(change)) apply(list, change);
+    for (const replayed of loading.values()) replayed?.push(...all);
+  });
+
+  function apply(list: Sorted, { id, before, after }: Change): void {
+    const { conditions, column, keys } = list;
+    const [old, now] = [before?.[column], after?.[column]];
+    const [had, has] = [meets(conditions, before), meets(conditions, after)];
+    if (had && has && old === now) return;
+    const isKnown = !had || (typeof old === 'number' && keys.delete({ value: old, id }));
+    if (isKnown && has && typeof now === 'number') keys.add({ value: now, id });
+    else if (!isKnown || has) lists.delete(list.name);
+  }
+
+  /** What is in memory of a filter; it is read when it is asked for again. */
+  function find(conditions: readonly Condition[], column: string): SortedKeys | undefined {
+    const name = nameOf(conditions, column);
+    const found = lists.get(name);
+    if (found !== undefined) return found.keys;
+    const seen = noticed.get(name) ?? { times: 0, enough: firstWanted };
+    noticed.set(name, seen);
+    seen.times += 1;
+    if (seen.times < seen.enough || loading.has(name) || performance.now() < restsUntil) return undefined;
+    seen.times = 0;
+    seen.enough *= againWanted;
+    load({ name, conditions, column, keys: sortedKeys() }).catch(() => undefined);
+    return undefined;
+  }
+
+  async function load(list: Sorted): Promise<void> {
+    const { name, conditions, column, keys } = list;
+    const replayed: Change[] = [];
+    loading.set(name, replayed);
+    try {
+      await changes.look();
+      const page = { kind: 'key', limit: 1, count: false } as const;
+      const request = await planned({ conditions, order: { column, descending: false }, page });
+      // Each part of what is gathered would be gathered again.
+      if (request.within !== undefined && request.within.kind !== 'merged') return;
+      const found = await readKeys(request, () => loading.get(name) === undefined);
+      if (found === undefined) return;
+      await changes.look();
+      const changed = new Set(replayed.map(({ id }) => id));
+      for (const { sort_value, id } of found)
+        if (!changed.has(id)) keys.add({ value: Number(sort_value), id });
+      if (loading.get(name) === undefined || replayed.length > mostReplayed) return;
+      for (const { id, after } of new Map(replayed.map(change => [change.id, change])).values()) {
+        const value = after?.[column];
+        if (meets(conditions, after) && typeof value === 'number') keys.add({ value, id });
+      }
+      lists.set(name, list);
+      index.add(list);
+    } finally {
+      loading.delete(name);
+    }
+  }
+
+  /** All keys of a filter, as each was when it was read; undefined when they are too many, or given up. */
+  async function readKeys(request: ListRequest, isGivenUp: () => boolean): Promise<Versioned[] | undefined> {
+    const { turn } = slices();
+    const found: Versioned[] = [];
+    const next = pacedReads<Versioned>((limit, last) => {
+      const start = last && { value: last.sort_value, id: last.id };
+      return queries.keys(read, request, { limit, start });
+    });
+    for (let last: Versioned | undefined; ; ) {
+      const { rows, isFull } = await next(last);
+      for (const row of rows) found.push(row);
+      if (found.length > mostKeys || isGivenUp()) return undefined;
+      if (!isFull) return found;
+      last = rows.at(-1);
+      await turn();
+    }
+  }
+
+  /** The rows of a request among those that are in memory. */
+  function select({ conditions }: ListRequest, column: string): Selected | undefined {
+    const range = rangeOf(conditions, rangeColumn);
+    if (range !== undefined && column !== rangeColumn) return undefined;
+    const keys = find(range?.base ?? conditions, column);
+    if (keys === undefined) return undefined;
+    if (range === undefined) return { keys, from: 0, to: keys.size() };
+    const from = keys.rank({ value: range.low, id: Number.NEGATIVE_INFINITY });
+    const to = keys.rank({ value: range.high, id: Number.POSITIVE_INFINITY });
+    return { keys, from, to: Math.max(from, to) };
+  }
+
+  const isDecided = ({ conditions }: ListRequest): boolean =>
+    conditions.every(({ column }) => column === rangeColumn || inOrder.filters.includes(column));
+
+  const readPage = async (request: ListRequest): Promise<Listed<Row> | undefined> => {
+    for (let attempt = 0; attempt < attempts; attempt++) {
+      await changes.look();
+      const version = changes.version(collection);
+      const selected = select(request, request.order.column);
+      if (selected === undefined || version === undefined) return undefined;
+      const { keys, ...page } = cut(request, selected);
+      const rows = await rowsByKeys(read, { keys, version }, cached, queries);
+      if (rows !== undefined) return { ...page, rows };
+    }
+    return undefined;
+  };
+
+  return {
+    page: request =>
+      isDecided(request) && inOrder.orders.includes(request.order.column) ? readPage(request) : undefined,
+    total(request, version) {
+      if (rangeColumn === undefined || !isDecided(request) || changes.version(collection) !== version)
+        return undefined;
+      const selected = select(request, rangeColumn);
+      return selected && selected.to - selected.from;
+    },
+  };
+}
+
+function nameOf(conditions: readonly Condition[], column: string): string {
+  return `${column} ${JSON.stringify(conditions.map(one => [one.column, one.operator, one.value]))}`;
+}

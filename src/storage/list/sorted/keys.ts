@@ -1,0 +1,172 @@
+/**
+ * Keys of rows in the order of a number and their ids: places are found, and rows put in and taken out, in the time of a
+ * binary search. Pieces of them are arrays of numbers, so that a million keys are a thousand objects.
+ */
+import type { Key } from '../request.ts';
+
+/** A place in the order; the id may be infinite, for before or after all rows with a value. */
+interface Place {
+  readonly value: number;
+  readonly id: number;
+}
+
+export interface SortedKeys {
+  size(): number;
+  /** Puts a key in its place. One that is behind all others is put there fastest. */
+  add(place: Place): void;
+  /** Takes a key out; false when it is not there. */
+  delete(place: Place): boolean;
+  /** How many keys come before a place. */
+  rank(place: Place): number;
+  /** Keys by their ranks, `from` included and `to` not. */
+  slice(from: number, to: number): Key[];
+  bytes(): number;
+}
+
+interface Piece {
+  readonly values: Float64Array;
+  readonly ids: Float64Array;
+  length: number;
+}
+
+const pieceSize = 1024;
+const pieceBytes = 2 * 8 * pieceSize + 200;
+
+const newPiece = (): Piece => ({
+  values: new Float64Array(pieceSize),
+  ids: new Float64Array(pieceSize),
+  length: 0,
+});
+
+export function sortedKeys(): SortedKeys {
+  const pieces: Piece[] = [newPiece()];
+  /** How many keys come before each piece; empty when that has to be counted again. */
+  let starts: number[] = [];
+  let count = 0;
+
+  function startOf(index: number): number {
+    if (starts.length === 0) {
+      let start = 0;
+      for (const { length } of pieces) {
+        starts.push(start);
+        start += length;
+      }
+    }
+    return starts[index] ?? 0;
+  }
+
+  /** The last piece that begins before a place, or the first. */
+  function pieceOf(place: Place): number {
+    let [low, high] = [0, pieces.length - 1];
+    while (low < high) {
+      const middle = (low + high + 1) >> 1;
+      const piece = pieces[middle];
+      if (piece !== undefined && isBefore(piece, 0, place)) low = middle;
+      else high = middle - 1;
+    }
+    return low;
+  }
+
+  function split(index: number, piece: Piece): void {
+    const half = piece.length >> 1;
+    const rest = newPiece();
+    rest.values.set(piece.values.subarray(half, piece.length));
+    rest.ids.set(piece.ids.subarray(half, piece.length));
+    rest.length = piece.length - half;
+    piece.length = half;
+    pieces.splice(index + 1, 0, rest);
+  }
+
+  /** The piece that a key belongs to, with room for one more. */
+  function roomFor(place: Place): Piece {
+    const index = pieceOf(place);
+    const piece = pieces[index] ?? newPiece();
+    if (piece.length < pieceSize) return piece;
+    // Keys that come in their order fill their pieces.
+    const isBehindAll = index === pieces.length - 1 && isBefore(piece, pieceSize - 1, place);
+    if (!isBehindAll) split(index, piece);
+    else pieces.push(newPiece());
+    return pieces[isBehindAll ? index + 1 : pieceOf(place)] ?? piece;
+  }
+
+  return {
+    size: () => count,
+    add(place) {
+      const piece = roomFor(place);
+      const { values, ids } = piece;
+      const at = positionOf(piece, place);
+      values.copyWithin(at + 1, at, piece.length);
+      ids.copyWithin(at + 1, at, piece.length);
+      values[at] = place.value;
+      ids[at] = place.id;
+      piece.length += 1;
+      count += 1;
+      starts = [];
+    },
+    delete(place) {
+      // A piece that begins with the key does not begin before it.
+      for (const index of [pieceOf(place), pieceOf(place) + 1]) {
+        const piece = pieces[index];
+        if (piece === undefined) continue;
+        const { values, ids } = piece;
+        const at = positionOf(piece, place);
+        if (at >= piece.length || values[at] !== place.value || ids[at] !== place.id) continue;
+        values.copyWithin(at, at + 1, piece.length);
+        ids.copyWithin(at, at + 1, piece.length);
+        piece.length -= 1;
+        count -= 1;
+        starts = [];
+        if (piece.length === 0 && pieces.length > 1) pieces.splice(index, 1);
+        return true;
+      }
+      return false;
+    },
+    rank(place) {
+      const index = pieceOf(place);
+      const piece = pieces[index];
+      return startOf(index) + (piece === undefined ? 0 : positionOf(piece, place));
+    },
+    slice(from, to) {
+      const found: Key[] = [];
+      startOf(0);
+      let index = Math.max(0, upperBound(starts, from) - 1);
+      for (; index < pieces.length && found.length < to - from; index++) {
+        const piece = pieces[index];
+        if (piece === undefined) break;
+        const start = startOf(index);
+        const end = Math.min(piece.length, to - start);
+        for (let at = Math.max(0, from - start); at < end; at++)
+          found.push({ value: piece.values[at] ?? 0, id: piece.ids[at] ?? 0 });
+      }
+      return found;
+    },
+    bytes: () => pieces.length * pieceBytes,
+  };
+}
+
+function isBefore({ values, ids }: Piece, at: number, place: Place): boolean {
+  const value = values[at] ?? 0;
+  return value < place.value || (value === place.value && (ids[at] ?? 0) < place.id);
+}
+
+/** How many keys of a piece come before a place. */
+function positionOf(piece: Piece, place: Place): number {
+  let [low, high] = [0, piece.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (isBefore(piece, middle, place)) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** How many of the ascending numbers are at most this one. */
+function upperBound(numbers: readonly number[], most: number): number {
+  let [low, high] = [0, numbers.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((numbers[middle] ?? 0) <= most) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
