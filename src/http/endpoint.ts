@@ -109,10 +109,10 @@ export interface Input<Params, Query, Body> {
   readonly mediaType: string;
   /**
    * Checks If-Match and the other preconditions against the resource as it is now (RFC 9110 §13).
-   * @param body what a GET of this address answers; @param lastModified epoch milliseconds
+   * @param bodyOf gives what a GET of this address answers, where there are any; @param lastModified epoch milliseconds
    * @throws HttpError 412
    */
-  precondition(body: string, lastModified?: number): void;
+  precondition(bodyOf: () => string, lastModified?: number): void;
   /**
    * Charges a quota of the operation's own, whose numbers the response then shows in place of the caller's.
    * @param message what is used up, for people

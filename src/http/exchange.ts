@@ -2,7 +2,7 @@
 import type { Cause } from '../events/outbox.ts';
 import type { Transaction } from '../storage/database.ts';
 import type { Anonymous, Caller } from './access.ts';
-import { entityTag, evaluate } from './cache/conditional.ts';
+import { entityTag, evaluate, isConditional } from './cache/conditional.ts';
 import type { Endpoint, Input, RequestUrl } from './endpoint.ts';
 import { json } from './negotiate.ts';
 import { type Quota, type QuotaState, usedUp } from './quota/index.ts';
@@ -93,10 +93,12 @@ export class Exchange implements Input<unknown, unknown, unknown> {
   }
 
   // Functions rather than methods, so that a handler may take them apart; made only when one does.
-  get precondition(): (body: string, lastModified?: number) => void {
-    return (body, lastModified) => {
+  get precondition(): Input<unknown, unknown, unknown>['precondition'] {
+    return (bodyOf, lastModified) => {
       this.conditionsChecked = true;
-      evaluate(this.request.headers, this.method, { etag: entityTag(body), lastModified });
+      const { headers } = this.request;
+      if (!isConditional(headers)) return;
+      evaluate(headers, this.method, { etag: entityTag(bodyOf()), lastModified });
     };
   }
 

@@ -70,6 +70,45 @@ export type ColumnType = 'text' | 'integer' | 'double precision';
 /** Where a statement is a round trip. */
 const updateSizes = [32, 16, 8, 4, 2, 1];
 
+/** What of a transaction is needed here. */
+interface Writer {
+  writeMany(statement: Bulk, rows: readonly (readonly unknown[])[]): Promise<void>;
+}
+
+/** A row's columns by their names. */
+type Columns = Readonly<Record<string, unknown>>;
+
+/**
+ * UPDATEs that name the columns which a change changes: SQLite writes the entries of all indexes whose columns are named,
+ * whatever their values, and PostgreSQL is given less to read.
+ * @param parts columns that are written together where one of them has changed; all others always are
+ * @returns what writes a row by its id. @param before what its columns were, of those in the parts
+ */
+export function changedColumns(
+  database: Parameters<typeof bulkUpdate>[0],
+  table: string,
+  columns: Readonly<Record<string, ColumnType>>,
+  parts: readonly (readonly string[])[],
+): (session: Writer, id: number, before: Columns, after: Columns) => Promise<void> {
+  const inParts = new Set(parts.flat());
+  const always = Object.keys(columns).filter(name => !inParts.has(name));
+  const statements = new Map<number, { readonly names: readonly string[]; readonly update: Bulk }>();
+  return async (session, id, before, after) => {
+    let changed = 0;
+    for (const [index, part] of parts.entries()) {
+      if (part.some(name => before[name] !== after[name])) changed |= 1 << index;
+    }
+    let known = statements.get(changed);
+    if (known === undefined) {
+      const names = [...parts.filter((_, index) => (changed & (1 << index)) !== 0).flat(), ...always];
+      const types = Object.fromEntries(names.map(name => [name, columns[name] ?? 'text']));
+      known = { names, update: bulkUpdate(database, table, types) };
+      statements.set(changed, known);
+    }
+    await session.writeMany(known.update, [[...known.names.map(name => after[name]), id]]);
+  };
+}
+
 /** An UPDATE of rows by their ids: each row of the statement has the values of these columns, and then its id. */
 export function bulkUpdate(
   { build, dialect }: { readonly build: QueryExecutorProvider; readonly dialect: { readonly name: string } },

@@ -35,6 +35,11 @@ export function lastModifiedSecond(milliseconds: number): number {
   return seconds(milliseconds) + 1;
 }
 
+const conditions = ['if-match', 'if-unmodified-since', 'if-none-match', 'if-modified-since'] as const;
+
+/** Whether a request has conditions at all: without any there is nothing to compare. */
+export const isConditional = (headers: Headers): boolean => conditions.some(name => headers.has(name));
+
 /**
  * The precedence of RFC 9110 §13.2.2 for a request whose response without preconditions would be a success.
  * @returns whether the response is 304

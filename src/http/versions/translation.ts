@@ -56,8 +56,8 @@ function inputToOld(endpoint: Endpoint, input: AnyInput, translation: Translatio
       : { body: { value: anyBodyToOld(endpoint.body, body as Members | PatchBody<Members>, translation) } }),
     precondition: {
       // What a GET of the new version answers has the validator that its callers know.
-      value: (old: string, lastModified?: number) =>
-        input.precondition(textToNew(old, translation), lastModified),
+      value: (oldOf: () => string, lastModified?: number) =>
+        input.precondition(() => textToNew(oldOf(), translation), lastModified),
     },
   });
 }

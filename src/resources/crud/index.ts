@@ -46,7 +46,7 @@ export function crudEndpoints<Params extends z.ZodObject, Row, Locked extends Ro
   async function locked(right: 'edit' | 'remove', context: Context<unknown>, session: Transaction) {
     const before = await rows.lock(session, context.params, context.caller);
     resource.permit?.(right, context.caller, before);
-    context.precondition(presenter.body(context, before), presenter.changedAt(before));
+    context.precondition(() => presenter.body(context, before), presenter.changedAt(before));
     return before;
   }
 

@@ -95,7 +95,7 @@ export function keyEndpoints(
       handle({ params: { id }, precondition, write, cause }) {
         return write(async session => {
           const row = found('API key', id, await store.lock(session, id));
-          precondition(bodyOf(row));
+          precondition(() => bodyOf(row));
           await store.remove(session, row, cause());
           return noContent();
         });

@@ -106,7 +106,7 @@ export function orderActions(
         const { id } = input.params;
         return write(async session => {
           const before = await permitted(session, await orders.lock(session, id), id, input);
-          precondition(JSON.stringify(orderView(before, input)));
+          precondition(() => JSON.stringify(orderView(before, input)));
           requireOpen(before.order);
           const after = await cancel(session, before, cause());
           return ok(orderView({ ...before, ...after }, input));
@@ -146,13 +146,13 @@ export function orderActions(
         const current = await permitted(database.read, await orders.find(database.read, id), id, input);
         requirePayment(input.caller, current.order.customer_id, payers);
         // Once it is paid, a repeated request still gets the response that was stored for it: see write.
-        if (isOpen(current.order.status)) precondition(JSON.stringify(shown(current)));
+        if (isOpen(current.order.status)) precondition(() => JSON.stringify(shown(current)));
         const known = await payments.find(database.read, id);
         const open = await opened(current, known, cause().at);
         return write(async session => {
           const before = await permitted(session, await orders.lock(session, id), id, input);
           await requireStaff(session, input.caller);
-          precondition(JSON.stringify(shown(before)));
+          precondition(() => JSON.stringify(shown(before)));
           requireOpen(before.order);
           const payment = paymentOf(id, open);
           // Another request has opened another payment meanwhile: that one counts, and a repetition finds it.

@@ -167,7 +167,7 @@ export function productEndpoints(
             const fields = patched(old, withWholeStock(old, patch), schema.replaceProduct, readOnly);
             await refuse(session, old, fields);
             await fit(fields, old);
-            changes.push({ before, fields });
+            changes.push({ before: { ...before, value: old }, fields });
           }
           const stored = await store.update(session, changes, cause());
           return ok({ updated: stored.length });

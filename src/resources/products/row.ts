@@ -21,6 +21,8 @@ export interface StoredProduct {
   readonly id: number;
   readonly document: string;
   readonly updated_at: number;
+  /** The same as a value, where it has been made already: to read the document takes longer than most else. */
+  readonly value?: Product;
 }
 
 /** A product that others cannot change until the transaction ends, with what a change of it is made of. */
@@ -42,16 +44,15 @@ export function lockedColumns(dialect: Dialect): RawBuilder<unknown> {
   return sql`${storedColumns(dialect)}, category_id, base_price, rating_sum, rating_count`;
 }
 
-type Stored = Pick<StoredProduct, 'id' | 'document'>;
+type Stored = Pick<StoredProduct, 'id' | 'document' | 'value'>;
 
 /** The representation as JSON text. */
-export const productJson = ({ id, document }: Stored): string => storedProduct.jsonOf(id, document);
+export const productJson = ({ id, document, value }: Stored): string =>
+  value === undefined ? storedProduct.jsonOf(id, document) : JSON.stringify(value);
 
 /** The representation as a value. */
-export const productOf = ({ id, document }: Stored): Product => ({
-  id,
-  ...storedProduct.membersOf(document),
-});
+export const productOf = ({ id, document, value }: Stored): Product =>
+  value ?? { id, ...storedProduct.membersOf(document) };
 
 /** The same, as it is shown. @throws StorageError `damaged` */
 export const shownProductRow = <Row extends Stored>(row: Row, known?: Stored): Row => ({
@@ -160,11 +161,34 @@ export function fieldsOf(product: Product, basePrice: number | null): ProductFie
   return { ...written, price: basePrice ?? written.price, stock: writtenStock(stock) };
 }
 
+/** Columns that say what the members say: a change writes those that it changes. */
+export const columnsOf = (members: Omit<Product, 'id'>) => ({
+  name: members.name,
+  price: members.price,
+  status: members.status,
+  sku: members.sku,
+  brand: members.brand,
+  gtin: members.gtin === null ? null : comparableGtin(members.gtin),
+  external_id: members.externalId,
+  available: Number(members.available),
+  variant_count: members.variantCount,
+});
+
+/** A product as it is written. */
+interface Written {
+  readonly members: Omit<Product, 'id'>;
+  readonly row: ProductRow;
+}
+
 /**
  * The row of a product. @param fields with the price that a client has written, be another one shown
  * @param now epoch milliseconds; @param kept of a product that exists already
  */
-export function rowOf(fields: ProductFields, now: number, kept: Kept = nothingKept(now)): ProductRow {
+export const rowOf = (fields: ProductFields, now: number, kept?: Kept): ProductRow =>
+  writtenOf(fields, now, kept).row;
+
+/** The same with what it shows. */
+export function writtenOf(fields: ProductFields, now: number, kept: Kept = nothingKept(now)): Written {
   const { createdAt, rating, variants } = kept;
   const updatedAt = new Date(now).toISOString();
   const stock = stockOf(fields.stock, kept.stock);
@@ -198,19 +222,12 @@ export function rowOf(fields: ProductFields, now: number, kept: Kept = nothingKe
     priceRange,
     available: fields.status === 'active' && isInStock,
   };
-  return {
-    name: members.name,
-    price: members.price,
-    status: members.status,
-    sku: members.sku,
+  const row = {
+    ...columnsOf(members),
     created_at: createdAt,
     updated_at: now,
     document: storedProduct.documentOf(members),
-    brand: members.brand,
-    gtin: members.gtin === null ? null : comparableGtin(members.gtin),
-    external_id: members.externalId,
-    available: Number(members.available),
     base_price: variants.count === 0 ? null : fields.price,
-    variant_count: variants.count,
   };
+  return { members, row };
 }

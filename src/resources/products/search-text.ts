@@ -37,6 +37,19 @@ export function searchTextOf(product: Searched): SearchText {
   };
 }
 
+/** Whether two products have the same texts for sure, found out without putting these together. */
+export function hasSameTexts(one: Searched, other: Searched): boolean {
+  return (
+    searchedTexts.every(name => one[name] === other[name]) &&
+    searchedLists.every(name => isSame(one[name], other[name]))
+  );
+}
+
+const searchedTexts = ['name', 'status', 'description', 'category', 'sku', 'brand', 'gtin', 'mpn'] as const;
+const searchedLists = ['tags', 'categories', 'attributes', 'options'] as const;
+const isSame = (one: unknown, other: unknown): boolean =>
+  one === other || JSON.stringify(one) === JSON.stringify(other);
+
 /** The values of attributes; what is merely true or false is no text. */
 function attributeTexts(attributes: ProductFields['attributes']): string[] {
   const texts: string[] = [];

@@ -4,7 +4,7 @@ import { type Cause, changesOf, type Outbox } from '../../events/outbox.ts';
 import type { Reply } from '../../http/response/reply.ts';
 import { slices } from '../../slices.ts';
 import { type AttributeChange, attributeIndex } from '../../storage/attributes/index.ts';
-import { bulkUpdate, type ColumnType } from '../../storage/bulk.ts';
+import { type ColumnType, changedColumns } from '../../storage/bulk.ts';
 import { shownProduct } from '../../storage/categories/shown.ts';
 import { type CachedRows, cachedRows } from '../../storage/changes/rows.ts';
 import type { Columns } from '../../storage/columns/index.ts';
@@ -18,9 +18,10 @@ import { productTotals } from '../../storage/totals.ts';
 import { type CategoryChange, categoryColumnsOf, productCategories } from '../categories/assign.ts';
 import { categoryImageLosses } from '../categories/images.ts';
 import { hasSamePlaces, momentIn, placed } from './categories.ts';
-import { type Image, imagesOf } from './members/images.ts';
+import type { Image } from './members/images.ts';
 import { uploadUses } from './members/uploads.ts';
 import {
+  columnsOf,
   fieldsOf,
   type LockedProduct,
   lockedColumns,
@@ -34,9 +35,10 @@ import {
   shownProductRow,
   storedColumns,
   storedOf,
+  writtenOf,
 } from './row.ts';
 import type { Product, ProductFields } from './schema.ts';
-import { searchTextOf } from './search-text.ts';
+import { hasSameTexts, searchTextOf } from './search-text.ts';
 import { productTags, type TagChange } from './tags.ts';
 import { variantImages } from './variant-images.ts';
 import { variantSummaries } from './variant-summary.ts';
@@ -106,12 +108,7 @@ export function productStore(database: Database, outbox: Outbox, columns?: Colum
       values (${sql.join(insertedNames.map(name => argument[name]))})`,
   );
 
-  // Where the sku stays as it is PostgreSQL need not look whether it may have changed.
-  const { sku, ...others } = updatedColumns;
-  const updates = {
-    same: bulkUpdate(database, 'products', others),
-    another: bulkUpdate(database, 'products', { ...others, sku }),
-  };
+  const writeChanged = changedColumns(database, 'products', updatedColumns, changedTogether);
 
   // PostgreSQL refuses to compare with what its integers cannot hold; no product has such an id.
   const possible = (ids: readonly number[]) => ids.filter(id => id >= 1 && id <= largestId);
@@ -156,25 +153,25 @@ export function productStore(database: Database, outbox: Outbox, columns?: Colum
       const at = momentIn(momentOfChange(cause.at, before.updated_at), isMoved ? known : undefined);
       const next = await summarize(session, before, old, fields, variantCount);
       const kept = { ...next.kept, images: images ?? old.images };
-      const row = rowOf(next.fields, at, kept);
+      const { members, row } = writtenOf(next.fields, at, kept);
+      const { category_id, base_price } = before;
+      const had = { ...columnsOf(old), category_id, base_price, further_categories: old.categories.length };
       const columns = isMoved
         ? categoryColumnsOf(fields, known)
-        : { category_id: before.category_id, further_categories: fields.categories.length };
-      const written = { ...row, ...columns };
-      const values = updatedNames.map(name => written[name]);
-      if (row.sku === old.sku) await session.writeMany(updates.same, [[...values, id]]);
-      else await session.writeMany(updates.another, [[...values, row.sku, id]]);
-      const used = imagesOf(kept.images, fields.images);
+        : { category_id, further_categories: had.further_categories };
+      await writeChanged(session, id, had, { ...row, ...columns });
+      const used = members.images;
       await writeUses(session, [{ id, before: old.images, after: used }], at);
       if (old.variantCount > 0) await forgetImages(session, id, { before: old.images, after: used }, cause);
       await takeOffCategories(session, id, { before: old.images, after: used }, cause);
       tags.push({ id, before: old.tags, after: fields.tags });
       attributes.push({ id, before: old.attributes, after: fields.attributes });
       if (isMoved) moved.push({ id, before: old, after: fields });
-      totals.change(session, { status: old.status, category: before.category_id, change: -1 });
+      totals.change(session, { status: old.status, category: category_id, change: -1 });
       totals.change(session, { status: row.status, category: columns.category_id, change: 1 });
-      const after = { id, document: row.document, updated_at: at };
-      await search.change(session, 'product', searchTextOf(old), { id, ...searchTextOf(fields) });
+      const after = { id, document: row.document, updated_at: at, value: { id, ...members } };
+      if (!hasSameTexts(old, fields))
+        await search.change(session, 'product', searchTextOf(old), { id, ...searchTextOf(fields) });
       await outbox.record(session, changeOf('updated', before, after), cause);
       stored.push(after);
     }
@@ -189,7 +186,7 @@ export function productStore(database: Database, outbox: Outbox, columns?: Colum
     async lock(session, id) {
       // Both at once: PostgreSQL gets them in one go, in this order.
       const [, row] = await Promise.all([categories.share(session), session.first(byIdForUpdate({ id }))]);
-      return row;
+      return row && { ...row, value: productOf(row) };
     },
     async findMany(session, ids) {
       if (possible(ids).length === 0) return [];
@@ -222,11 +219,12 @@ export function productStore(database: Database, outbox: Outbox, columns?: Colum
       const fields = placed(sent);
       await categories.share(session);
       const known = await categories.find(session, [fields], cause);
-      const row = rowOf(fields, momentIn(cause.at, known));
+      const { members, row } = writtenOf(fields, momentIn(cause.at, known));
       const columns = categoryColumnsOf(fields, known);
       const id = await session.insert(insertOne({ ...row, ...columns }));
       totals.change(session, { status: row.status, category: columns.category_id, change: 1 });
-      const stored = { id, document: row.document, updated_at: row.updated_at };
+      const { document, updated_at } = row;
+      const stored = { id, document, updated_at, value: { id, ...members } };
       writeTags(session, [{ id, before: [], after: fields.tags }]);
       writeAttributes(session, [{ id, before: {}, after: fields.attributes }]);
       await categories.write(session, [{ id, before: undefined, after: fields }], known);
@@ -280,8 +278,17 @@ const updatedColumns = {
   base_price: 'double precision',
   variant_count: 'integer',
 } as const satisfies { readonly [Column in Exclude<keyof WrittenRow, 'created_at'>]: ColumnType };
+/** What changes alone or together. */
+const changedTogether: readonly (readonly (keyof typeof updatedColumns)[])[] = [
+  ['name'],
+  ['price', 'base_price'],
+  ['status', 'available'],
+  ['category_id', 'further_categories'],
+  ['sku', 'brand', 'gtin', 'external_id'],
+  ['variant_count'],
+];
 // Boundary: Object.keys types its result as string[]; the record above has these keys and no others.
-const updatedNames = (Object.keys(updatedColumns) as (keyof typeof updatedColumns)[]).filter(
-  name => name !== 'sku',
-);
-const insertedNames = [...updatedNames, 'sku', 'created_at'] as const;
+const insertedNames = [
+  ...(Object.keys(updatedColumns) as (keyof typeof updatedColumns)[]),
+  'created_at',
+] as const;

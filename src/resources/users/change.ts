@@ -66,7 +66,8 @@ export function userChange(database: Pick<Database, 'read'>, stores: ChangeStore
   ): Promise<string | null | undefined> {
     const user = isOwner(context.caller, id) ? await users.find(database.read, id) : undefined;
     if (user === undefined) return undefined;
-    context.precondition(userBody(user, await viewFor(database.read, users, context)), user.updated_at);
+    const view = await viewFor(database.read, users, context);
+    context.precondition(() => userBody(user, view), user.updated_at);
     const fields = fieldsOf(userOf(user));
     if (!moves(user.email, fields)) return undefined;
     if (fields.currentPassword === undefined) throw passwordRequired();
@@ -84,7 +85,8 @@ export function userChange(database: Pick<Database, 'read'>, stores: ChangeStore
       const { caller } = context;
       const administrators = await lockedAdministrators(session, users, caller);
       const before = visible(await users.lock(session, id), id, caller);
-      context.precondition(userBody(before, await viewFor(session, users, context)), before.updated_at);
+      const view = await viewFor(session, users, context);
+      context.precondition(() => userBody(before, view), before.updated_at);
       const fields = fieldsOf(userOf(before));
       const refused = refusal(caller, before, fields.role, administrators);
       if (refused !== undefined) throw refused;

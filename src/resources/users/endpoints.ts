@@ -150,7 +150,8 @@ export function userEndpoints({ database, paginator }: Dependencies, options: Us
         return write(async session => {
           const administrators = await lockedAdministrators(session, users, caller);
           const before = visible(await users.lock(session, id), id, caller);
-          precondition(userBody(before, await viewFor(session, users, context)), before.updated_at);
+          const view = await viewFor(session, users, context);
+          precondition(() => userBody(before, view), before.updated_at);
           const refused = refusal(caller, before, null, administrators);
           if (refused !== undefined) throw refused;
           // Before the database deletes them with the account: each has its event, and ratings follow.
