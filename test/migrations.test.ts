@@ -2,6 +2,7 @@
 import { expect, test } from 'bun:test';
 import { sql } from 'kysely';
 import { productOf, products, type StoredProduct, storedColumns } from '../src/resources/products/row.ts';
+import { productReader } from '../src/resources/search/reader.ts';
 import { searchStore } from '../src/resources/search/store.ts';
 import { columnsOf } from '../src/storage/columns/index.ts';
 import { migrate } from '../src/storage/migrations/migrate.ts';
@@ -77,9 +78,15 @@ describeOnDatabases('migrations on %s', kind => {
     await run(sql`insert into posts (title, body, author_id, author_name, created_at, updated_at)
       values ('Teak again', 'A note.', 1, 'a', 1, 1)`);
     await migrate(database, () => 2);
-    const store = searchStore(database, columnsOf(database, products), stemsOf(['en', 'de']), {
-      current: async () => new Map(),
-    });
+    const store = searchStore(
+      database,
+      columnsOf(database, products),
+      stemsOf(['en', 'de']),
+      {
+        current: async () => new Map(),
+      },
+      productReader(database),
+    );
     const page = { kind: 'offset', page: 1, perPage: 20, sort: 'rank', order: 'asc' } as const;
     const found = async (query: string) => {
       const { rows } = await store.search({ query, visible: searchTypes, types: searchTypes, page });
@@ -119,9 +126,15 @@ describeOnDatabases('migrations on %s', kind => {
       sql<{ word: string }>`select distinct word from search_spellings`.compile(database.build),
     );
     expect(kept.map(({ word }) => word).sort()).toEqual(['bright', 'evenings', 'note']);
-    const store = searchStore(database, columnsOf(database, products), stemsOf(['en', 'de']), {
-      current: async () => new Map(),
-    });
+    const store = searchStore(
+      database,
+      columnsOf(database, products),
+      stemsOf(['en', 'de']),
+      {
+        current: async () => new Map(),
+      },
+      productReader(database),
+    );
     const page = { kind: 'offset', page: 1, perPage: 20, sort: 'rank', order: 'asc' } as const;
     const found = async (query: string) => {
       const { rows } = await store.search({ query, visible: searchTypes, types: searchTypes, page });

@@ -11,6 +11,7 @@ import { categoryColumnsOf, productCategories } from '../../src/resources/catego
 import { products as productRows, rowOf } from '../../src/resources/products/row.ts';
 import { completeFields, createProduct } from '../../src/resources/products/schema.ts';
 import { searchTextOf } from '../../src/resources/products/search-text.ts';
+import { productReader } from '../../src/resources/search/reader.ts';
 import { searchStore } from '../../src/resources/search/store.ts';
 import { columnsOf } from '../../src/storage/columns/index.ts';
 import type { Database } from '../../src/storage/database.ts';
@@ -105,9 +106,15 @@ async function oursOn(name: string, database: Database, products: readonly Produ
       await index.add(session, 'product', { id: at + 1, ...searchTextOf(fields) });
     }
   });
-  const store = searchStore(database, columnsOf(database, productRows), stemsOf(['en', 'de']), {
-    current: async () => new Map(),
-  });
+  const store = searchStore(
+    database,
+    columnsOf(database, productRows),
+    stemsOf(['en', 'de']),
+    {
+      current: async () => new Map(),
+    },
+    productReader(database),
+  );
   return {
     name,
     async find(query, limit) {

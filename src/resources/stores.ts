@@ -32,6 +32,7 @@ import { postStore } from './posts/store.ts';
 import { products as productCollection } from './products/row.ts';
 import { productStore } from './products/store.ts';
 import { reviewStore } from './reviews/store.ts';
+import { productReader } from './search/reader.ts';
 import { searchStore } from './search/store.ts';
 import { suggester } from './search/suggest.ts';
 import { stockLocks } from './stock/locked.ts';
@@ -96,7 +97,8 @@ export function createStores(services: Dependencies, secrets: Secrets, createQuo
   const guards = createGuards(database, known, delays, clock);
   const sales = createSales(services);
   const synonyms = synonymStore(database, outbox);
-  const search = searchStore(database, sales.columns, stemsOf(config.SEARCH_LANGUAGES), synonyms);
+  const reader = productReader(database);
+  const search = searchStore(database, sales.columns, stemsOf(config.SEARCH_LANGUAGES), synonyms, reader);
   return {
     ...sales,
     tokens: createTokens(secrets, clock, ended),
@@ -132,7 +134,7 @@ export function createStores(services: Dependencies, secrets: Secrets, createQuo
     weather: createWeather(services),
     synonyms,
     search,
-    suggest: suggester(database, search),
+    suggest: suggester(database, search, reader),
     events: eventStore(database),
     notifications: notificationStore(database),
   };

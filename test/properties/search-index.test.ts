@@ -8,7 +8,7 @@ import type { Database } from '../../src/storage/database.ts';
 import { migrate } from '../../src/storage/migrations/migrate.ts';
 import type { Expression } from '../../src/storage/search/expression.ts';
 import { idAt, searchIndex } from '../../src/storage/search/index.ts';
-import { searchReader } from '../../src/storage/search/read.ts';
+import { searchReader } from '../../src/storage/search/reading/index.ts';
 import { documentWords, titleMarks } from '../../src/storage/search/text/words.ts';
 import { openSqlite } from '../../src/storage/sqlite/index.ts';
 

@@ -10,6 +10,7 @@ import {
   idAt,
   placeOf,
   positionOf,
+  rewordedCollection,
   type SearchDocument,
   type SearchType,
   searchCollection,
@@ -92,7 +93,8 @@ export function searchCheck(database: Storage): Check {
       }
       await spelling.rebuild(session);
       await index.compact(session);
-      collectionVersions(database).advance(session, searchCollection);
+      for (const collection of [searchCollection, rewordedCollection])
+        collectionVersions(database).advance(session, collection);
     },
   };
 }

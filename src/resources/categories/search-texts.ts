@@ -7,9 +7,10 @@ import type { Consumer } from '../../events/dispatcher.ts';
 import type { Queue } from '../../events/queue.ts';
 import type { Clock } from '../../ports/clock.ts';
 import { renamedPath } from '../../storage/categories/names.ts';
+import { collectionVersions } from '../../storage/changes/versions.ts';
 import type { Database, Session, Transaction } from '../../storage/database.ts';
 import { placesIn } from '../../storage/list/within.ts';
-import { searchIndex } from '../../storage/search/index.ts';
+import { rewordedCollection, searchIndex } from '../../storage/search/index.ts';
 import { productOf } from '../products/row.ts';
 import { searchTextOf } from '../products/search-text.ts';
 import type { ProductStore } from '../products/store.ts';
@@ -63,6 +64,7 @@ export function searchTextConsumer(
   { products }: { products: Pick<ProductStore, 'lockMany'> },
 ): Consumer {
   const search = searchIndex(database);
+  const versions = collectionVersions(database);
   const next = nextProducts(database);
   const pathOf = (session: Session, id: number) =>
     session.first(
@@ -86,6 +88,7 @@ export function searchTextConsumer(
           ...searchTextOf(product),
         });
       }
+      if (ids.length > 0) versions.advance(session, rewordedCollection);
       if (!isLast) await add(queue, session, progress, clock.now());
     },
   };

@@ -111,15 +111,32 @@ function searchSources({
 }
 
 /** By their positions in the index. */
-export type Documents = ReadonlyMap<number, FoundDocument>;
+type Documents = ReadonlyMap<number, FoundDocument>;
 
 /** Whether documents of this type are products, be they archived. */
 export const isProduct = (type: DocumentType): boolean => type === 'product' || type === 'archived';
 
+export type DocumentReader = (session: Session, positions: readonly number[]) => Promise<Documents>;
+
+/** Reads each document once: those that were scored just before are shown from what was read then. */
+export function readOnce(read: DocumentReader): DocumentReader {
+  const known = new Map<number, FoundDocument>();
+  return async (session, positions) => {
+    const absent = positions.filter(position => !known.has(position));
+    for (const [position, document] of await read(session, absent)) known.set(position, document);
+    const found = new Map<number, FoundDocument>();
+    for (const position of positions) {
+      const document = known.get(position);
+      if (document !== undefined) found.set(position, document);
+    }
+    return found;
+  };
+}
+
 /** @returns what reads the documents at these positions; those that are gone are left out */
-export function documentReader(database: Pick<Database, 'build' | 'dialect'>) {
+export function documentReader(database: Pick<Database, 'build' | 'dialect'>): DocumentReader {
   const sources = searchSources(database);
-  return async (session: Session, positions: readonly number[]): Promise<Documents> => {
+  return async (session, positions) => {
     if (positions.length === 0) return new Map();
     const documents = new Map<number, FoundDocument>();
     for (const type of new Set(positions.map(typeAt))) {

@@ -6,9 +6,9 @@ import type { Columns } from '../../storage/columns/index.ts';
 import type { Database } from '../../storage/database.ts';
 import type { Condition, Listed, Order, PageRequest } from '../../storage/list/request.ts';
 import type { Expression } from '../../storage/search/expression.ts';
-import type { SearchSession } from '../../storage/search/frequency.ts';
 import { type DocumentType, idAt, positionOf, type SearchType, typeAt } from '../../storage/search/index.ts';
-import { LongRead, searchReader } from '../../storage/search/read.ts';
+import type { SearchSession } from '../../storage/search/reading/frequency.ts';
+import { LongRead, type SearchReader } from '../../storage/search/reading/index.ts';
 import { sortedReader } from '../../storage/search/sorted.ts';
 import type { Stems } from '../../storage/search/text/stems.ts';
 import { shownFields } from '../../storage/search/text/words.ts';
@@ -20,9 +20,9 @@ import { allHits, filteredReader, type HitReader } from './ranking/filtered.ts';
 import { type Scorable, scorableReader } from './ranking/known.ts';
 import { comparePlaces, type Place, type Ranking, sliceOf } from './ranking/ranked.ts';
 import { scoreOf, type Weighed, weighed } from './ranking/score.ts';
-import { type QueryTools, understand } from './ranking/understand.ts';
+import { type QueryTools, queryCaches, understand } from './ranking/understand.ts';
 import { snippetOf, testOf, type WordTest } from './snippet.ts';
-import { documentReader, type FoundDocument, isProduct } from './sources.ts';
+import { type DocumentReader, documentReader, type FoundDocument, isProduct, readOnce } from './sources.ts';
 
 interface SearchRequest {
   readonly query: string;
@@ -75,7 +75,7 @@ export interface SearchStore {
 }
 
 interface Tools extends QueryTools {
-  readonly documentsOf: ReturnType<typeof documentReader>;
+  readonly documentsOf: DocumentReader;
   readonly scorablesOf: ReturnType<typeof scorableReader>;
   readonly sorted: ReturnType<typeof sortedReader>;
   readonly coded: ReturnType<typeof codedProducts>;
@@ -97,10 +97,10 @@ export function searchStore(
   columns: Columns,
   stems: Stems,
   synonyms: Pick<SynonymStore, 'current'>,
+  reader: SearchReader,
 ): SearchStore {
-  const reader = searchReader(database);
   const documentsOf = documentReader(database);
-  const scorablesOf = scorableReader(database, documentsOf);
+  const scorablesOf = scorableReader(database);
   const sorted = sortedReader(database);
   const rowsMeeting = rowFinder(database, columns);
   const tools = {
@@ -112,6 +112,7 @@ export function searchStore(
     documentsOf,
     scorablesOf,
     coded: codedProducts(database),
+    ...queryCaches(),
   };
   return {
     version: () => reader.version(database.read),
@@ -132,7 +133,8 @@ export function searchStore(
   };
 }
 
-async function find(tools: Tools, session: SearchSession, request: ReadyRequest): Promise<Found> {
+async function find(all: Tools, session: SearchSession, request: ReadyRequest): Promise<Found> {
+  const tools = { ...all, documentsOf: readOnce(all.documentsOf) };
   const results = await resultsOf(tools, session, request);
   const { page, order } = request;
   const ids = order === undefined ? [] : await idsOf(session, results);
@@ -171,7 +173,7 @@ async function resultsOf(
   const asked = { reader, session, words, visible, types, documents, few };
   const { positions, all, expression, counts } = await candidatesFor(asked);
   const weights = words.map(word => weighed(word, documents));
-  const head = await inOrder(await tools.scorablesOf(session, positions), weights);
+  const head = await inOrder(await tools.scorablesOf(session, positions, tools.documentsOf), weights);
   const total = types.reduce((sum, type) => sum + (counts.get(type) ?? 0), 0);
   return { reader, expression, ranking: { head, all, types, total }, counts, marks: testOf(words) };
 }

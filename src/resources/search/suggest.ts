@@ -1,9 +1,9 @@
 /** What somebody may be about to ask who is still typing: words, categories and products. */
 import { sql } from 'kysely';
 import type { Database, Session } from '../../storage/database.ts';
-import type { SearchSession } from '../../storage/search/frequency.ts';
 import type { SearchType } from '../../storage/search/index.ts';
-import { searchReader } from '../../storage/search/read.ts';
+import type { SearchSession } from '../../storage/search/reading/frequency.ts';
+import type { SearchReader } from '../../storage/search/reading/index.ts';
 import { wordsOf } from '../../storage/search/text/split.ts';
 import { vocabulary } from '../../storage/search/vocabulary.ts';
 import type { Hit, SearchStore } from './store.ts';
@@ -40,8 +40,11 @@ interface Suggestions {
 
 export type Suggester = (query: string, visible: readonly SearchType[]) => Promise<Suggestions>;
 
-export function suggester(database: Database, search: Pick<SearchStore, 'search'>): Suggester {
-  const reader = searchReader(database);
+export function suggester(
+  database: Database,
+  search: Pick<SearchStore, 'search'>,
+  reader: SearchReader,
+): Suggester {
   const words = vocabulary(database);
   let known: Promise<readonly KnownCategory[]> | undefined;
   database.changes.follow(categoryCollection, () => {

@@ -58,9 +58,15 @@ export interface DialectWords {
   ): RawBuilder<{ type: number; total: number }>;
   /** The words that begin with this one and are longer, up to a limit; undefined where prefixes cost no more. */
   longerWords?(values: { readonly word: Part; readonly limit: Part }): RawBuilder<{ word: string }>;
+  /** Whether any word begins so, or is so; undefined where a page of such documents costs no more. */
+  begins?(values: { readonly word: Part }): RawBuilder<{ word: string }>;
+  /** How many words of documents begin so, each once for each of its documents, up to a limit: where `longerWords` is. */
+  instances?(values: { readonly word: Part; readonly limit: Part }): RawBuilder<{ total: number }>;
   readonly spellings: SpellingStatements;
-  /** At least as many as there are documents; undefined where a long search holds nobody up. */
-  documents?(): RawBuilder<{ total: number }>;
+  /** At least as many as there are documents of these types; undefined where a long search holds nobody up. */
+  documents?(types: readonly string[]): RawBuilder<{ total: number }>;
+  /** The ids of a word's documents between two positions, as 32-bit numbers with the first byte first; undefined where pages of them cost no more. */
+  ids?(values: Pick<PageArguments<Part>, 'query' | 'low' | 'high'>): RawBuilder<{ ids: Uint8Array | null }>;
   /**
    * `version` is another whenever a document has been changed or removed; `last` tells how many products there
    * were, and when it is larger, all the products since have larger ids.

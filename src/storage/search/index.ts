@@ -66,8 +66,14 @@ export function typeAt(position: number): DocumentType {
 }
 export const idAt = (position: number): number => position % typeSpan;
 
-/** The name under which `add`, `change` and `remove` advance collection_versions: see read.ts. */
+/** The name under which `add`, `change` and `remove` advance collection_versions: see reading/index.ts. */
 export const searchCollection = 'search';
+
+/**
+ * The name under which collection_versions is advanced where products are indexed by other words than before
+ * without an event of theirs that says so.
+ */
+export const rewordedCollection = 'reworded';
 
 const table = 'search_index';
 /** Documents per INSERT, largest first. */
@@ -112,7 +118,7 @@ export function searchIndex(database: Pick<Database, 'build' | 'dialect'>): Sear
 
   return {
     async add(session, type, document) {
-      // New products are recognized by their ids: see read.ts.
+      // New products are recognized by their ids: see reading/index.ts.
       if (type !== 'product') versions.advance(session, searchCollection);
       const entries = documentWords(document);
       const place = placeOf(type, document);

@@ -120,6 +120,11 @@ export const postgresWords: DialectWords = {
     where words @@ ${query}::tsquery and position + 0 >= ${low} and position + 0 < ${high}
     group by 1`,
 
+  // Each page would gather all documents of the word again.
+  ids: ({ query, low, high }) => sql`
+    select string_agg(int4send(cast(position - ${low} as integer)), ''::bytea order by position) as ids
+    from search_index where words @@ ${query}::tsquery and position + 0 >= ${low} and position + 0 < ${high}`,
+
   // Ids may become visible in another order than they were given: only the version tells.
   mark: (_changed, all) => sql`select ${all} as version, 0 as last`,
 };

@@ -1,7 +1,8 @@
 /** Which documents are scored: those with all words or, where they are few, with fewer; of very many the likeliest. */
+import { slices } from '../../../slices.ts';
 import type { Expression, Term } from '../../../storage/search/expression.ts';
-import type { SearchSession } from '../../../storage/search/frequency.ts';
 import { type DocumentType, typeAt } from '../../../storage/search/index.ts';
+import type { SearchSession } from '../../../storage/search/reading/frequency.ts';
 import { titleMarks } from '../../../storage/search/text/words.ts';
 import type { HitReader } from './filtered.ts';
 import { rarity } from './score.ts';
@@ -16,7 +17,7 @@ const enoughHits = 50;
 /** Questions to the index about hits with fewer words. */
 const mostQuestions = 64;
 /** Words that so few documents have are read as a whole; of each question no more hits than this. */
-const fewHits = 1000;
+const fewHits = 1500;
 const mostRead = 2000;
 /** Words that say nothing are no reason to be read. */
 const negligible = 0.2;
@@ -64,7 +65,12 @@ export async function candidatesFor(asked: Asked): Promise<Candidates> {
   }
   const gathered = await gather(asked);
   if (gathered !== undefined && gathered.all.length <= mostCandidates)
-    return fewOf(asked, all, gathered.all, gathered.some);
+    return fewOf(
+      asked,
+      all,
+      gathered.all,
+      gathered.some.slice(0, Math.max(0, enoughHits - gathered.all.length)),
+    );
   const smallest = smallestOf(words);
   const known = await reader.cached(session, all, visible, smallest);
   const first =
@@ -130,8 +136,10 @@ async function withFewerWords(asked: Asked, first: readonly number[]): Promise<n
   const possible = words.filter(isPossible);
   const rarestFirst = possible.toSorted((a, b) => a.frequency / a.importance - b.frequency / b.importance);
   let questions = 0;
+  const { turn } = slices();
   const ask = async (kept: readonly QueryWord[]): Promise<void> => {
     questions += 1;
+    await turn();
     const more = await likeliestOf({ ...asked, types: visible }, kept, enoughHits);
     for (const position of more) if (found.size < mostCandidates) found.add(position);
   };
@@ -158,34 +166,59 @@ interface Gathered {
  * them, and what most, where all but one, all but two, and so on would be very many questions of a long query.
  * @returns undefined where no word is rare
  */
-async function gather(asked: Asked): Promise<Gathered | undefined> {
-  const { reader, session, words, visible, documents } = asked;
+async function gather({ reader, session, words, visible, documents }: Asked): Promise<Gathered | undefined> {
   const rare = words.filter(
     word => word.frequency <= fewHits && word.importance > negligible && smallestOf([word]) !== undefined,
   );
   if (words.length === 1 || rare.length === 0 || !rare.some(isPossible)) return undefined;
   const any = rare.flatMap(({ alternatives }) => alternatives.map(({ choice }) => choice));
-  const smallest = rare.reduce((sum, { frequency }) => sum + frequency, 0);
-  const found = new Map<number, { words: number; value: number }>();
-  for (const word of words.filter(isPossible)) {
-    const own = expressionOf([word]);
-    const isRare = rare.includes(word);
-    const page = { limit: mostRead, smallest: isRare ? word.frequency : smallest };
-    const positions = await reader.page(session, isRare ? own : [any, ...own], visible, page);
+  const asked = words.filter(isPossible);
+  const ownOf = (word: QueryWord) => word.alternatives.map(({ choice }) => choice);
+  const read: number[][] = [];
+  for (const word of rare) {
+    const page = { limit: mostRead, smallest: word.frequency };
+    const positions = isPossible(word) ? await reader.page(session, [ownOf(word)], visible, page) : [];
     if (positions.length >= mostRead) return undefined;
-    const value = word.importance * rarity(word.frequency, documents);
-    for (const position of positions) {
-      const known = found.get(position) ?? { words: 0, value: 0 };
-      found.set(position, { words: known.words + 1, value: known.value + value });
+    read.push(positions);
+  }
+  const positions = read.length === 1 ? (read[0] ?? []) : [...new Set(read.flat())].sort((a, b) => a - b);
+  /** For each position, which of the words it has: one bit for each. */
+  const had = new Uint32Array(positions.length);
+  for (const [index, word] of asked.entries()) {
+    const own =
+      read[rare.indexOf(word)] ?? (await reader.among(session, ownOf(word), positions, visible, any));
+    let at = 0;
+    for (const position of own) {
+      while (at < positions.length && (positions[at] ?? 0) < position) at++;
+      if (positions[at] === position) had[at] = (had[at] ?? 0) | (1 << index);
     }
   }
-  const places = [...found].map(([position, one]) => ({ position, ...one }));
-  const hasAll = (place: { readonly words: number }) => place.words === words.length;
-  const all = places.filter(hasAll).sort((a, b) => a.position - b.position);
-  const some = places.filter(place => !hasAll(place));
-  some.sort((a, b) => b.value - a.value || a.position - b.position);
-  const positionsOf = (of: typeof places) => of.map(({ position }) => position);
-  return { all: positionsOf(all), some: positionsOf(some.slice(0, enoughHits)) };
+  return sorted(positions, had, { words, asked, documents });
+}
+
+/** @param had for each position, which of the words `asked` it has */
+function sorted(
+  positions: readonly number[],
+  had: Uint32Array,
+  { words, asked, documents }: Pick<Asked, 'words' | 'documents'> & { readonly asked: readonly QueryWord[] },
+): Gathered {
+  const all: number[] = [];
+  const some = new Map<number, number[]>();
+  const hasAll = asked.length === words.length ? 2 ** asked.length - 1 : -1;
+  for (const [index, position] of positions.entries()) {
+    const bits = had[index] ?? 0;
+    if (bits === hasAll) all.push(position);
+    else {
+      const those = some.get(bits) ?? [];
+      if (those.push(position) === 1) some.set(bits, those);
+    }
+  }
+  const worth = asked.map(({ importance, frequency }) => importance * rarity(frequency, documents));
+  const worthOf = (bits: number) =>
+    worth.reduce((sum, value, index) => ((bits >>> index) & 1 ? sum + value : sum), 0);
+  const best = [...some].map(([bits, those]) => ({ value: worthOf(bits), those }));
+  best.sort((one, other) => other.value - one.value);
+  return { all, some: best.flatMap(({ those }) => those).slice(0, enoughHits) };
 }
 
 /** Which words hits may have: of the rarest all, all but one, all but two …, then any. @param words the rarest first */

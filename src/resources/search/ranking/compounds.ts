@@ -1,11 +1,13 @@
 /** Words made of words: where they may be parted, the letters between their parts, and what neighbours make together. */
+import type { Mark } from '../../../storage/search/dialect.ts';
 import type { Choice } from '../../../storage/search/expression.ts';
-import type { SearchSession } from '../../../storage/search/frequency.ts';
 import type { DocumentType } from '../../../storage/search/index.ts';
-import type { SearchReader } from '../../../storage/search/read.ts';
+import type { SearchSession } from '../../../storage/search/reading/frequency.ts';
+import type { SearchReader } from '../../../storage/search/reading/index.ts';
 import { hasDigit } from '../../../storage/search/text/joined.ts';
 import type { Stems } from '../../../storage/search/text/stems.ts';
 import type { Vocabulary } from '../../../storage/search/vocabulary.ts';
+import type { CachedWords } from '../cached.ts';
 import type { Piece } from './query.ts';
 import { inflected } from './unknown.ts';
 
@@ -54,6 +56,8 @@ interface Tools {
   readonly reader: SearchReader;
   readonly vocabulary: Vocabulary;
   readonly stems: Stems;
+  readonly joined: CachedWords<ReadonlySet<string>>;
+  readonly mark: Mark;
 }
 
 interface Neighbours {
@@ -64,7 +68,7 @@ interface Neighbours {
 
 /** Words next to each other that documents write as one; of codes the beginning, too. */
 export async function joinedNeighbours(
-  { reader, stems, vocabulary }: Tools,
+  { reader, stems, vocabulary, joined, mark }: Tools,
   session: SearchSession,
   pieces: readonly Piece[],
   types: readonly DocumentType[],
@@ -86,14 +90,18 @@ export async function joinedNeighbours(
     }
   }
   const forms = candidates.flatMap(candidate => candidate.forms);
-  const known = forms.length === 0 ? new Set<string>() : await vocabulary.known(session, forms);
+  const known =
+    forms.length === 0
+      ? new Set<string>()
+      : await joined(mark, forms.join(' '), () => vocabulary.known(session, forms));
   const found: Neighbours[] = [];
   for (const { word, forms, isCode, first, last } of candidates) {
     for (const form of forms) if (known.has(form)) found.push({ choice: [{ word: form }], first, last });
-    if (!isCode) continue;
+    const isLast = last === pieces.length - 1;
+    if (!isCode || (isLast && !(await reader.begins(session, word)))) continue;
     const isThere = (choice: Choice) => reader.frequency(session, [[choice]], types);
     if ((await isThere([{ word }])) > 0) found.push({ choice: [{ word }], first, last });
-    else if (last === pieces.length - 1) {
+    else if (isLast) {
       const longer = await reader.longerWords(session, word);
       const choice = [{ word, prefix: true, longer }];
       if (longer?.length !== 0 && (await isThere(choice)) > 0) found.push({ choice, first, last });

@@ -1,15 +1,15 @@
 /** Reads hits that meet the filters of a search: all that the index gives, and of those the ones that meet them. */
 import { slices } from '../../../slices.ts';
 import type { Expression } from '../../../storage/search/expression.ts';
-import type { SearchSession } from '../../../storage/search/frequency.ts';
 import { type DocumentType, idAt } from '../../../storage/search/index.ts';
-import type { SearchReader } from '../../../storage/search/read.ts';
+import type { SearchSession } from '../../../storage/search/reading/frequency.ts';
+import type { SearchReader } from '../../../storage/search/reading/index.ts';
 
 /** Hits that are read in one piece: a few milliseconds of the event loop. */
 const readAtOnce = 10_000;
 
 /** What reads hits, whether there are filters or not. */
-export type HitReader = Pick<SearchReader, 'page' | 'counts' | 'cached'>;
+export type HitReader = Pick<SearchReader, 'page' | 'among' | 'counts' | 'cached'>;
 
 interface Asked {
   readonly session: SearchSession;
@@ -63,6 +63,7 @@ export function filteredReader(reader: HitReader, meets: (id: number) => boolean
       if (type !== undefined) counts.set(type, length);
       return counts;
     },
+    among: reader.among,
     cached: async () => undefined,
   };
 }

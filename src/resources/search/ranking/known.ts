@@ -7,7 +7,7 @@ import { versionOf } from '../../../storage/changes/versions.ts';
 import type { Database, Session } from '../../../storage/database.ts';
 import { positionOf, typeAt } from '../../../storage/search/index.ts';
 import { products } from '../../products/row.ts';
-import { type documentReader, isProduct } from '../sources.ts';
+import { type DocumentReader, isProduct } from '../sources.ts';
 import { type Features, featuresOf } from './features.ts';
 import type { Facts } from './score.ts';
 
@@ -30,10 +30,7 @@ const sizeOf = ({ features }: Scorable): number =>
  * than all else of a search.
  * @returns what gives the features of documents by their positions, those that are gone left out
  */
-export function scorableReader(
-  { build, changes, dialect }: Pick<Database, 'build' | 'changes' | 'dialect'>,
-  documentsOf: ReturnType<typeof documentReader>,
-) {
+export function scorableReader({ build, changes, dialect }: Pick<Database, 'build' | 'changes' | 'dialect'>) {
   const known = new LRUCache<number, Scorable>({ maxSize: knownSize, sizeCalculation: sizeOf });
   const versionQuery = sql<{ version: number }>`select ${versionOf(dialect, products.name)} as version`;
   const compiledVersion = versionQuery.compile(build);
@@ -46,7 +43,11 @@ export function scorableReader(
     }
   });
 
-  return async (session: Session, positions: readonly number[]): Promise<ReadonlyMap<number, Scorable>> => {
+  return async (
+    session: Session,
+    positions: readonly number[],
+    documentsOf: DocumentReader,
+  ): Promise<ReadonlyMap<number, Scorable>> => {
     const found = new Map<number, Scorable>();
     const absent: number[] = [];
     for (const position of positions) {

@@ -1,8 +1,8 @@
 /** A page of hits: first those that have been put in order, then, of very many, the others in the order of the index. */
 import type { Key } from '../../../storage/list/request.ts';
 import type { Expression } from '../../../storage/search/expression.ts';
-import type { SearchSession } from '../../../storage/search/frequency.ts';
 import type { DocumentType } from '../../../storage/search/index.ts';
+import type { SearchSession } from '../../../storage/search/reading/frequency.ts';
 import { mostCandidates } from './candidates.ts';
 import type { HitReader } from './filtered.ts';
 

@@ -2,24 +2,42 @@
  * What a query is taken to mean: for each word the forms of it, what it is written as together or apart, words it may be
  * a typo of, and longer ones where it finds little by itself.
  */
+import type { Mark } from '../../../storage/search/dialect.ts';
 import type { Choice, Expression, Term } from '../../../storage/search/expression.ts';
-import type { SearchSession } from '../../../storage/search/frequency.ts';
 import type { DocumentType } from '../../../storage/search/index.ts';
-import type { SearchReader } from '../../../storage/search/read.ts';
+import type { SearchSession } from '../../../storage/search/reading/frequency.ts';
+import type { SearchReader } from '../../../storage/search/reading/index.ts';
 import { hasDigit } from '../../../storage/search/text/joined.ts';
 import type { Stems } from '../../../storage/search/text/stems.ts';
 import type { Vocabulary } from '../../../storage/search/vocabulary.ts';
 import type { Synonyms } from '../../synonyms/store.ts';
+import { type CachedWords, cachedWords } from '../cached.ts';
 import { joinedNeighbours, splitsOf, withoutLink } from './compounds.ts';
 import { lettersAndDigits, type Piece, piecesOf } from './query.ts';
 import { synonymsAt } from './synonyms.ts';
 import { wordsLike } from './unknown.ts';
 
-export interface QueryTools {
+export interface QueryTools extends QueryCaches {
   readonly reader: SearchReader;
   readonly vocabulary: Vocabulary;
   readonly stems: Stems;
 }
+
+interface QueryCaches {
+  /** What words mean that stand for themselves: the same in every query. */
+  readonly meanings: CachedWords<Meaning>;
+  readonly forms: CachedWords<readonly string[]>;
+  readonly joined: CachedWords<ReadonlySet<string>>;
+}
+
+export const queryCaches = (): QueryCaches => ({
+  meanings: cachedWords(mostCached),
+  forms: cachedWords(mostCached),
+  joined: cachedWords(mostCached),
+});
+
+/** A word of a query, whatever stands beside it. */
+type Meaning = Omit<QueryWord, 'importance'>;
 
 /** What counts for a word, and how much. */
 interface Alternative {
@@ -69,6 +87,9 @@ const shortestKept = 3;
 /** Letters that a form of a word has more than the word. */
 const longestInflection = 5;
 
+/** Words of queries whose meaning is kept. */
+const mostCached = 5000;
+
 const single = (word: string): Choice => [{ word }];
 const expressionOf = (alternatives: readonly Alternative[]): Expression => [
   alternatives.map(({ choice }) => choice),
@@ -90,7 +111,8 @@ export async function understand(
 ): Promise<QueryWord[]> {
   const pieces = piecesOf(query);
   if (types.length === 0) return [];
-  const neighbours = await joinedNeighbours(tools, session, pieces, types);
+  const mark = await tools.reader.mark(session);
+  const neighbours = await joinedNeighbours({ ...tools, mark }, session, pieces, types);
   const words: QueryWord[] = [];
   for (const [index, piece] of pieces.entries()) {
     const together = neighbours.flatMap(({ choice, first, last }) =>
@@ -99,7 +121,11 @@ export async function understand(
     const others = synonymsAt(pieces, index, synonyms, tools.stems);
     const isLast = index === pieces.length - 1;
     const longer = isLast ? completions : undefined;
-    const word = await wordOf({ tools, session, types }, piece, { together, others, isLast, longer });
+    const looking = { tools, session, types, mark };
+    const make = () => wordOf(looking, piece, { together, others, isLast, longer });
+    const isAlone = together.length === 0 && others.length === 0 && longer === undefined;
+    const key = `${types.join()} ${isLast} ${piece.word} ${piece.parts.join(' ')}`;
+    const word = await (isAlone ? tools.meanings(mark, key, make) : make());
     words.push({ ...word, importance: importanceOf(piece.word, tools.stems) });
   }
   return words;
@@ -114,6 +140,7 @@ interface Looking {
   readonly tools: QueryTools;
   readonly session: SearchSession;
   readonly types: readonly DocumentType[];
+  readonly mark: Mark;
 }
 
 interface Place {
@@ -128,7 +155,7 @@ async function wordOf(
   looking: Looking,
   piece: Piece,
   { together, others, isLast, longer }: Place,
-): Promise<Omit<QueryWord, 'importance'>> {
+): Promise<Meaning> {
   const { tools, session, types } = looking;
   const { word, parts } = piece;
   const alternatives: Alternative[] = [{ choice: single(word), factor: factors.exact }, ...together];
@@ -177,9 +204,11 @@ async function frequencyOf({ tools, session, types }: Looking, choice: Choice): 
 }
 
 /** Other words with the stem of this one. */
-async function formsOf({ tools, session }: Looking, word: string): Promise<string[]> {
-  const { stems, vocabulary } = tools;
-  if (hasDigit(word)) return [];
+async function formsOf({ tools, session, mark }: Looking, word: string): Promise<readonly string[]> {
+  return hasDigit(word) ? [] : tools.forms(mark, word, () => readForms(tools, session, word));
+}
+
+async function readForms({ stems, vocabulary }: QueryTools, session: SearchSession, word: string) {
   const beginning = stems.beginning(word);
   const found = await vocabulary.beginning(
     session,
@@ -224,11 +253,8 @@ async function compoundsOf({ tools, session }: Looking, word: string): Promise<A
 }
 
 /** The words that this one is made of, where more documents have them than it. */
-async function apart(
-  { tools, session, types }: Looking,
-  word: string,
-  frequency: number,
-): Promise<Alternative[]> {
+async function apart(looking: Looking, word: string, frequency: number): Promise<Alternative[]> {
+  const { tools, session } = looking;
   const mixed = lettersAndDigits(word);
   if (mixed.length > 0) return [{ choice: mixed.map(part => ({ word: part })), factor: factors.apart }];
   const splits = splitsOf(word);
@@ -238,7 +264,7 @@ async function apart(
   const found: Alternative[] = [];
   for (const parts of possible) {
     const choice = parts.map(part => ({ word: part }));
-    const total = await frequencyOf({ tools, session, types }, choice);
+    const total = await frequencyOf(looking, choice);
     if (total > frequency) found.push({ choice, factor: factors.apart });
   }
   return found;

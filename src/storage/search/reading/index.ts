@@ -2,12 +2,12 @@
  * Reads the search index: pages of positions, and how many there are. What a word of very many documents costs
  * is to count them; so counts are cached, and only what has been added since is counted again.
  */
-import { sql } from 'kysely';
+import { type CompiledQuery, sql } from 'kysely';
 import { LRUCache } from 'lru-cache';
-import type { Database, Session } from '../database.ts';
-import { type Arguments, prepared, preparedByShape } from '../prepared.ts';
-import type { Mark, PageArguments, Sample } from './dialect.ts';
-import { type Expression, isOneWord, type Range } from './expression.ts';
+import type { Database, Session } from '../../database.ts';
+import type { Mark } from '../dialect.ts';
+import { type Expression, isOneWord, type Range } from '../expression.ts';
+import { type DocumentType, documentTypes, searchCollection, wordsOfDialect } from '../index.ts';
 import {
   type FrequencyReader,
   frequencyReader,
@@ -16,7 +16,7 @@ import {
   shortReads,
   spanOf,
 } from './frequency.ts';
-import { type DocumentType, documentTypes, searchCollection, wordsOfDialect } from './index.ts';
+import { readStatements } from './statements.ts';
 
 interface SearchPage extends Partial<Range> {
   /** No more hits than this, as far as is known. */
@@ -39,6 +39,17 @@ export interface SearchReader extends FrequencyReader {
     types: readonly DocumentType[],
     page: SearchPage,
   ): Promise<number[]>;
+  /**
+   * Those of some positions, ascending, at which a group is met.
+   * @param within what all of them meet, by few documents
+   */
+  among(
+    session: SearchSession,
+    group: Expression[number],
+    positions: readonly number[],
+    types: readonly DocumentType[],
+    within: Expression[number],
+  ): Promise<number[]>;
   /** How many there are of each of these types: exact. */
   counts(
     session: SearchSession,
@@ -55,6 +66,10 @@ export interface SearchReader extends FrequencyReader {
   ): Promise<Map<DocumentType, number> | undefined>;
   /** The words that begin with this one and are longer; undefined when they are many, or not worth knowing. */
   longerWords(session: SearchSession, word: string): Promise<string[] | undefined>;
+  /** Whether documents have a word that begins so; where it says so, they need not. */
+  begins(session: SearchSession, word: string): Promise<boolean>;
+  /** What is the same as long as documents have the words that they had, and there are no new ones. */
+  mark(session: SearchSession): Promise<Mark>;
   /** Another number whenever what a search answers may have changed. */
   version(session: Session): Promise<number>;
 }
@@ -66,44 +81,12 @@ const cachedRare = 5000;
 const rareShare = 100;
 /** Longer words than these are looked up as a prefix. */
 const fewLonger = 16;
+/** Documents that a brief session may put together. */
+const fewInstances = 2000;
 /** Hits that a brief session may pass over. */
 const briefOffset = 1000;
 /** Hits that a brief session may read. */
 const briefRows = 5000;
-
-type Spanned = { query: string; low: number; high: number };
-
-/** The statements that are run again and again. */
-function readStatements(build: Database['build'], words: ReturnType<typeof wordsOfDialect>) {
-  return {
-    longerQuery: prepared<{ word: string; limit: number }, { word: string }>(
-      build,
-      argument => words.longerWords?.(argument) ?? sql`select ${argument.word} limit ${argument.limit}`,
-    ),
-    countQuery: prepared<{ query: string; low: number; high: number }, { total: number }>(build, argument =>
-      words.count(argument),
-    ),
-    countTypesQuery: prepared<Spanned, { type: number; total: number }>(
-      build,
-      argument => words.countTypes?.(argument) ?? sql`select ${argument.query}`,
-    ),
-    countUpToQuery: prepared<Spanned & { limit: number }, { total: number }>(
-      build,
-      argument => words.countUpTo?.(argument) ?? words.count(argument),
-    ),
-    pageQuery: preparedByShape<Arguments & PageArguments<unknown>, { position: number }>(
-      build,
-      (shape, argument) => {
-        const [direction, frequency, ...types] = shape.split(' ');
-        return words.page(argument, types.map(Number), direction === 'down', frequency === 'rare');
-      },
-    ),
-    sampleQuery: prepared<Spanned, Sample>(
-      build,
-      argument => words.sample?.(argument) ?? sql`select ${argument.query}`,
-    ),
-  };
-}
 
 export function searchReader(database: Pick<Database, 'build' | 'dialect'>): SearchReader {
   const { build, dialect } = database;
@@ -117,7 +100,7 @@ export function searchReader(database: Pick<Database, 'build' | 'dialect'>): Sea
   // Products advance the version of their own collection whenever one is added.
   const all = versionOf([searchCollection, 'products']);
   const versionQuery = sql<{ version: number }>`select ${all} as version`.compile(build);
-  const documentsQuery = words.documents?.().compile(build);
+  const documentsQueries = new Map<string, CompiledQuery<{ total: number }>>();
   const markQuery = words.mark(changed, all).compile(build);
   const statements = readStatements(build, words);
 
@@ -181,9 +164,27 @@ export function searchReader(database: Pick<Database, 'build' | 'dialect'>): Sea
     }
   }
 
-  async function refuseIfBrief(session: SearchSession): Promise<void> {
-    if (session.brief !== true || documentsQuery === undefined) return;
-    if (((await session.first(documentsQuery))?.total ?? 0) > shortReads) throw new LongRead();
+  async function refuseIfBrief(
+    session: SearchSession,
+    types: readonly DocumentType[],
+    expression?: Expression,
+  ): Promise<void> {
+    if (session.brief !== true || words.documents === undefined) return;
+    if (expression !== undefined && (await hasFew(session, expression))) return;
+    const query = documentsQueries.get(types.join()) ?? words.documents(types).compile(build);
+    documentsQueries.set(types.join(), query);
+    if (((await session.first(query))?.total ?? 0) > shortReads) throw new LongRead();
+  }
+
+  /** Whether an expression of one group begins words of few documents only, so that putting them together takes no time. */
+  async function hasFew(session: SearchSession, [group = [], ...others]: Expression): Promise<boolean> {
+    if (others.length > 0 || group.some(choice => choice.length > 1)) return false;
+    for (const { word, mark = '', prefix, longer } of group.flat()) {
+      if (prefix !== true || longer !== undefined) continue;
+      const asked = { word: mark + word, limit: fewInstances };
+      if (((await session.first(statements.instancesQuery(asked)))?.total ?? 0) >= fewInstances) return false;
+    }
+    return true;
   }
 
   /** Once for all reads of a search, which see one state. */
@@ -201,15 +202,21 @@ export function searchReader(database: Pick<Database, 'build' | 'dialect'>): Sea
     return counts;
   }
 
-  return {
+  const reader: SearchReader = {
     holdsUp: words.documents !== undefined,
+
+    among(session, group, positions, types, within) {
+      const range = { low: positions[0] ?? 0, high: (positions.at(-1) ?? 0) + 1 };
+      const { length } = positions;
+      return reader.page(session, [within, group], types, { ...range, limit: length, smallest: length });
+    },
 
     async page(session, expression, types, options) {
       const { limit, offset = 0, descending = false, ...range } = options;
       // What has to be read is then what is shown, or the documents of a rare word.
       const { smallest } = options;
-      if (offset > briefOffset || limit > briefRows || !(isShort(smallest) || isOneWord(expression)))
-        await refuseIfBrief(session);
+      if (offset > briefOffset || limit > briefRows) await refuseIfBrief(session, types);
+      else if (!(isShort(smallest) || isOneWord(expression))) await refuseIfBrief(session, types, expression);
       const span = spanOf(types);
       const low = Math.max(span.low, range.low ?? 0);
       const high = Math.min(span.high, range.high ?? span.high);
@@ -223,7 +230,7 @@ export function searchReader(database: Pick<Database, 'build' | 'dialect'>): Sea
     },
 
     async counts(session, expression, types, smallest) {
-      if (!isOneWord(expression) && !isShort(smallest)) await refuseIfBrief(session);
+      if (!isOneWord(expression) && !isShort(smallest)) await refuseIfBrief(session, types, expression);
       const query = words.text(expression);
       const mark = await readMark(session);
       if (words.countTypes !== undefined && !(words.countsWordsApart && isOneWord(expression)))
@@ -234,10 +241,21 @@ export function searchReader(database: Pick<Database, 'build' | 'dialect'>): Sea
     async cached(session, expression, types, smallest) {
       const query = words.text(expression);
       if (!types.every(type => cached.has(keyOf(type, query)))) return undefined;
-      if (!isOneWord(expression) && !isShort(smallest)) await refuseIfBrief(session);
+      if (!isOneWord(expression) && !isShort(smallest)) await refuseIfBrief(session, types);
       const mark = await readMark(session);
       const hold = types.every(type => cached.get(keyOf(type, query))?.version === mark.version);
       return hold ? countAll(session, query, types, mark) : undefined;
+    },
+
+    mark: readMark,
+
+    async begins(session, word) {
+      if (words.begins !== undefined)
+        return (await session.first(statements.beginsQuery({ word }))) !== undefined;
+      const query = words.text([[[{ word, prefix: true }]]]);
+      const page = { query, ...spanOf(documentTypes), limit: 1, offset: 0 };
+      const shape = `up rare ${numbersOf(documentTypes).join(' ')}`;
+      return (await session.first(statements.pageQuery(shape, page))) !== undefined;
     },
 
     ...frequencyReader(database, { isRare, readMark, refuseIfBrief }),
@@ -252,6 +270,7 @@ export function searchReader(database: Pick<Database, 'build' | 'dialect'>): Sea
       return (await session.first(versionQuery))?.version ?? 0;
     },
   };
+  return reader;
 }
 
 /** Whether looking for all of several words takes no longer than for the rarest of them. */

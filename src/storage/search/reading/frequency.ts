@@ -1,10 +1,10 @@
 /** How many documents have a word: of common words about how many, estimated from the first of them. */
 import { LRUCache } from 'lru-cache';
-import type { Database, Session } from '../database.ts';
-import { type Arguments, prepared, preparedByShape } from '../prepared.ts';
-import type { Mark, PageArguments, Reach } from './dialect.ts';
-import { type Expression, isOneWord, type Range } from './expression.ts';
-import { type DocumentType, idAt, positionOf, typeAt, typeSpan, wordsOfDialect } from './index.ts';
+import type { Database, Session } from '../../database.ts';
+import { type Arguments, prepared, preparedByShape } from '../../prepared.ts';
+import type { Mark, PageArguments, Reach } from '../dialect.ts';
+import { type Expression, isOneWord, type Range } from '../expression.ts';
+import { type DocumentType, idAt, positionOf, typeAt, typeSpan, wordsOfDialect } from '../index.ts';
 
 /** Documents of a word that are looked at. */
 export const reachLimit = 500;
@@ -35,6 +35,8 @@ export interface FrequencyReader {
   ): Promise<number>;
   /** About how many documents there are: how many products there have ever been. */
   documents(session: SearchSession): Promise<number>;
+  /** Whether there are no documents of these types. */
+  isEmpty(session: SearchSession, types: readonly DocumentType[]): Promise<boolean>;
 }
 
 interface Known extends Mark {
@@ -45,7 +47,11 @@ interface Known extends Mark {
 interface Reading {
   isRare(session: SearchSession, query: string): Promise<boolean>;
   readMark(session: SearchSession): Promise<Mark>;
-  refuseIfBrief(session: SearchSession): Promise<void>;
+  refuseIfBrief(
+    session: SearchSession,
+    types: readonly DocumentType[],
+    expression?: Expression,
+  ): Promise<void>;
 }
 
 export function frequencyReader(
@@ -62,9 +68,20 @@ export function frequencyReader(
   );
   const cached = new LRUCache<string, Known>({ max: cachedFrequencies });
 
+  const lasts = new Map<number, Mark & { readonly position: number }>();
+
+  /** The last document before a position, or 0. */
+  async function lastBefore(session: SearchSession, below: number): Promise<number> {
+    const { version, last } = await readMark(session);
+    const known = lasts.get(below);
+    if (known?.version === version && known.last === last) return known.position;
+    const position = (await session.first(lastQuery({ below })))?.position ?? 0;
+    lasts.set(below, { version, last, position });
+    return position;
+  }
   async function documents(session: SearchSession): Promise<number> {
-    const row = await session.first(lastQuery({ below: spanOf(['product']).high }));
-    return row === undefined || row.position < typeSpan ? 0 : idAt(row.position);
+    const position = await lastBefore(session, spanOf(['product']).high);
+    return position < typeSpan ? 0 : idAt(position);
   }
 
   async function read(session: SearchSession, query: string, types: readonly DocumentType[]) {
@@ -78,6 +95,10 @@ export function frequencyReader(
 
   return {
     documents,
+    async isEmpty(session, types) {
+      const { low, high } = spanOf(types);
+      return types.length === 0 || (await lastBefore(session, high)) < low;
+    },
     async frequency(session, expression, types, smallest = Number.POSITIVE_INFINITY) {
       const query = words.text(expression);
       const mark = await readMark(session);
@@ -88,7 +109,7 @@ export function frequencyReader(
         if (known.version === mark.version && known.last === mark.last) return known.total;
         if (known.total >= reachLimit && known.uses < mostUses) return known.total;
       }
-      if (!isOneWord(expression) && smallest > shortReads) await refuseIfBrief(session);
+      if (!isOneWord(expression) && smallest > shortReads) await refuseIfBrief(session, types, expression);
       const total = await read(session, query, types);
       cached.set(key, { ...mark, total, uses: 0 });
       return total;

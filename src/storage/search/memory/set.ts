@@ -1,0 +1,105 @@
+/** Sets of documents by their ids: few as a sorted list, many as one bit for each document there may be. */
+import { has, idsOf, putRow, type RowSet } from '../../columns/rows.ts';
+
+export type DocumentSet =
+  | { readonly kind: 'list'; readonly ids: Uint32Array }
+  | { readonly kind: 'bits'; readonly rows: RowSet };
+
+/** A list of more than one in so many documents takes more bytes than bits do. */
+const sparse = 32;
+/** What a set takes besides its ids. */
+const setBytes = 200;
+
+/** @param ids ascending */
+export function setOf(ids: Uint32Array): DocumentSet {
+  const largest = ids.at(-1) ?? 0;
+  if (ids.length <= largest / sparse) return { kind: 'list', ids };
+  const rows = { words: new Uint32Array((largest >>> 5) + 1), count: ids.length };
+  for (let index = 0; index < ids.length; index++) setBit(rows.words, ids[index] ?? 0);
+  return { kind: 'bits', rows };
+}
+
+export const sizeOf = (set: DocumentSet): number => (set.kind === 'list' ? set.ids.length : set.rows.count);
+
+export const bytesOf = (set: DocumentSet): number =>
+  setBytes + (set.kind === 'list' ? set.ids.byteLength : set.rows.words.byteLength);
+
+export const contains = (set: DocumentSet, id: number): boolean =>
+  set.kind === 'bits' ? has(set.rows, id) : set.ids[placeIn(set.ids, id)] === id;
+
+/** The set with a document more or less. */
+export function withDocument(set: DocumentSet, id: number, isIn: boolean): DocumentSet {
+  if (set.kind === 'bits') {
+    putRow(set.rows, id, isIn);
+    return set;
+  }
+  if (contains(set, id) === isIn) return set;
+  const at = placeIn(set.ids, id);
+  const ids = new Uint32Array(set.ids.length + (isIn ? 1 : -1));
+  ids.set(set.ids.subarray(0, at));
+  if (isIn) ids[at] = id;
+  ids.set(set.ids.subarray(isIn ? at : at + 1), isIn ? at + 1 : at);
+  return isIn ? setOf(ids) : { kind: 'list', ids };
+}
+
+/** The ids, ascending. */
+export const idsIn = (set: DocumentSet): ArrayLike<number> =>
+  set.kind === 'list' ? set.ids : idsOf(set.rows);
+
+/** Which of a set's documents are asked for. */
+interface Part {
+  /** Ids from `low` up to but not including `high`. */
+  readonly low: number;
+  readonly high: number;
+  readonly skip: number;
+  readonly limit: number;
+}
+
+/** @returns some of the ids, ascending; and how many of those to be skipped there have not been */
+export function someOf(set: DocumentSet, { low, high, skip, limit }: Part): { ids: number[]; left: number } {
+  if (set.kind === 'list') {
+    const [first, last] = [placeIn(set.ids, low), placeIn(set.ids, high)];
+    const start = Math.min(last, first + skip);
+    return { ids: [...set.ids.subarray(start, Math.min(last, start + limit))], left: first + skip - start };
+  }
+  const { words } = set.rows;
+  const ids: number[] = [];
+  let left = skip;
+  for (let index = low >>> 5; index < words.length && ids.length < limit; index++) {
+    for (let word = words[index] ?? 0; word !== 0; word &= word - 1) {
+      const id = (index << 5) + 31 - Math.clz32(word & -word);
+      if (id < low) continue;
+      if (id >= high || ids.length >= limit) return { ids, left };
+      if (left > 0) left -= 1;
+      else ids.push(id);
+    }
+  }
+  return { ids, left };
+}
+
+/** Adds the documents to the bits of others; those beyond the last bit are left out. */
+export function addTo(words: Uint32Array, set: DocumentSet): void {
+  if (set.kind === 'list') {
+    for (let index = 0; index < set.ids.length; index++) setBit(words, set.ids[index] ?? 0);
+    return;
+  }
+  const other = set.rows.words;
+  const length = Math.min(words.length, other.length);
+  for (let index = 0; index < length; index++) words[index] = (words[index] ?? 0) | (other[index] ?? 0);
+}
+
+function setBit(words: Uint32Array, id: number): void {
+  const index = id >>> 5;
+  if (index < words.length) words[index] = (words[index] ?? 0) | (1 << (id & 31));
+}
+
+/** How many ids of a sorted list come before one. */
+function placeIn(ids: ArrayLike<number>, id: number): number {
+  let [low, high] = [0, ids.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((ids[middle] ?? 0) < id) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}

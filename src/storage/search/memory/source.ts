@@ -1,0 +1,56 @@
+/** Reads from the index which products have a word. */
+import { pacedReads, slices } from '../../../slices.ts';
+import type { Database } from '../../database.ts';
+import { prepared } from '../../prepared.ts';
+import { idAt, wordsOfDialect } from '../index.ts';
+import { spanOf } from '../reading/frequency.ts';
+import type { SearchReader } from '../reading/index.ts';
+import type { WordSource } from './words.ts';
+
+interface Spanned {
+  readonly query: string;
+  readonly low: number;
+  readonly high: number;
+}
+
+const types = ['product'] as const;
+
+/** @param reader of the index alone */
+export function idsOfWord(
+  database: Pick<Database, 'build' | 'dialect' | 'read'>,
+  reader: Pick<SearchReader, 'page'>,
+): WordSource['read'] {
+  const { build, read } = database;
+  const words = wordsOfDialect(database);
+  const { ids: idsOf } = words;
+  if (idsOf !== undefined) {
+    const query = prepared<Spanned & Record<string, unknown>, { ids: Uint8Array | null }>(build, idsOf);
+    return async word => {
+      const text = words.text([[[{ word }]]]);
+      const row = await read.first(query({ query: text, ...spanOf(types) }));
+      return fromBytes(row?.ids ?? new Uint8Array());
+    };
+  }
+  return async (word, isGivenUp) => {
+    const found: number[] = [];
+    const { turn } = slices();
+    const next = pacedReads<number>((limit, last) =>
+      reader.page(read, [[[{ word }]]], types, { limit, low: last === undefined ? 0 : last + 1 }),
+    );
+    for (let last: number | undefined; !isGivenUp(); ) {
+      const { rows, isFull } = await next(last);
+      for (const position of rows) found.push(idAt(position));
+      last = rows.at(-1);
+      if (!isFull) break;
+      await turn();
+    }
+    return Uint32Array.from(found);
+  };
+}
+
+function fromBytes(bytes: Uint8Array): Uint32Array {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const ids = new Uint32Array(bytes.byteLength >>> 2);
+  for (let index = 0; index < ids.length; index++) ids[index] = view.getUint32(index * 4);
+  return ids;
+}

@@ -1,0 +1,129 @@
+/**
+ * Which products have a word, in memory: an index on disk passes through a hundred thousand documents of each common word
+ * to find the few that have two of them, and a set of bits tells at once. A word that many have is read when it is first
+ * asked for, in the background of what is served, and from then on follows what storage/changes/ tells; so it is as new
+ * as the last look. All of them are bounded in bytes: what has not been used for longest goes (docs/decisions/0036).
+ */
+import { LRUCache } from 'lru-cache';
+import { slices } from '../../../slices.ts';
+import type { Collection } from '../../changes/change.ts';
+import type { Database } from '../../database.ts';
+import { rewordedCollection } from '../index.ts';
+import { bytesOf, type DocumentSet, setOf, withDocument } from './set.ts';
+
+/** Bytes of sets at most. */
+const setsSize = 64 * 1024 * 1024;
+/** Products that have changed since sets were last asked for, at most: with more all sets go. */
+const mostChanged = 5000;
+/** Milliseconds for which nothing is read after everything may have changed: as in an import, again and again. */
+const restMs = 1000;
+/** Words that wait to be read, at most: others are asked for again. */
+const mostWaiting = 200;
+
+/** A word as the index has it, with its mark. */
+type IndexedWord = string;
+
+export interface WordSets {
+  /** Takes over what had changed at the last look. To be called before sets are asked for. */
+  settle(): Promise<void>;
+  /** The products that have a word; undefined where it is not in memory. Later words may be those of a later look. */
+  get(word: IndexedWord): DocumentSet | undefined;
+  /** Has a word read that is not in memory. */
+  want(word: IndexedWord): void;
+}
+
+export interface WordSource {
+  readonly collection: Collection;
+  /** The words of a product from what its event says of it; none of one that is found elsewhere. */
+  wordsOf(id: number, document: string): readonly IndexedWord[];
+  /** The ids of the products that the index has with a word, ascending. @param isGivenUp whether nobody wants them any more */
+  read(word: IndexedWord, isGivenUp: () => boolean): Promise<Uint32Array>;
+}
+
+export function wordSets(
+  { changes }: Pick<Database, 'changes'>,
+  { collection, wordsOf, read }: WordSource,
+): WordSets {
+  const sets = new LRUCache<IndexedWord, DocumentSet>({ maxSize: setsSize, sizeCalculation: bytesOf });
+  /** What changed products are now; null for what is gone. */
+  const changed = new Map<number, string | null>();
+  const waiting = new Set<IndexedWord>();
+  /** The same since the word that is being read was begun; undefined while none is. */
+  let meanwhile: Map<number, string | null> | undefined;
+  let isReading = false;
+  /** Another one whenever everything may have changed. */
+  let era = 0;
+  let restsUntil = 0;
+
+  function forgetAll(): void {
+    if (sets.size > 0 || meanwhile !== undefined) restsUntil = performance.now() + restMs;
+    sets.clear();
+    changed.clear();
+    waiting.clear();
+    era += 1;
+  }
+
+  changes.follow(collection, committed => {
+    if (committed === undefined) forgetAll();
+    for (const { id, document } of committed ?? []) {
+      if (sets.size > 0) changed.set(id, document);
+      meanwhile?.set(id, document);
+    }
+    if (changed.size > mostChanged || (meanwhile?.size ?? 0) > mostChanged) forgetAll();
+  });
+  changes.follow({ name: rewordedCollection }, forgetAll);
+
+  async function settle(): Promise<void> {
+    const { turn } = slices();
+    for (const [id, document] of changed) {
+      changed.delete(id);
+      const words = new Set(document === null ? [] : wordsOf(id, document));
+      for (const [word, set] of [...sets.entries()]) {
+        const next = withDocument(set, id, words.has(word));
+        if (next !== set) sets.set(word, next);
+      }
+      await turn();
+    }
+  }
+
+  async function readWord(word: IndexedWord): Promise<void> {
+    const begun = era;
+    await changes.look();
+    const since = new Map<number, string | null>();
+    meanwhile = since;
+    const ids = await read(word, () => era !== begun);
+    await changes.look();
+    if (era !== begun) return;
+    // Whatever has changed meanwhile is put in the place of what was read, in one go: nothing changes until it is kept.
+    let set = setOf(ids);
+    for (const [id, document] of since)
+      set = withDocument(set, id, document !== null && wordsOf(id, document).includes(word));
+    sets.set(word, set);
+  }
+
+  async function readAll(): Promise<void> {
+    for (const word of waiting) {
+      waiting.delete(word);
+      await readWord(word);
+      await new Promise(resolve => setImmediate(resolve));
+    }
+  }
+
+  return {
+    settle,
+    get: word => sets.get(word),
+    want(word) {
+      if (waiting.size >= mostWaiting || performance.now() < restsUntil) return;
+      waiting.add(word);
+      if (isReading) return;
+      isReading = true;
+      readAll()
+        // They are asked for again.
+        .catch(() => waiting.clear())
+        .finally(() => {
+          meanwhile = undefined;
+          isReading = false;
+        });
+    },
+  };
+}
