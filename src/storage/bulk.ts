@@ -47,7 +47,11 @@ export function bulk(
 export const rowsOf = (row: RawBuilder<unknown>, count: number): RawBuilder<unknown> =>
   sql.join(new Array(count).fill(row));
 
-export type BulkInsert = Bulk & Required<Pick<Bulk, 'columns'>>;
+export interface BulkInsert extends Bulk {
+  readonly columns: readonly string[];
+  /** The same of rows whose ids have been taken before, which come first. */
+  readonly identified: Bulk;
+}
 
 /** A plain INSERT of rows into these columns. */
 export function bulkInsert(
@@ -56,12 +60,14 @@ export function bulkInsert(
   sizes: readonly number[],
   columns: readonly string[],
 ): BulkInsert {
-  const names = sql.join(columns.map(name => sql.ref(name)));
-  const row = sql`(${sql.join(columns.map(() => null))})`;
-  const { statements } = bulk(table, sizes, size =>
-    sql`insert into ${sql.table(table)} (${names}) values ${rowsOf(row, size)}`.compile(build),
-  );
-  return { table, columns, statements };
+  const into = (names: readonly string[]) => {
+    const row = sql`(${sql.join(names.map(() => null))})`;
+    const list = sql.join(names.map(name => sql.ref(name)));
+    return bulk(table, sizes, size =>
+      sql`insert into ${sql.table(table)} (${list}) values ${rowsOf(row, size)}`.compile(build),
+    );
+  };
+  return { ...into(columns), columns, identified: into(['id', ...columns]) };
 }
 
 /** What a column holds, by the name of its type in SQL. */

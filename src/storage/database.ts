@@ -31,6 +31,9 @@ export interface Counter {
   row(amount: number): readonly unknown[];
 }
 
+/** The statement that reads rows by their ids in the order of these, keeping others from changing them. */
+export type LockById<Row> = (ids: readonly number[]) => CompiledQuery<Row>;
+
 /** What transactions leave to be done together before their commit: see Transaction.atEnd. */
 export interface Ending {
   /** @param items distinct, in the order they were left in */
@@ -46,6 +49,8 @@ export interface Transaction extends Session {
   insert(query: CompiledQuery<unknown>): Promise<number>;
   /** The same for many rows: their ids, in the order of the rows. */
   insertMany(into: BulkInsert, rows: readonly (readonly unknown[])[]): Promise<number[]>;
+  /** A row that others cannot change until the transaction ends: on PostgreSQL read with those that come beside it. */
+  lock<Row extends { readonly id: number }>(statement: LockById<Row>, id: number): Promise<Row | undefined>;
   /** Writes rows now, by COPY where they are very many and the database has it. */
   writeMany(statement: Bulk, rows: readonly (readonly unknown[])[]): Promise<void>;
   /**

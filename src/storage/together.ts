@@ -7,12 +7,26 @@ import type { Database } from './database.ts';
 
 /** Ids per statement; a shorter list is filled up, so that there are few statements to prepare. */
 const sizes = [1, 4, 16, 64] as const;
-const largest = 64;
+/** So many ids one statement takes. */
+export const mostById = 64;
 
 interface Waiting<Row> {
   readonly id: number;
   resolve(row: Row | undefined): void;
   reject(error: unknown): void;
+}
+
+/** @param query the statement that reads the rows of so many ids, which are its only parameters; @returns that of some */
+export function statementById<Row>(
+  query: (size: number) => CompiledQuery<Row>,
+): (ids: readonly number[]) => CompiledQuery<Row> {
+  const made = new Map<number, CompiledQuery<Row>>();
+  return ids => {
+    const size = sizes.find(one => one >= ids.length) ?? mostById;
+    const compiled = made.get(size) ?? query(size);
+    made.set(size, compiled);
+    return { ...compiled, parameters: [...ids, ...new Array<number>(size - ids.length).fill(ids[0] ?? 0)] };
+  };
 }
 
 /**
@@ -23,20 +37,14 @@ export function readerById<Row extends { readonly id: number }>(
   { dialect, read }: Pick<Database, 'dialect' | 'read'>,
   query: (size: number) => CompiledQuery<Row>,
 ): (id: number) => Promise<Row | undefined> {
-  const queries = new Map(sizes.map(size => [size as number, query(size)]));
-  const statement = (size: number, ids: readonly number[]): CompiledQuery<Row> => {
-    const compiled = queries.get(size);
-    if (compiled === undefined) throw new Error(`no statement reads ${size} rows`);
-    return { ...compiled, parameters: [...ids, ...new Array<number>(size - ids.length).fill(ids[0] ?? 0)] };
-  };
-  if (dialect.name === 'sqlite') return id => read.first(statement(1, [id]));
+  const statement = statementById(query);
+  if (dialect.name === 'sqlite') return id => read.first(statement([id]));
   let waiting: Waiting<Row>[] = [];
 
   async function readAll(all: readonly Waiting<Row>[]): Promise<void> {
     const ids = [...new Set(all.map(({ id }) => id))];
-    const size = sizes.find(one => one >= ids.length) ?? largest;
     try {
-      const rows = new Map((await read.all(statement(size, ids))).map(row => [row.id, row]));
+      const rows = new Map((await read.all(statement(ids))).map(row => [row.id, row]));
       for (const { id, resolve } of all) resolve(rows.get(id));
     } catch (error) {
       for (const { reject } of all) reject(error);
@@ -46,7 +54,8 @@ export function readerById<Row extends { readonly id: number }>(
   function flush(): void {
     const all = waiting;
     waiting = [];
-    for (let start = 0; start < all.length; start += largest) void readAll(all.slice(start, start + largest));
+    for (let start = 0; start < all.length; start += mostById)
+      void readAll(all.slice(start, start + mostById));
   }
 
   return id => {

@@ -13,7 +13,7 @@ export const byId = z.object({ id: identifier() });
 
 interface Finders<Row, Locked> {
   find(session: Session, id: number): Promise<Row | undefined>;
-  lock(session: Session, id: number): Promise<Locked | undefined>;
+  lock(session: Transaction, id: number): Promise<Locked | undefined>;
 }
 
 /** How rows are found that are named by their id alone, and seen by all who may call. */
@@ -21,7 +21,7 @@ export function foundById<Row, Locked>(name: string, store: Finders<Row, Locked>
   type Named = z.output<typeof byId>;
   return {
     find: async (session: Session, { id }: Named) => found(name, id, await store.find(session, id)),
-    lock: async (session: Session, { id }: Named) => found(name, id, await store.lock(session, id)),
+    lock: async (session: Transaction, { id }: Named) => found(name, id, await store.lock(session, id)),
   };
 }
 

@@ -4,7 +4,7 @@ import { type Cause, changesOf, type Outbox } from '../../events/outbox.ts';
 import type { Reply } from '../../http/response/reply.ts';
 import { slices } from '../../slices.ts';
 import { type AttributeChange, attributeIndex } from '../../storage/attributes/index.ts';
-import { type ColumnType, changedColumns } from '../../storage/bulk.ts';
+import { bulkInsert, type ColumnType, changedColumns } from '../../storage/bulk.ts';
 import { shownProduct } from '../../storage/categories/shown.ts';
 import { type CachedRows, cachedRows } from '../../storage/changes/rows.ts';
 import type { Columns } from '../../storage/columns/index.ts';
@@ -13,7 +13,7 @@ import { type Lister, lister } from '../../storage/list/index.ts';
 import { momentOfChange } from '../../storage/moments.ts';
 import { prepared } from '../../storage/prepared.ts';
 import { searchIndex } from '../../storage/search/index.ts';
-import { readerById } from '../../storage/together.ts';
+import { readerById, statementById } from '../../storage/together.ts';
 import { productTotals } from '../../storage/totals.ts';
 import { type CategoryChange, categoryColumnsOf, productCategories } from '../categories/assign.ts';
 import { categoryImageLosses } from '../categories/images.ts';
@@ -46,7 +46,7 @@ import { variantSummaries } from './variant-summary.ts';
 export interface ProductStore {
   find(session: Session, id: number): Promise<StoredProduct | undefined>;
   /** The same, keeping others from changing it until the transaction ends. */
-  lock(session: Session, id: number): Promise<LockedProduct | undefined>;
+  lock(session: Transaction, id: number): Promise<LockedProduct | undefined>;
   /** In order of id; ids that do not exist are left out. One statement: all as they are at one moment. */
   findMany(session: Session, ids: readonly number[]): Promise<StoredProduct[]>;
   lockMany(session: Session, ids: readonly number[]): Promise<LockedProduct[]>;
@@ -97,16 +97,11 @@ export function productStore(database: Database, outbox: Outbox, columns?: Colum
     build,
     ({ id }) => sql`select ${shown} from products where id = ${id}`,
   );
-  const byIdForUpdate = prepared<{ id: number }, LockedProduct>(
-    build,
-    ({ id }) => sql`select ${locked} from products where id = ${id} ${dialect.forUpdate}`,
+  const byIdForUpdate = statementById(size =>
+    sql<LockedProduct>`select ${locked} from products where id in (${sql.join(new Array(size).fill(null))})
+      order by id ${dialect.forUpdate}`.compile(build),
   );
-  type Values = { [Column in keyof WrittenRow]: WrittenRow[Column] };
-  const insertOne = prepared<Values, unknown>(
-    build,
-    argument => sql`insert into products (${sql.join(insertedNames.map(name => sql.ref(name)))})
-      values (${sql.join(insertedNames.map(name => argument[name]))})`,
-  );
+  const insert = bulkInsert(build, 'products', [32, 16, 8, 4, 2, 1], insertedNames);
 
   const writeChanged = changedColumns(database, 'products', updatedColumns, changedTogether);
 
@@ -185,7 +180,7 @@ export function productStore(database: Database, outbox: Outbox, columns?: Colum
     find: (session, id) => session.first(byId({ id })),
     async lock(session, id) {
       // Both at once: PostgreSQL gets them in one go, in this order.
-      const [, row] = await Promise.all([categories.share(session), session.first(byIdForUpdate({ id }))]);
+      const [, row] = await Promise.all([categories.share(session), session.lock(byIdForUpdate, id)]);
       return row && { ...row, value: productOf(row) };
     },
     async findMany(session, ids) {
@@ -221,7 +216,9 @@ export function productStore(database: Database, outbox: Outbox, columns?: Colum
       const known = await categories.find(session, [fields], cause);
       const { members, row } = writtenOf(fields, momentIn(cause.at, known));
       const columns = categoryColumnsOf(fields, known);
-      const id = await session.insert(insertOne({ ...row, ...columns }));
+      const written = { ...row, ...columns };
+      const [id] = await session.insertMany(insert, [insertedNames.map(name => written[name])]);
+      if (id === undefined) throw new Error('a new product was given no id');
       totals.change(session, { status: row.status, category: columns.category_id, change: 1 });
       const { document, updated_at } = row;
       const stored = { id, document, updated_at, value: { id, ...members } };

@@ -9,7 +9,7 @@ import { patched } from '../../http/patch/index.ts';
 import { ok } from '../../http/response/reply.ts';
 import { bulkResult, identifier } from '../../http/schema.ts';
 import { slices } from '../../slices.ts';
-import type { Session } from '../../storage/database.ts';
+import type { Transaction } from '../../storage/database.ts';
 import { type Condition, equal } from '../../storage/list/request.ts';
 import { may, type RequestContext } from '../context.ts';
 import { byId, crudEndpoints } from '../crud/index.ts';
@@ -39,7 +39,7 @@ export function variantEndpoints(
   { products, variants: store }: { products: ProductStore; variants: VariantStore },
 ): Endpoint[] {
   const read = allow.everyone('products:read');
-  const lockProduct = async (session: Session, id: number): Promise<LockedProduct> =>
+  const lockProduct = async (session: Transaction, id: number): Promise<LockedProduct> =>
     found('product', id, await products.lock(session, id));
   const present = presenter<StoredVariant>({
     placeOf: row => ['products', variantOf(row).productId, 'variants', row.id],

@@ -5,10 +5,10 @@
  * lock, takes the group with it; then each runs apart, in a transaction of its own.
  */
 import type { CompiledQuery } from 'kysely';
-import { type Late, writeLate } from '../counters.ts';
 import { StorageError, type Transaction } from '../database.ts';
-import { type CopySession, writeRows } from './bulk/copy.ts';
+import { type CopySession, mayBeCopied } from './bulk/copy.ts';
 import { isLockTimeout } from './errors.ts';
+import { statementsTogether } from './together.ts';
 import { type Leftovers, nothingLeft, returningId, transactionOf, writeLeftovers } from './transaction.ts';
 
 /** So that the statements of one group do not keep the next one waiting for long. */
@@ -173,7 +173,7 @@ function sharedSession(inner: CopySession) {
     reads.set(key, read);
     return read;
   }
-  const together = writesTogether(inner);
+  const together = statementsTogether(inner);
   let failure: { readonly error: unknown } | undefined;
   const fail = (error: unknown): void => {
     failure ??= { error };
@@ -203,19 +203,25 @@ function sharedSession(inner: CopySession) {
         written ||= !query.sql.startsWith('select');
         return sent(statement);
       };
-      const session: Transaction = {
-        ...transactionOf(
-          {
-            all: query => noting(query, () => allOf(query)),
-            first: async query => (await noting(query, () => allOf(query)))[0],
-            run: query => noting(query, () => inner.run(query)),
-            copy(table, columns, data) {
-              written = true;
-              return sent(() => inner.copy(table, columns, data));
-            },
+      const alone = transactionOf(
+        {
+          all: query => noting(query, () => allOf(query)),
+          first: async query => (await noting(query, () => allOf(query)))[0],
+          run: query => noting(query, () => inner.run(query)),
+          copy(table, columns, data) {
+            written = true;
+            return sent(() => inner.copy(table, columns, data));
           },
-          left,
-        ),
+        },
+        left,
+      );
+      const taken = (): StorageError => {
+        metAnother = true;
+        return new StorageError('unique', 'Another row has one of the values.');
+      };
+      const session: Transaction = {
+        ...alone,
+        lock: (statement, id) => sent(() => together.lock(statement, id)),
         writeMany(statement, rows) {
           written = true;
           return guarded(() => together.write({ statement, rows }));
@@ -223,61 +229,19 @@ function sharedSession(inner: CopySession) {
         // What breaks a rule of uniqueness would end the transaction: it learns of it when it runs apart.
         async insert(query) {
           const row = await sent(() => inner.first(returningId(query, ' on conflict do nothing')));
-          metAnother = row === undefined;
-          if (row === undefined) throw new StorageError('unique', 'Another row has one of the values.');
+          if (row === undefined) throw taken();
           written = true;
           return row.id;
         },
+        async insertMany(into, rows) {
+          if (mayBeCopied([{ statement: into, rows }])) return alone.insertMany(into, rows);
+          const ids = await guarded(() => together.insert(into, rows));
+          written ||= ids.length > 0;
+          if (ids.length < rows.length) throw taken();
+          return ids;
+        },
       };
       return { session, hasWritten: () => written, hasMetAnother: () => metAnother };
-    },
-  };
-}
-
-/**
- * Rows that several write with the same statement at about the same time, written together: sent when nothing else is,
- * so that those that still read what they change come along.
- */
-function writesTogether(inner: CopySession) {
-  let sent = 0;
-  let waiting: { readonly late: Late; resolve(): void; reject(error: unknown): void }[] = [];
-
-  function flush(): void {
-    // What has been read meanwhile may lead to more.
-    if (sent > 0 || waiting.length === 0) return;
-    const all = waiting;
-    waiting = [];
-    const late = all.map(one => one.late);
-    whileSent(writeLate(late, parts => writeRows(inner, parts))).then(
-      () => {
-        for (const { resolve } of all) resolve();
-      },
-      error => {
-        for (const { reject } of all) reject(error);
-      },
-    );
-  }
-  const flushSoon = () => {
-    if (sent === 0 && waiting.length > 0) setImmediate(flush);
-  };
-
-  async function whileSent<T>(statement: Promise<T>): Promise<T> {
-    sent += 1;
-    try {
-      return await statement;
-    } finally {
-      sent -= 1;
-      flushSoon();
-    }
-  }
-
-  return {
-    whileSent,
-    write(late: Late): Promise<void> {
-      const { promise, resolve, reject } = Promise.withResolvers<void>();
-      waiting.push({ late, resolve, reject });
-      flushSoon();
-      return promise;
     },
   };
 }

@@ -211,6 +211,10 @@ function transaction(writer: Connected, left: Left, isOpen: () => boolean): Tran
       left.hasWritten ||= !isRead(query.sql);
       return row;
     },
+    async lock(statement, id) {
+      check();
+      return session.first(statement([id]));
+    },
     // What fails has changed nothing: SQLite undoes a statement that it cannot complete.
     async run(query) {
       check();

@@ -31,21 +31,26 @@ const isMany = (statement: Bulk, rows: readonly unknown[]): statement is BulkIns
 export const mayBeCopied = (parts: readonly Late[]): boolean =>
   parts.reduce((sum, { rows }) => sum + rows.length, 0) >= manyRows;
 
-/** New rows of a table with an id: their ids, which are taken before since a COPY gives none back. */
-export async function copyNew(
-  session: CopySession,
-  { table, columns }: BulkInsert,
-  rows: readonly (readonly unknown[])[],
-): Promise<number[]> {
+/** Ids of rows that are to be new in a table. */
+export async function takeIds(session: Session, table: string, count: number): Promise<number[]> {
   // The name is looked up once, and the ids come as one text: a row of its own for each costs more than the id. It is
   // no statement that groups.ts takes for a read.
   const sequence = `with sequence as materialized (select pg_get_serial_sequence($1, 'id')::regclass as name)
     select string_agg(nextval(name)::text, ' ') as ids from sequence cross join generate_series(1, $2::integer)`;
   // Boundary: the statement's text says what its row is.
   const taken = await session.first(
-    CompiledQuery.raw(sequence, [table, rows.length]) as CompiledQuery<{ ids: string }>,
+    CompiledQuery.raw(sequence, [table, count]) as CompiledQuery<{ ids: string }>,
   );
-  const ids = (taken?.ids ?? '').split(' ').map(Number);
+  return (taken?.ids ?? '').split(' ').map(Number);
+}
+
+/** New rows of a table with an id: their ids, which are taken before since a COPY gives none back. */
+export async function copyNew(
+  session: CopySession,
+  { table, columns }: BulkInsert,
+  rows: readonly (readonly unknown[])[],
+): Promise<number[]> {
+  const ids = await takeIds(session, table, rows.length);
   await session.copy(table, ['id', ...columns], copyText(rows, ids));
   return ids;
 }

@@ -1,0 +1,143 @@
+/**
+ * What several transactions of a group want at about the same time, done by one statement for all of them: rows that they
+ * lock, rows that are new, and rows that they write.
+ */
+import type { BulkInsert } from '../bulk.ts';
+import { type Late, writeLate } from '../counters.ts';
+import type { LockById } from '../database.ts';
+import { mostById } from '../together.ts';
+import { type CopySession, takeIds, writeRows } from './bulk/copy.ts';
+import { returningId } from './transaction.ts';
+
+type Rows = readonly (readonly unknown[])[];
+interface Identified {
+  readonly id: number;
+}
+
+/** One of them waits for what it wants. */
+interface Waiting<Wanted, Given> {
+  readonly wanted: Wanted;
+  resolve(given: Given): void;
+  reject(error: unknown): void;
+}
+
+export function statementsTogether(inner: CopySession) {
+  let sent = 0;
+  const locks = new Map<LockById<Identified>, Waiting<number, Identified | undefined>[]>();
+  const inserts = new Map<BulkInsert, Waiting<Rows, number[]>[]>();
+  const writes = new Map<'all', Waiting<Late, undefined>[]>();
+
+  async function whileSent<T>(statement: Promise<T>): Promise<T> {
+    sent += 1;
+    try {
+      return await statement;
+    } finally {
+      sent -= 1;
+      flushSoon();
+    }
+  }
+
+  const flushSoon = () => {
+    if (sent === 0 && inserts.size + writes.size > 0) setImmediate(flush);
+  };
+
+  /** Sent when nothing else is, so that those that still read what they change come along. */
+  function flush(): void {
+    // What has been read meanwhile may lead to more.
+    if (sent > 0) return;
+    for (const [into, all] of taken(inserts)) void whileSent(settle(all, wanted => insertAll(into, wanted)));
+    for (const [, all] of taken(writes)) void whileSent(settle(all, writeAll));
+  }
+
+  function flushLocks(): void {
+    for (const [statement, all] of taken(locks)) void settle(all, ids => lockAll(statement, ids));
+  }
+
+  /** In order of id, so that no deadlock arises. */
+  async function lockAll(statement: LockById<Identified>, ids: readonly number[]) {
+    const all = [...new Set(ids)].sort((a, b) => a - b);
+    const parts: Promise<Identified[]>[] = [];
+    for (let start = 0; start < all.length; start += mostById)
+      parts.push(inner.all(statement(all.slice(start, start + mostById))));
+    const rows = new Map((await Promise.all(parts)).flat().map(row => [row.id, row]));
+    return (id: number) => rows.get(id);
+  }
+
+  /** The ids are taken before: RETURNING would not say which rows those are that another one is in the way of. */
+  async function insertAll(into: BulkInsert, wanted: readonly Rows[]) {
+    const rows = wanted.flat();
+    const ids = await takeIds(inner, into.table, rows.length);
+    const statements = into.identified.statements(rows.map((row, index) => [ids[index], ...row]));
+    const added = await Promise.all(
+      [...statements].map(query => inner.all(returningId(query, ' on conflict do nothing'))),
+    );
+    const found = new Set(added.flat().map(({ id }) => id));
+    const given = new Map<Rows, number[]>();
+    let start = 0;
+    for (const part of wanted) {
+      given.set(
+        part,
+        ids.slice(start, start + part.length).filter(id => found.has(id)),
+      );
+      start += part.length;
+    }
+    return (part: Rows) => given.get(part) ?? [];
+  }
+
+  async function writeAll(late: readonly Late[]) {
+    await writeLate(late, parts => writeRows(inner, parts));
+    return () => undefined;
+  }
+
+  return {
+    whileSent,
+    /** A row, locked with those that are asked for in the same turn of the event loop. */
+    lock<Row extends Identified>(statement: LockById<Row>, id: number): Promise<Row | undefined> {
+      if (locks.size === 0) setImmediate(flushLocks);
+      // Boundary: what a statement reads is of its type.
+      return waitFor(locks, statement, id) as Promise<Row | undefined>;
+    },
+    /** New rows: the ids of those that no other row is in the way of. */
+    insert(into: BulkInsert, rows: Rows): Promise<number[]> {
+      const ids = waitFor(inserts, into, rows);
+      flushSoon();
+      return ids;
+    },
+    write(late: Late): Promise<undefined> {
+      const written = waitFor(writes, 'all', late);
+      flushSoon();
+      return written;
+    },
+  };
+}
+
+function waitFor<Key, Wanted, Given>(
+  lists: Map<Key, Waiting<Wanted, Given>[]>,
+  key: Key,
+  wanted: Wanted,
+): Promise<Given> {
+  const { promise, resolve, reject } = Promise.withResolvers<Given>();
+  const list = lists.get(key) ?? [];
+  lists.set(key, list);
+  list.push({ wanted, resolve, reject });
+  return promise;
+}
+
+function taken<Key, Value>(lists: Map<Key, Value>): [Key, Value][] {
+  const all = [...lists];
+  lists.clear();
+  return all;
+}
+
+/** Does what all want in one go: a failure is that of all of them. */
+async function settle<Wanted, Given>(
+  all: readonly Waiting<Wanted, Given>[],
+  work: (wanted: readonly Wanted[]) => Promise<(wanted: Wanted) => Given>,
+): Promise<void> {
+  try {
+    const givenOf = await work(all.map(({ wanted }) => wanted));
+    for (const { wanted, resolve } of all) resolve(givenOf(wanted));
+  } catch (error) {
+    for (const { reject } of all) reject(error);
+  }
+}
