@@ -49,16 +49,55 @@ function fromOperations<S extends z.ZodType>(
   const members = typeof changed === 'object' && changed !== null && !Array.isArray(changed) ? changed : {};
   const broken = readOnly.filter(name => JSON.stringify(members[name]) !== JSON.stringify(document[name]));
   const result = complete.safeParse(changed);
+  const inside = result.success ? brokenIn(members, document, result.data) : [];
   const details = [
-    ...broken.map(name => ({ field: name, pointer: `#/${name}`, code: 'readOnly', message: 'is read-only' })),
+    ...[...broken, ...inside].map(path => ({
+      field: path.replaceAll('/', '.'),
+      pointer: `#/${path}`,
+      code: 'readOnly',
+      message: 'is read-only',
+    })),
     ...(result.success ? [] : detailsOf(result.error)),
   ];
   const first = details[0];
-  if (first !== undefined) {
-    throw new HttpError('PATCH_RESULT_INVALID', {
-      message: `${first.field}: ${first.message}; nothing was changed`,
-      details,
-    });
+  if (result.success && first === undefined) return result.data;
+  throw new HttpError('PATCH_RESULT_INVALID', {
+    message: `${first?.field}: ${first?.message}; nothing was changed`,
+    details,
+  });
+}
+
+type Members = { readonly [member: string]: unknown };
+
+const isMembers = (value: unknown): value is Members =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/**
+ * The paths of members inside members that a patch changes, though only the service writes them: those that the
+ * document has, and that the schema does not take over. What is left out stays, as in a complete replacement.
+ */
+function brokenIn(changed: Members, document: Members, kept: unknown): string[] {
+  if (!isMembers(kept)) return [];
+  return Object.keys(kept).flatMap(name =>
+    brokenInside(changed[name], document[name], kept[name]).map(path => `${name}/${path}`),
+  );
+}
+
+function brokenInside(changed: unknown, document: unknown, kept: unknown): string[] {
+  if (Array.isArray(changed) && Array.isArray(document) && Array.isArray(kept)) {
+    // An item with an id is the same wherever it has been moved to.
+    const counterpart = (item: unknown, index: number): unknown =>
+      isMembers(item) && item.id !== undefined
+        ? document.find(other => isMembers(other) && other.id === item.id)
+        : document[index];
+    return changed.flatMap((item, index) =>
+      brokenInside(item, counterpart(item, index), kept[index]).map(path => `${index}/${path}`),
+    );
   }
-  return complete.parse(changed);
+  if (!isMembers(changed) || !isMembers(document) || !isMembers(kept)) return [];
+  const others = Object.keys(document).filter(
+    name => !Object.hasOwn(kept, name) && Object.hasOwn(changed, name),
+  );
+  const broken = others.filter(name => JSON.stringify(changed[name]) !== JSON.stringify(document[name]));
+  return [...broken, ...brokenIn(changed, document, kept)];
 }
