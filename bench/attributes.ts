@@ -2,86 +2,23 @@
  * What filters by attributes and facets cost beside a filter by category: `bun bench/attributes.ts [PRODUCTS] [sqlite|postgresql]`.
  * Every product has ten attributes. Filters, sorts and pages are drawn for each request, so that few repeat themselves.
  */
-import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { sql } from 'kysely';
-import { loadConfig } from '../src/config.ts';
-import { causedBy, outboxOf } from '../src/events/outbox.ts';
-import { productImporter } from '../src/resources/products/import/index.ts';
-import { checkRecord, recordPreparer } from '../src/resources/products/import/prepared.ts';
-import { migrate } from '../src/storage/migrations/migrate.ts';
-import { openDatabase } from '../src/storage/open.ts';
-import { cacheFolder, runFolder } from './databases.ts';
+import { brands, categories, colours, materials, series } from './attribute-data.ts';
+import { attributed, cacheFolder, postgresCopy, runFolder, sqliteCopy } from './databases.ts';
 import { runLoad } from './load.ts';
 import { startPostgres } from './postgres.ts';
 import { cpuSeconds } from './processes.ts';
 import { type Random, random } from './random.ts';
 import { get } from './scenarios.ts';
-import { shipped, signIn, startService } from './servers.ts';
+import { signIn, startService } from './servers.ts';
 import { percentile } from './statistics.ts';
 
 const count = Number(process.argv[2] ?? 100_000);
 const kind = process.argv[3] ?? 'sqlite';
-const rowsPerTransaction = 2000;
 const milliseconds = 2500;
 const connections = 8;
 const warmups = 12;
 const sorts = ['id', 'price', 'name', 'createdAt'] as const;
-
-const of = (name: string, values: number): [string, ...string[]] => [
-  `${name}-0`,
-  ...Array.from({ length: values - 1 }, (_, index) => `${name}-${index + 1}`),
-];
-const [brands, categories, colours, materials, series] = [
-  of('Brand', 200),
-  of('category', 50),
-  of('colour', 10),
-  of('material', 50),
-  of('series', 1000),
-];
-
-function record(number: number): Readonly<Record<string, unknown>> {
-  const { integer, pick } = random(number * 7919);
-  return {
-    name: `Thing ${integer(1, 99_999)}`,
-    price: integer(100, 100_000) / 100,
-    sku: `SKU-${number}`,
-    brand: pick(brands),
-    category: pick(categories),
-    attributes: {
-      colour: pick(colours),
-      materials: [...new Set([pick(materials), pick(materials)])],
-      series: pick(series),
-      watt: integer(0, 1000) / 10,
-      height: integer(1, 3000),
-      organic: integer(0, 1) === 1,
-      released: new Date(Date.UTC(2020, 0, integer(1, 2000))).toISOString().slice(0, 10),
-      energy: pick(['A', 'B', 'C', 'D', 'E', 'F', 'G']),
-      size: pick(['XS', 'S', 'M', 'L', 'XL']),
-      origin: pick(of('country', 30)),
-    },
-  };
-}
-
-async function fill(settings: Readonly<Record<string, string>>): Promise<void> {
-  const database = openDatabase(loadConfig({ ...shipped, ...settings }));
-  await migrate(database, Date.now);
-  const importer = productImporter(database, outboxOf(database));
-  for (let first = 1; first <= count; first += rowsPerTransaction) {
-    const { prepare } = recordPreparer('EUR');
-    const records = Array.from({ length: Math.min(rowsPerTransaction, count - first + 1) }, (_, index) => {
-      const checked = checkRecord(record(first + index));
-      if (!('name' in checked)) throw new Error(JSON.stringify(checked));
-      return prepare(checked, Date.UTC(2026, 0, 1) + (first + index) * 1000);
-    });
-    await database.write(async session => {
-      const plan = await importer.plan(session, records, 'blind');
-      await importer.apply(session, plan, [], causedBy('bench', Date.now()));
-    });
-  }
-  if (kind === 'postgresql') await database.read.all(sql`vacuum analyze`.compile(database.build));
-  await database.close();
-}
 
 const place = ({ integer, pick }: Random, deepest: number) =>
   `sort=${pick(sorts)}&order=${pick(['asc', 'desc'])}&page=${integer(1, deepest)}`;
@@ -110,9 +47,6 @@ const queries: Readonly<Record<string, (draw: Random) => string>> = {
 };
 
 async function run(settings: Readonly<Record<string, string>>, folder: string): Promise<void> {
-  const started = performance.now();
-  await fill(settings);
-  console.log(`${count} products in ${((performance.now() - started) / 1000).toFixed(0)} s`);
   const server = await startService(settings, join(folder, 'errors.log'));
   const token = await signIn(server.port);
   console.log(
@@ -142,13 +76,10 @@ async function run(settings: Readonly<Record<string, string>>, folder: string): 
 }
 
 const folder = runFolder();
-if (kind === 'sqlite') await run({ DATA_DIR: folder }, folder);
-else {
-  const server = await startPostgres(cacheFolder);
-  await server.drop('bench_attributes');
-  await server.create('bench_attributes');
-  await run({ DATABASE_URL: server.url('bench_attributes'), DATA_DIR: folder }, folder);
-  await server.drop('bench_attributes');
-  await server.stop();
-}
-rmSync(folder, { recursive: true, force: true });
+const onServer = kind === 'sqlite' ? undefined : await startPostgres(cacheFolder);
+const copy = await (onServer === undefined
+  ? sqliteCopy(count, attributed)
+  : postgresCopy(onServer, count, attributed));
+await run({ ...copy.settings, DATA_DIR: copy.settings.DATA_DIR ?? folder }, folder);
+await copy.remove();
+await onServer?.stop();

@@ -16,8 +16,10 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { loadConfig } from '../src/config.ts';
+import type { Database } from '../src/storage/database.ts';
 import { migrate } from '../src/storage/migrations/migrate.ts';
 import { openDatabase } from '../src/storage/open.ts';
+import { fillWithAttributes } from './attribute-data.ts';
 import { fill } from './catalog-data.ts';
 import type { PostgresServer } from './postgres.ts';
 import { shipped } from './servers.ts';
@@ -33,10 +35,26 @@ export interface RunDatabase {
 }
 
 export const cacheFolder = join(tmpdir(), 'catalog-bench');
+/** What prepared databases hold. */
+interface Contents {
+  readonly name: string;
+  /** Files of this folder that decide it. */
+  readonly files: readonly string[];
+  fill(database: Database, size: number): Promise<void>;
+}
+
+const plain: Contents = { name: '', files: ['catalog-data.ts'], fill };
+/** Products with ten attributes each. */
+export const attributed: Contents = {
+  name: 'attributes_',
+  files: ['attribute-data.ts'],
+  fill: fillWithAttributes,
+};
+
 const source = join(import.meta.dir, '..', 'src');
 
 /** Changes when a migration, the row or file format, or the made-up data change. */
-function schemaHash(): string {
+function schemaHash({ files: own }: Contents): string {
   const migrations = join(source, 'storage', 'migrations');
   const files = [
     ...readdirSync(migrations)
@@ -47,8 +65,7 @@ function schemaHash(): string {
     ...['index', 'sqlite', 'postgres', 'text/words', 'text/split', 'spelling'].map(part =>
       join(source, 'storage', 'search', `${part}.ts`),
     ),
-    join(import.meta.dir, 'catalog-data.ts'),
-    join(import.meta.dir, 'random.ts'),
+    ...[...own, 'random.ts'].map(name => join(import.meta.dir, name)),
   ];
   const hasher = new Bun.CryptoHasher('sha256');
   for (const file of files) hasher.update(readFileSync(file));
@@ -63,11 +80,11 @@ export function runFolder(): string {
   return folder;
 }
 
-export async function sqliteCopy(size: number): Promise<RunDatabase> {
-  const prepared = join(cacheFolder, `sqlite-${schemaHash()}-${size}`);
+export async function sqliteCopy(size: number, contents = plain): Promise<RunDatabase> {
+  const prepared = join(cacheFolder, `sqlite-${contents.name}${schemaHash(contents)}-${size}`);
   if (!existsSync(prepared)) {
     const unfinished = runFolder();
-    await make({ DATA_DIR: unfinished }, size);
+    await make({ DATA_DIR: unfinished }, size, contents);
     intoOneFile(join(unfinished, 'catalog.db'));
     renameSync(unfinished, prepared);
   }
@@ -86,13 +103,17 @@ function intoOneFile(file: string): void {
   connection.close();
 }
 
-export async function postgresCopy(server: PostgresServer, size: number): Promise<RunDatabase> {
-  const prepared = `bench_${schemaHash()}_${size}`;
+export async function postgresCopy(
+  server: PostgresServer,
+  size: number,
+  contents = plain,
+): Promise<RunDatabase> {
+  const prepared = `bench_${contents.name}${schemaHash(contents)}_${size}`;
   if (!(await server.has(prepared))) {
     const unfinished = `${prepared}_unfinished`;
     await server.drop(unfinished);
     await server.create(unfinished);
-    await make({ DATABASE_URL: server.url(unfinished) }, size);
+    await make({ DATABASE_URL: server.url(unfinished) }, size, contents);
     await server.rename(unfinished, prepared);
   }
   const name = `bench_run_${size}`;
@@ -101,12 +122,16 @@ export async function postgresCopy(server: PostgresServer, size: number): Promis
   return { settings: { DATABASE_URL: server.url(name) }, remove: () => server.drop(name) };
 }
 
-async function make(settings: Readonly<Record<string, string>>, size: number): Promise<void> {
+async function make(
+  settings: Readonly<Record<string, string>>,
+  size: number,
+  contents: Contents,
+): Promise<void> {
   const config = loadConfig({ ...shipped, ...settings });
   const database = openDatabase(config);
   try {
     await migrate(database, Date.now);
-    await fill(database, size);
+    await contents.fill(database, size);
   } finally {
     await database.close();
   }

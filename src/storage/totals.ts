@@ -5,7 +5,7 @@ import { isElsewhere, listedBesides } from './categories/listed.ts';
 import { versionOf } from './changes/versions.ts';
 import type { Database, Session, Transaction } from './database.ts';
 import type { Condition, Total, WithinPlan } from './list/request.ts';
-import { pathsIn, placesIn, withinColumn, withinOf } from './list/within.ts';
+import { byPaths, pathsIn, withinColumn, withinOf } from './list/within.ts';
 import { type Arguments, preparedByShape } from './prepared.ts';
 
 /** How many products more (or fewer) there are of one status and main category. */
@@ -37,19 +37,15 @@ export function productTotals({ build, dialect }: Pick<Database, 'build' | 'dial
   });
 
   /** The total of a part of the tree: those in their main category, and those that are listed there besides. */
-  function totalWithin(conditions: readonly Condition[], condition: Condition, besides: boolean) {
-    const ids = placesIn(pathsIn(condition));
-    const of = conditions.flatMap(({ column, value }) =>
-      column === 'status' ? [sql`and status = ${value}`] : [],
-    );
-    const status = of.length === 0 ? sql`` : sql.join(of, sql` `);
-    const others = besides
+  const totalWithin = byPaths(build, (ids, shape, argument) => {
+    const status = shape.includes('status') ? sql`and status = ${argument.status}` : sql``;
+    const others = shape.includes('besides')
       ? sql`+ (select count(*) from products where id in (${listedBesides(ids)}) and ${isElsewhere(ids)} ${status})`
       : sql``;
     return sql<Total>`select cast(
       (select coalesce(sum(total), 0) from product_totals where category_id in (${ids}) ${status}) ${others}
-      as integer) as total, ${versionOf(dialect, 'products')} as version`.compile(build);
-  }
+      as integer) as total, ${versionOf(dialect, 'products')} as version`;
+  });
 
   return {
     change(session: Transaction, { status, category, change }: TotalChange): void {
@@ -62,7 +58,11 @@ export function productTotals({ build, dialect }: Pick<Database, 'build' | 'dial
     total(conditions: readonly Condition[], within?: WithinPlan): CompiledQuery<Total> | undefined {
       if (conditions.some(({ column }) => !counted.includes(column))) return undefined;
       const tree = withinOf(conditions);
-      if (tree !== undefined) return totalWithin(conditions, tree, within?.besides ?? true);
+      if (tree !== undefined) {
+        const status = conditions.find(({ column }) => column === 'status')?.value;
+        const shape = [status === undefined ? '' : 'status', within?.besides === false ? '' : 'besides'];
+        return totalWithin(pathsIn(tree), shape.join(), { status });
+      }
       const shape = conditions.map(({ column }) => column).join();
       return { ...total(shape, {}), parameters: conditions.map(({ value }) => value) };
     },

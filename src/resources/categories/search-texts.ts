@@ -9,7 +9,7 @@ import type { Clock } from '../../ports/clock.ts';
 import { renamedPath } from '../../storage/categories/names.ts';
 import { collectionVersions } from '../../storage/changes/versions.ts';
 import type { Database, Session, Transaction } from '../../storage/database.ts';
-import { placesIn } from '../../storage/list/within.ts';
+import { byPaths } from '../../storage/list/within.ts';
 import { rewordedCollection, searchIndex } from '../../storage/search/index.ts';
 import { productOf } from '../products/row.ts';
 import { searchTextOf } from '../products/search-text.ts';
@@ -110,6 +110,11 @@ function nextProducts({ build }: Pick<Database, 'build'>) {
       : sql<{ id: number }>`select id from products
           where category_id = ${category} and id > ${product} order by id limit ${limit}`;
   };
+  const nextCategory = byPaths(
+    build,
+    (ids, _, { after }) =>
+      sql<{ id: number }>`select id from (${ids}) as below where id > ${after} order by id limit 1`,
+  );
   return async (session: Session, path: string, progress: Progress) => {
     const ids: number[] = [];
     for (let looked = 0; looked < categoriesAtOnce && ids.length < productsAtOnce; looked++) {
@@ -118,9 +123,7 @@ function nextProducts({ build }: Pick<Database, 'build'>) {
       ids.push(...found.map(({ id }) => id));
       progress.product = found.at(-1)?.id ?? progress.product;
       if (found.length === limit) break;
-      const below = sql<{ id: number }>`select id from (${placesIn([path])}) as below
-        where id > ${progress.category} order by id limit 1`;
-      const category = await session.first(below.compile(build));
+      const category = await session.first(nextCategory([path], '', { after: progress.category }));
       if (category === undefined && progress.besides) return { ids, isLast: true };
       if (category === undefined) progress.besides = true;
       progress.category = category?.id ?? 0;

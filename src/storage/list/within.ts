@@ -13,7 +13,7 @@ import { categoriesIn, listedBesides } from '../categories/listed.ts';
 import { pathsBelow } from '../categories/names.ts';
 import type { Change, Collection } from '../changes/change.ts';
 import type { Database, Session } from '../database.ts';
-import { type Arguments, preparedByShape } from '../prepared.ts';
+import { type Arguments, prepared, preparedByShape } from '../prepared.ts';
 import type { Condition, ListRequest, WithinPlan } from './request.ts';
 
 /** The column that conditions name paths of, and whose values in events are paths. */
@@ -48,43 +48,52 @@ export function pathsIn(condition: Condition): readonly string[] {
   return condition.operator === 'in' ? condition.values : [String(condition.value)];
 }
 
-/** The categories that paths stand for, as the arguments of a statement. */
-export const placesIn = (paths: readonly string[]): RawBuilder<unknown> =>
-  categoriesIn(
-    paths.map(path => {
+/**
+ * A query about the categories that paths stand for, prepared once for each number of paths.
+ * @param query gets a statement of their ids, and what else its text depends on
+ */
+export function byPaths<Row>(
+  build: Database['build'],
+  query: (
+    ids: RawBuilder<unknown>,
+    shape: string,
+    argument: Readonly<Record<string, RawBuilder<unknown>>>,
+  ) => RawBuilder<Row>,
+) {
+  const find = preparedByShape<Arguments, Row>(build, (name, argument) => {
+    const [count = '', shape = ''] = name.split(':');
+    const numbers = Array.from({ length: Number(count) }, (_, number) => number);
+    const ids = categoriesIn(
+      numbers.map(number => ({
+        path: sql`${argument[`path${number}`]}`,
+        low: sql`${argument[`low${number}`]}`,
+        high: sql`${argument[`high${number}`]}`,
+      })),
+    );
+    return query(ids, shape, argument);
+  });
+  return (paths: readonly string[], shape = '', further: Arguments = {}) => {
+    const values: Record<string, unknown> = { ...further };
+    for (const [number, path] of paths.entries()) {
       const { low, high } = pathsBelow(path);
-      return { path: sql`${path}`, low: sql`${low}`, high: sql`${high}` };
-    }),
-  );
-
-/** The statements of the planner, each prepared once per number of paths. */
-function statementsOf(build: Database['build']) {
-  const byPaths = <Row>(query: (ids: RawBuilder<unknown>) => RawBuilder<Row>) => {
-    const find = preparedByShape<Arguments, Row>(build, (count, argument) => {
-      const numbers = Array.from({ length: Number(count) }, (_, number) => number);
-      const ids = categoriesIn(
-        numbers.map(number => ({
-          path: sql`${argument[`path${number}`]}`,
-          low: sql`${argument[`low${number}`]}`,
-          high: sql`${argument[`high${number}`]}`,
-        })),
-      );
-      return query(ids);
-    });
-    return (paths: readonly string[]) => {
-      const values: Record<string, string> = {};
-      for (const [number, path] of paths.entries()) {
-        const { low, high } = pathsBelow(path);
-        values[`path${number}`] = path;
-        values[`low${number}`] = low;
-        values[`high${number}`] = high;
-      }
-      return find(String(paths.length), values);
-    };
+      values[`path${number}`] = path;
+      values[`low${number}`] = low;
+      values[`high${number}`] = high;
+    }
+    return find(`${paths.length}:${shape}`, values);
   };
+}
+
+/** The statements of the planner. */
+function statementsOf(build: Database['build']) {
+  const rows = sql<{
+    rows: number;
+  }>`select cast(coalesce(sum(total), 0) as integer) as rows from product_totals`;
   return {
-    some: byPaths(ids => sql<{ id: number }>`${ids} limit ${sql.lit(mostRanges + 1)}`),
-    besides: byPaths(ids => sql<{ product_id: number }>`${listedBesides(ids)} limit 1`),
+    some: byPaths(build, ids => sql<{ id: number }>`${ids} limit ${sql.lit(mostRanges + 1)}`),
+    besides: byPaths(build, ids => sql<{ product_id: number }>`${listedBesides(ids)} limit 1`),
+    rows: byPaths(build, ids => sql<{ rows: number }>`${rows} where category_id in (${ids})`),
+    allRows: prepared<Arguments, { rows: number }>(build, () => rows),
   };
 }
 
@@ -116,10 +125,8 @@ export function withinPlanner(database: Database, products: Collection) {
     const name = JSON.stringify(paths ?? '');
     const known = counted.get(name);
     if (known !== undefined) return known.rows;
-    const where = paths === undefined ? sql`` : sql`where category_id in (${placesIn(paths)})`;
-    const query = sql<{ rows: number }>`select cast(coalesce(sum(total), 0) as integer) as rows
-      from product_totals ${where}`;
-    const rows = (await read.first(query.compile(build)))?.rows ?? 0;
+    const query = paths === undefined ? statements.allRows({}) : statements.rows(paths);
+    const rows = (await read.first(query))?.rows ?? 0;
     counted.set(name, { rows });
     return rows;
   }
