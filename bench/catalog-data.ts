@@ -115,6 +115,8 @@ export async function fill(database: Database, count: number): Promise<void> {
   await database.write(session => searchIndex(database).compact(session));
   // What autovacuum would do by itself within minutes.
   if (database.dialect.name === 'postgresql') {
+    const next = sql`select setval(pg_get_serial_sequence('products', 'id'), ${count})`;
+    await database.read.all(next.compile(database.build));
     await database.read.all(sql`vacuum analyze`.compile(database.build));
   }
 }
@@ -137,13 +139,14 @@ async function fillFrom(database: Database, first: number, last: number): Promis
     const categoryIds = await createCategories(database, session);
     const index = searchIndex(database);
     for (let start = first; start <= last; start += rowsPerStatement) {
-      const rows: (ProductRow & { category_id: number; further_categories: number })[] = [];
+      const rows: (ProductRow & { id: number; category_id: number; further_categories: number })[] = [];
       const documents: SearchDocument[] = [];
       const tags: TagChange[] = [];
       for (let number = start; number < start + rowsPerStatement && number <= last; number++) {
         const { fields, createdAt } = productNumber(number);
         const category = categoryIds.get(fields.category ?? '') ?? 0;
-        rows.push({ ...rowOf(fields, createdAt), category_id: category, further_categories: 0 });
+        // A transaction that is run again must not get other ids.
+        rows.push({ id: number, ...rowOf(fields, createdAt), category_id: category, further_categories: 0 });
         documents.push({ id: number, ...searchTextOf(fields) });
         tags.push({ id: number, before: [], after: fields.tags });
         changes.push({ status: fields.status, category, change: 1 });
