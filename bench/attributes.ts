@@ -15,7 +15,7 @@ import { percentile } from './statistics.ts';
 
 const count = Number(process.argv[2] ?? 100_000);
 const kind = process.argv[3] ?? 'sqlite';
-const milliseconds = 2500;
+const milliseconds = 2000;
 const connections = 8;
 const warmups = 12;
 const sorts = ['id', 'price', 'name', 'createdAt'] as const;

@@ -202,6 +202,8 @@ export interface Dialect {
   readonly lock: ((name: string, mode: 'shared' | 'exclusive') => RawBuilder<unknown>) | undefined;
   /** A text as JSON, as JSON.stringify writes it. */
   readonly json: (text: RawBuilder<unknown>) => RawBuilder<unknown>;
+  /** The numbers of a group as one text, with commas between them; in an order where one is given. */
+  readonly joined: (number: RawBuilder<unknown>, order?: RawBuilder<unknown>) => RawBuilder<unknown>;
   /** Where a text first has another in it, from 1; 0 where it has not. */
   readonly position: (text: RawBuilder<unknown>, part: RawBuilder<unknown>) => RawBuilder<unknown>;
   /** Ends a SELECT whose rows the transaction is about to change. */

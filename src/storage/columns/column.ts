@@ -2,8 +2,12 @@
  * One column of a table in memory: which values each row has, as one small number per row. Rows with the same values
  * have the same number, that of a combination, so that a test is made once per combination and not once per row.
  */
+
+import { slices } from '../../slices.ts';
 import { type AttributeTest, meetsTest, withinBound } from '../attributes/condition.ts';
 import { type IndexedValue, kinds, tokenOf } from '../attributes/values.ts';
+import { type Arrangement, arranged, orderedCodes, rowsArranged } from './arrangement.ts';
+import { type Line, mostMoved } from './line.ts';
 import { putRow, type RowSet, rowsWith } from './rows.ts';
 
 /** Distinct values, and combinations of them, at most: with more a column is no use as a facet, and large. */
@@ -30,8 +34,12 @@ export interface Column {
   readonly numbers: readonly number[];
   /** Puts other values in the place of a row's. */
   set(id: number, values: readonly IndexedValue[]): void;
-  /** Adds values to those of a row. */
-  add(id: number, values: readonly IndexedValue[]): void;
+  /** Adds values to those of rows. */
+  add(ids: readonly number[], values: readonly IndexedValue[]): void;
+  /** Puts rows in an order by which they are found faster; to be called once they have been read. */
+  arrange(): Promise<void>;
+  /** The rows in the order of their numbers, where the column is one that lists are in the order of, and arranged. */
+  line(): Line | undefined;
   /** The rows of which some value meets a test: until the next change of a row, and not to be changed. */
   rows(test: AttributeTest): RowSet;
   bytes(): number;
@@ -42,8 +50,10 @@ interface KeptSet {
   readonly rows: RowSet;
 }
 
-export function column(): Column {
+/** @param isOrder whether lists are in the order of its numbers */
+export function column(isOrder = false): Column {
   let codes = new Uint32Array(1024);
+  let largest = 0;
   const uses: number[] = [0];
   const members: (readonly number[])[] = [[]];
   const values: IndexedValue[] = [];
@@ -56,6 +66,11 @@ export function column(): Column {
   let textBytes = 0;
 
   const sets = new Map<string, KeptSet>();
+  let arrangement: Arrangement | undefined;
+  /** Rows that have another combination than when they were arranged. */
+  let moved = new Set<number>();
+  /** The same of an arrangement that is being made. */
+  let movedSince: Set<number> | undefined;
 
   function placeOf(value: IndexedValue): number {
     const token = tokenOf(value);
@@ -92,6 +107,7 @@ export function column(): Column {
   }
 
   function change(id: number, code: number): void {
+    if (id > largest) largest = id;
     if (id >= codes.length) {
       const larger = new Uint32Array(Math.max(id + 1, Math.ceil(codes.length * 1.5)));
       larger.set(codes);
@@ -102,6 +118,11 @@ export function column(): Column {
     if (before !== 0) uses[before] = (uses[before] ?? 0) - 1;
     if (code !== 0) uses[code] = (uses[code] ?? 0) + 1;
     codes[id] = code;
+    if (arrangement !== undefined) {
+      moved.add(id);
+      if (moved.size > mostMoved) arrange().catch(() => undefined);
+    }
+    movedSince?.add(id);
     for (const { test, rows } of sets.values()) putRow(rows, id, meets(test, code));
   }
 
@@ -112,8 +133,35 @@ export function column(): Column {
     });
   }
 
-  function makeSet(name: string, test: AttributeTest): RowSet {
-    const rows = rowsWith(codes, accepted(test, { members, singles, values, numbers }));
+  /** Changes of rows meanwhile are kept apart. */
+  async function arrange(): Promise<void> {
+    if (movedSince !== undefined) return;
+    const since = new Set<number>();
+    movedSince = since;
+    codes = codes.slice(0, largest + 1);
+    const { turn } = slices();
+    const numberOf = (code: number) => numbers[singles[code] ?? -1] ?? Number.NaN;
+    const order = isOrder
+      ? orderedCodes(members.length, numberOf)
+      : Uint32Array.from({ length: members.length - 1 }, (_, index) => index + 1);
+    arrangement = await arranged(codes.slice(), uses.slice(), order, turn);
+    moved = since;
+    movedSince = undefined;
+  }
+
+  function rowsOf(test: AttributeTest): RowSet {
+    const meets = accepted(test, { members, singles, values, numbers });
+    let expected = 0;
+    for (let code = 1; code < meets.length; code++) if (meets[code] === 1) expected += uses[code] ?? 0;
+    // Of most rows, to look at each in turn is less than to go to and fro.
+    if (arrangement === undefined || expected > codes.length / 2) return rowsWith(codes, meets);
+    const rows = rowsArranged(arrangement, meets, codes.length);
+    for (const id of moved) putRow(rows, id, meets[codes[id] ?? 0] === 1);
+    return rows;
+  }
+
+  function keepSet(name: string, test: AttributeTest): RowSet {
+    const rows = rowsOf(test);
     const room = Math.min(mostSets, setsSize / rows.words.byteLength);
     for (const oldest of sets.keys()) {
       if (sets.size < room) break;
@@ -131,18 +179,28 @@ export function column(): Column {
     singles,
     numbers,
     set: (id, own) => change(id, combinationOf([...new Set(own.map(placeOf))])),
-    add(id, own) {
-      const before = members[codes[id] ?? 0] ?? [];
-      const [only] = own;
-      if (before.length === 0 && own.length === 1 && only !== undefined)
-        change(id, combinationOf([placeOf(only)]));
-      else change(id, combinationOf([...new Set([...before, ...own.map(placeOf)])]));
+    add(ids, own) {
+      const added = own.map(placeOf);
+      const code = combinationOf([...new Set(added)]);
+      for (const id of ids) {
+        const before = codes[id] ?? 0;
+        change(id, before === 0 ? code : combinationOf([...new Set([...(members[before] ?? []), ...added])]));
+      }
     },
+    arrange,
+    line: () =>
+      arrangement === undefined || !isOrder
+        ? undefined
+        : {
+            ids: arrangement.ids,
+            moved,
+            placeOf: id => numbers[singles[codes[id] ?? 0] ?? -1] ?? Number.NaN,
+          },
     rows(test) {
       const name = JSON.stringify(test);
-      return sets.get(name)?.rows ?? makeSet(name, test);
+      return sets.get(name)?.rows ?? keepSet(name, test);
     },
-    bytes: () => codes.byteLength + textBytes + Math.min(sets.size * (codes.byteLength >>> 5), setsSize),
+    bytes: () => 2 * codes.byteLength + textBytes + Math.min(sets.size * (codes.byteLength >>> 5), setsSize),
   };
 }
 

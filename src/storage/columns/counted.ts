@@ -1,5 +1,6 @@
 /** Facets of products: how many have each value, each facet counted without the conditions on itself. */
 import { sql } from 'kysely';
+import { slices } from '../../slices.ts';
 import type { Database } from '../database.ts';
 import type { Condition } from '../list/request.ts';
 import type { Column } from './column.ts';
@@ -43,12 +44,19 @@ export function facetCounter(database: Pick<Database, 'build' | 'read'>, columns
       const source = sourceOf(name);
       if (source !== undefined) sources.set(name, source);
     }
-    const found = await columns.get([...sources.values()]);
-    // From here on nothing is waited for: the columns are of one state.
-    const byName = new Map([...sources.keys()].map((name, index) => [name, found[index]] as const));
-    return count(facets, looked, byName, within);
+    return columns.use([...sources.values()], found =>
+      count(facets, looked, byName([...sources.keys()], found), within),
+    );
   };
 }
+
+const byName = (names: readonly string[], columns: readonly Column[]): ReadonlyMap<string, Column> =>
+  new Map(
+    names.flatMap((name, index) => {
+      const column = columns[index];
+      return column === undefined ? [] : [[name, column]];
+    }),
+  );
 
 /**
  * @returns a function that gives a test of ids: whether the row of one meets all conditions, as new as a look that is
@@ -63,44 +71,45 @@ export function rowFinder(database: Pick<Database, 'build' | 'read'>, columns: C
       const source = sourceOf(column);
       if (source !== undefined) sources.set(column, source);
     }
-    const found = await columns.get([...sources.values()]);
-    const there = new Map<string, Column>();
-    for (const [index, name] of [...sources.keys()].entries()) {
-      const column = found[index];
-      if (column !== undefined) there.set(name, column);
-    }
-    const met = intersection(looked.map(({ rows }) => rows(there)));
-    if (met === undefined) return undefined;
-    // A copy: columns change with the next turn of the event loop.
-    const rows = { words: met.words.slice(), count: met.count };
-    return id => has(rows, id);
+    return columns.use([...sources.values()], found => {
+      const there = byName([...sources.keys()], found);
+      const met = intersection(looked.map(({ rows }) => rows(there)));
+      if (met === undefined) return undefined;
+      // A copy: columns change with the next turn of the event loop.
+      const rows = { words: met.words.slice(), count: met.count };
+      return id => has(rows, id);
+    });
   };
 }
 
-function count(
+/** In slices: of very many rows each facet takes some milliseconds. */
+async function count(
   facets: readonly string[],
   conditions: readonly Met[],
-  columns: ReadonlyMap<string, Column | undefined>,
+  columns: ReadonlyMap<string, Column>,
   within: readonly number[] | undefined,
-): Facets {
-  const there = new Map(
-    [...columns].flatMap(([name, column]) => (column === undefined ? [] : [[name, column]])),
-  );
+): Promise<Facets> {
+  const { turn } = slices();
   const base = within === undefined ? [] : [rowsOfIds(within)];
-  const met = conditions.map(({ name, rows }) => ({ name, rows: rows(there) }));
+  const met: { readonly name: string; readonly rows: RowSet }[] = [];
+  for (const { name, rows } of conditions) {
+    met.push({ name, rows: rows(columns) });
+    await turn();
+  }
   const rowsWithout = (name: string) =>
     intersection([...base, ...met.filter(one => one.name !== name).map(({ rows }) => rows)]);
   let all: { rows: RowSet | undefined } | undefined;
   const values: Record<string, FacetValues> = {};
   const ranges: Record<string, FacetRange> = {};
   for (const name of facets) {
-    const column = there.get(name);
+    const column = columns.get(name);
     if (column === undefined) continue;
     const isOwn = met.some(one => one.name === name);
     if (!isOwn) all ??= { rows: rowsWithout(name) };
     const rows = isOwn ? rowsWithout(name) : all?.rows;
-    if (name === rangeColumn) ranges[name] = facetRange(column, rows);
-    else values[name] = facetValues(column, rows);
+    if (name === rangeColumn) ranges[name] = await facetRange(column, rows, turn);
+    else values[name] = await facetValues(column, rows, turn);
+    await turn();
   }
   return { values, ranges };
 }

@@ -1,4 +1,6 @@
 /** What a facet says: how many rows have each of its values, or how numbers are spread. */
+
+import type { Slices } from '../../slices.ts';
 import { type IndexedValue, isShortened, kinds } from '../attributes/values.ts';
 import type { Column } from './column.ts';
 import { histogram, idsOf, type RowSet } from './rows.ts';
@@ -33,9 +35,13 @@ export const mostValues = 100;
 const mostBuckets = 10;
 
 /** How many rows have each value, by their places. @param rows undefined for all */
-function countsOf(column: Column, rows: RowSet | undefined): Uint32Array {
+async function countsOf(
+  column: Column,
+  rows: RowSet | undefined,
+  turn: Slices['turn'],
+): Promise<Uint32Array> {
   const { members, singles, uses, values } = column;
-  const combined = rows === undefined ? uses : histogram(column.codes(), rows, members.length);
+  const combined = rows === undefined ? uses : await histogram(column, rows, turn);
   const counts = new Uint32Array(values.length);
   for (let code = 1; code < members.length; code++) {
     const count = combined[code] ?? 0;
@@ -65,14 +71,26 @@ function compareValues(one: IndexedValue, other: IndexedValue): number {
   return one.kind - other.kind;
 }
 
-/** The order of UTF-8, as databases have it; that of UTF-16 differs above U+FFFF. */
+/** The order of UTF-8, as databases have it; in UTF-16 the halves of what is above U+FFFF are not the largest. */
 function byCodePoint(one: string, other: string): number {
-  return Buffer.compare(Buffer.from(one), Buffer.from(other));
+  const length = Math.min(one.length, other.length);
+  for (let index = 0; index < length; index++) {
+    const [a, b] = [one.charCodeAt(index), other.charCodeAt(index)];
+    if (a === b) continue;
+    return isHalf(a) === isHalf(b) ? a - b : isHalf(a) ? 1 : -1;
+  }
+  return one.length - other.length;
 }
 
+const isHalf = (unit: number): boolean => unit >= 0xd800 && unit < 0xe000;
+
 /** The most frequent values. Texts that indexes hold shortened are no values to choose from, and left out. */
-export function facetValues(column: Column, rows: RowSet | undefined): FacetValues {
-  const counts = countsOf(column, rows);
+export async function facetValues(
+  column: Column,
+  rows: RowSet | undefined,
+  turn: Slices['turn'],
+): Promise<FacetValues> {
+  const counts = await countsOf(column, rows, turn);
   const { values } = column;
   const isBefore = (a: number, b: number): boolean => {
     const difference = (counts[b] ?? 0) - (counts[a] ?? 0);
@@ -115,17 +133,22 @@ interface Spread {
 }
 
 /** Of fewer rows than there are values, the number of each row. */
-function spreadOf(column: Column, rows: RowSet | undefined): Spread {
+async function spreadOf(column: Column, rows: RowSet | undefined, turn: Slices['turn']): Promise<Spread> {
   const { members, numbers, singles } = column;
-  if (rows === undefined || rows.count >= members.length) return { numbers, counts: countsOf(column, rows) };
+  if (rows === undefined || rows.count >= members.length)
+    return { numbers, counts: await countsOf(column, rows, turn) };
   const codes = column.codes();
   const own = idsOf(rows).map(id => numbers[singles[codes[id] ?? 0] ?? -1] ?? Number.NaN);
   return { numbers: own, counts: new Uint8Array(own.length).fill(1) };
 }
 
 /** How the numbers of a column are spread that has at most one for each row. */
-export function facetRange(column: Column, rows: RowSet | undefined): FacetRange {
-  const { numbers, counts } = spreadOf(column, rows);
+export async function facetRange(
+  column: Column,
+  rows: RowSet | undefined,
+  turn: Slices['turn'],
+): Promise<FacetRange> {
+  const { numbers, counts } = await spreadOf(column, rows, turn);
   let [min, max] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
   for (let place = 0; place < counts.length; place++) {
     if (counts[place] === 0) continue;

@@ -4,22 +4,38 @@
  * on follows what storage/changes/ tells, so that it is as new as the last look. All of them are bounded in bytes: what
  * has not been used for longest goes (docs/decisions/0031).
  */
-import { pacedReads, slices } from '../../slices.ts';
+import type { CompiledQuery } from 'kysely';
+import { slices } from '../../slices.ts';
 import type { Change, Collection } from '../changes/change.ts';
 import type { Database, Session } from '../database.ts';
 import { type Column, column as emptyColumn, mostCombinations } from './column.ts';
-import { type ColumnRow, type ColumnSource, rowsAfter } from './source.ts';
+import { type ColumnRows, type ColumnSource, rowsAfter } from './source.ts';
 
 /** Bytes of columns at most. */
 const columnsSize = 160 * 1024 * 1024;
+/** Rows that one statement reads: in the background, where nobody waits for it. */
+const rowsAtOnce = 4000;
 /** Rows that change while a column is read, at most: with more it is given up. */
-const mostReplayed = 100_000;
+const mostReplayed = 10_000;
+/** Rows that change while columns are held, at most: with more the columns go. */
+const mostWaiting = 2000;
 /** Milliseconds for which nothing is kept after everything may have changed: as in an import, again and again. */
 const restMs = 1000;
 
 interface Loaded {
   readonly source: ColumnSource;
   readonly column: Column;
+}
+
+/** Reads a part of a column. */
+type Reader = (query: CompiledQuery<ColumnRows>) => Promise<ColumnRows[]>;
+
+/** While somebody works with columns, what changes waits. */
+interface Held {
+  /** How many do. */
+  by: number;
+  readonly changes: Change[];
+  released: PromiseWithResolvers<void>;
 }
 
 interface Loading {
@@ -37,22 +53,25 @@ export class TooManyValues extends Error {
 
 export interface Columns {
   /**
-   * The columns, in the order of the sources, as new as a look that is made now. They may change with the next turn of
-   * the event loop.
+   * Works with the columns, in the order of the sources, as new as a look that is made now. They stay as they are until
+   * it is done, also while it gives the event loop a turn.
    * @throws TooManyValues
    */
-  get(sources: readonly ColumnSource[]): Promise<readonly Column[]>;
-  /** The same for columns that are in memory; undefined when one is not, which is read then. Throws nothing. */
+  use<T>(sources: readonly ColumnSource[], work: (columns: readonly Column[]) => T | Promise<T>): Promise<T>;
+  /**
+   * The columns that are in memory, as they are until the next turn of the event loop; undefined when one is not, which
+   * is read then, or is not as new as the last look. Throws nothing.
+   */
   peek(sources: readonly ColumnSource[]): readonly Column[] | undefined;
-  /** Fulfilled when those of the columns have been read that are being read now; undefined when none is. */
+  /** Fulfilled when those of the columns that are being read, or held, are there; undefined when there is none. */
   settled(sources: readonly ColumnSource[]): Promise<unknown> | undefined;
 }
 
 export function columnsOf(
-  database: Pick<Database, 'build' | 'changes' | 'read' | 'snapshot'>,
+  database: Pick<Database, 'build' | 'changes' | 'dialect' | 'snapshot'>,
   collection: Collection,
 ): Columns {
-  const { build, changes } = database;
+  const { changes } = database;
   /** The one used last is last. */
   const loaded = new Map<string, Loaded>();
   const loading = new Map<string, Promise<void>>();
@@ -60,26 +79,36 @@ export function columnsOf(
   const refused = new Set<string>();
   let last: Promise<unknown> = Promise.resolve();
   let restsUntil = 0;
+  const held: Held = { by: 0, changes: [], released: Promise.withResolvers() };
 
   changes.follow(collection, committed => {
     if (committed === undefined) {
       if (loaded.size > 0 || inProgress.size > 0) restsUntil = performance.now() + restMs;
       loaded.clear();
       refused.clear();
+      held.changes.length = 0;
       for (const one of inProgress.values()) one.isGivenUp = true;
       return;
     }
-    for (const { source, column } of loaded.values()) apply(source, column, committed);
+    if (held.by > 0) held.changes.push(...committed);
+    else applyAll(committed);
     for (const one of inProgress.values()) {
       one.replayed.push(...committed);
       if (one.replayed.length > mostReplayed) one.isGivenUp = true;
     }
   });
+  function applyAll(changes: readonly Change[]): void {
+    for (const { source, column } of loaded.values()) apply(source, column, changes);
+  }
   function apply(source: ColumnSource, column: Column, committed: readonly Change[]): void {
     for (const { id, after } of committed) column.set(id, source.fromEvent(after));
     // Values that no row has any more are not forgotten but with the column.
     if (column.members.length > mostCombinations) loaded.delete(source.name);
   }
+
+  /** Each part sees another state: what has changed is put right afterwards. */
+  const inBackground: Reader = query =>
+    database.snapshot(session => session.all(query), { background: true });
 
   /** Whatever changes while the rows are read is recorded, and put in the place of what was read. */
   async function load(source: ColumnSource): Promise<void> {
@@ -87,7 +116,8 @@ export function columnsOf(
     await changes.look();
     inProgress.set(source.name, progress);
     try {
-      const column = await readColumn(database.read, source, () => progress.isGivenUp);
+      const column = await readColumn(inBackground, source, () => progress.isGivenUp);
+      await column.arrange();
       await changes.look();
       if (progress.isGivenUp) return;
       loaded.set(source.name, { source, column });
@@ -98,25 +128,24 @@ export function columnsOf(
     }
   }
 
-  async function readColumn(
-    session: Session,
-    source: ColumnSource,
-    isGivenUp = () => false,
-  ): Promise<Column> {
-    const column = emptyColumn();
+  async function readColumn(read: Reader, source: ColumnSource, isGivenUp = () => false): Promise<Column> {
+    const column = emptyColumn(source.isOrder);
     const { turn } = slices();
-    for (const read of source.reads) {
-      const next = pacedReads<ColumnRow>((limit, last) => session.all(rowsAfter(build, read, last, limit)));
-      let part = await next(undefined);
-      while (!isGivenUp()) {
-        for (const row of part.rows) column.add(row.id, source.valuesIn(row));
+    for (const one of source.reads) {
+      for (let last: ColumnRows | undefined; !isGivenUp(); ) {
+        const groups = await read(rowsAfter(database, one, last, rowsAtOnce));
+        let size = 0;
+        for (const group of groups) {
+          column.add(group.ids.split(',').map(Number), source.valuesIn(group));
+          size += group.size;
+        }
         if (column.members.length > mostCombinations) {
           refused.add(source.name);
           throw new TooManyValues(source.name);
         }
-        if (!part.isFull) break;
+        last = groups.at(-1);
+        if (size < rowsAtOnce) break;
         await turn();
-        part = await next(part.rows.at(-1));
       }
     }
     return column;
@@ -140,7 +169,23 @@ export function columnsOf(
     return done;
   }
 
-  function held(sources: readonly ColumnSource[]): readonly Column[] | undefined {
+  async function hold<T>(work: () => T | Promise<T>): Promise<T> {
+    held.by += 1;
+    try {
+      return await work();
+    } finally {
+      held.by -= 1;
+      if (held.by === 0) {
+        const waiting = held.changes.splice(0);
+        if (waiting.length > mostWaiting) loaded.clear();
+        applyAll(waiting);
+        held.released.resolve();
+        held.released = Promise.withResolvers();
+      }
+    }
+  }
+
+  function there(sources: readonly ColumnSource[]): readonly Column[] | undefined {
     const found: Column[] = [];
     for (const { name } of sources) {
       const entry = loaded.get(name);
@@ -156,31 +201,41 @@ export function columnsOf(
 
   return {
     peek(sources) {
-      const found = held(sources);
+      if (held.changes.length > 0) return undefined;
+      const found = there(sources);
       const isRefused = sources.some(({ name }) => refused.has(name));
       if (found === undefined && !isRefused && performance.now() >= restsUntil)
         for (const source of missing(sources)) loadOnce(source).catch(() => undefined);
       return found;
     },
     settled(sources) {
-      const reading = sources.flatMap(({ name }) => loading.get(name) ?? []);
-      return reading.length === 0 ? undefined : Promise.allSettled(reading);
+      const awaited: Promise<unknown>[] = sources.flatMap(({ name }) => loading.get(name) ?? []);
+      if (held.changes.length > 0) awaited.push(held.released.promise);
+      return awaited.length === 0 ? undefined : Promise.allSettled(awaited);
     },
-    async get(sources) {
-      await changes.look();
-      for (const { name } of sources) if (refused.has(name)) throw new TooManyValues(name);
-      if (performance.now() >= restsUntil) {
-        await Promise.all(missing(sources).map(loadOnce));
+    async use(sources, work) {
+      for (;;) {
         await changes.look();
+        for (const { name } of sources) if (refused.has(name)) throw new TooManyValues(name);
+        if (performance.now() >= restsUntil) {
+          await Promise.all(missing(sources).map(loadOnce));
+          await changes.look();
+        }
+        // Those who work with what was are not joined: they are waited for.
+        if (held.changes.length === 0) break;
+        await held.released.promise;
       }
+      const found = there(sources);
+      if (found !== undefined) return hold(() => work(found));
       // Where changes come faster than columns are read: as they are at one moment, for this time only.
-      return held(sources) ?? database.snapshot(session => readAll(session, sources));
+      const own = await database.snapshot(session => readAll(session, sources), { background: true });
+      return work(own);
     },
   };
 
   async function readAll(session: Session, sources: readonly ColumnSource[]): Promise<Column[]> {
     const found: Column[] = [];
-    for (const source of sources) found.push(await readColumn(session, source));
+    for (const source of sources) found.push(await readColumn(query => session.all(query), source));
     return found;
   }
 }

@@ -2,17 +2,15 @@
  * Pages of lists whose filters are decided in memory: an attribute has no index for each order, and none counts what
  * several of them leave. Anyone who asks is given the page of the state that the last look saw, or nothing.
  */
-import type { Database } from '../database.ts';
+import { type Database, largestId } from '../database.ts';
 import { rowsByKeys } from '../list/pages.ts';
 import type { ListQueries } from '../list/queries.ts';
-import type { Key, Listed, ListOptions, ListRequest } from '../list/request.ts';
-import type { Column } from './column.ts';
-import { byId, byNumber, byRank, type Taken } from './keys.ts';
+import type { Key, Listed, ListOptions, ListRequest, Order } from '../list/request.ts';
+import { type Line, type Place, pageById, pageOf as pageOfLine, type Taken } from './line.ts';
 import { ordersOf } from './orders.ts';
 import { intersection, type RowSet } from './rows.ts';
 import { type ColumnSource, sourceOf } from './source.ts';
 import { testOf } from './tests.ts';
-import { columnWalk } from './walk.ts';
 
 /** So often a page is tried again that others have changed meanwhile. */
 const attempts = 3;
@@ -22,18 +20,17 @@ const longestWait = 15_000;
 /** A list in memory. */
 interface Selected {
   readonly rows: RowSet;
-  /** The column of the order, where it is in memory. */
-  readonly order: Column | undefined;
+  /** Its order, where that is one of numbers in memory. */
+  readonly line: Line | undefined;
   /** The state of the collection. */
   readonly version: number;
-  /** For an order that only the database has, where its ranks are in memory. */
-  readonly ranked?: Ranked | undefined;
 }
 
+/** An order that only the database has. */
 interface Ranked {
-  readonly ranks: Float64Array;
-  /** That of the row that a page by cursor starts after. */
-  readonly edge?: number;
+  readonly line: Line;
+  /** Where the row is that a page by cursor starts after. */
+  readonly start?: Place;
 }
 
 /** @returns a function that gives a page, or undefined where the database has to be asked for it */
@@ -41,14 +38,13 @@ export function memoryLister<Row>(database: Database, options: ListOptions<Row>,
   const { changes, read } = database;
   const { collection, inMemory: columns, rows: cached, table } = options;
   if (collection === undefined || columns === undefined) return undefined;
-  const walk = columnWalk(database, { table, collection: collection.name });
   const orders = ordersOf(database, collection, table);
 
   const select = ({ conditions, order }: ListRequest): Selected | undefined => {
     const version = changes.version(collection);
     const tests = conditions.map(testOf);
     const sources = conditions.map(({ column }) => sourceOf(column));
-    const ordered = order.column === 'price' ? sourceOf(order.column) : undefined;
+    const ordered = order.column === 'id' ? undefined : sourceOf(order.column);
     const wanted: ColumnSource[] = [];
     for (const source of [...sources, ordered]) if (source !== undefined) wanted.push(source);
     if (version === undefined || tests.includes(undefined)) return undefined;
@@ -61,31 +57,32 @@ export function memoryLister<Row>(database: Database, options: ListOptions<Row>,
     });
     const rows = intersection(sets);
     if (rows === undefined) return undefined;
-    return { rows, order: ordered === undefined ? undefined : byName.get('price'), version };
+    return { rows, line: byName.get(order.column)?.line(), version };
   };
 
   /** What an order that only the database has needs before rows are chosen; undefined where it is not in memory. */
   async function rankedBy({ order, page }: ListRequest, version: number): Promise<Ranked | undefined> {
-    if (order.column === 'id' || order.column === 'price') return undefined;
-    const ranks = await orders.ranks(order.column, version);
-    if (ranks === undefined || page.kind === 'offset') return ranks === undefined ? undefined : { ranks };
+    const line = await orders.line(order.column, version);
+    if (line === undefined || page.kind === 'offset') return line === undefined ? undefined : { line };
     const start = page.before ?? page.after;
-    if (start === undefined) return { ranks };
+    if (start === undefined) return { line };
     const descending = order.descending !== (page.before !== undefined);
-    const edge = await orders.edge(order.column, start, descending, version);
-    return edge === undefined ? undefined : { ranks, edge };
+    const place = await orders.edge(order.column, start, descending, version);
+    // No two ranks are the same.
+    return place === undefined ? undefined : { line, start: { place, id: descending ? -1 : largestId } };
   }
 
   async function keysOf(
     { order }: ListRequest,
-    { rows, order: ordered, ranked, version }: Selected,
+    { rows, line, version }: Selected,
     part: Omit<Taken, 'rows'>,
+    ranked: Ranked | undefined,
   ): Promise<readonly Key[] | undefined> {
     const taken = { ...part, rows };
-    if (order.column === 'id') return byId(taken);
-    if (ordered !== undefined) return byNumber(ordered, taken);
-    if (ranked === undefined) return walk(order.column, taken, rows.words.length * 32, version);
-    const ids = byRank(ranked.ranks, ranked.edge, taken).map(({ id }) => id);
+    if (order.column === 'id') return pageById(taken).map(id => ({ value: id, id }));
+    if (line !== undefined) return pageOfLine(line, taken).map(id => ({ value: line.placeOf(id), id }));
+    if (ranked === undefined) return undefined;
+    const ids = pageOfLine(ranked.line, { ...taken, start: ranked.start });
     return orders.keys(order.column, ids, version);
   }
 
@@ -96,17 +93,16 @@ export function memoryLister<Row>(database: Database, options: ListOptions<Row>,
   const pageOf = async (request: ListRequest): Promise<Listed<Row> | undefined> => {
     const { page, order } = request;
     const seen = changes.version(collection) ?? Number.NaN;
-    const ranked = await rankedBy(request, seen);
+    const ranked = isRanked(order) ? await rankedBy(request, seen) : undefined;
     // From here on nothing is waited for until the keys are chosen: sets of rows change with the next look.
-    const chosen = select(request);
-    if (chosen === undefined || chosen.version !== seen) return undefined;
-    const selected = { ...chosen, ranked };
+    const selected = select(request);
+    if (selected === undefined || selected.version !== seen) return undefined;
     const { version } = selected;
     const total = selected.rows.count;
     if (page.kind === 'offset') {
       const skip = (page.page - 1) * page.perPage;
       const taken = { descending: order.descending, start: undefined, skip, count: page.perPage };
-      const keys = skip < total ? await keysOf(request, selected, taken) : [];
+      const keys = skip < total ? await keysOf(request, selected, taken, ranked) : [];
       const shown = keys === undefined ? undefined : await rowsOf(keys, version);
       if (shown === undefined) return undefined;
       return { rows: shown, total, hasPrevious: skip > 0, hasNext: skip + shown.length < total };
@@ -114,7 +110,9 @@ export function memoryLister<Row>(database: Database, options: ListOptions<Row>,
     const backwards = page.before !== undefined;
     const start = page.before ?? page.after;
     const descending = order.descending !== backwards;
-    const keys = await keysOf(request, selected, { descending, start, skip: 0, count: page.limit + 1 });
+    const place = start === undefined ? undefined : { place: Number(start.value), id: start.id };
+    const part = { descending, start: place, skip: 0, count: page.limit + 1 };
+    const keys = await keysOf(request, selected, part, ranked);
     if (keys === undefined) return undefined;
     const more = keys.length > page.limit;
     const own = keys.slice(0, page.limit);
@@ -131,25 +129,31 @@ export function memoryLister<Row>(database: Database, options: ListOptions<Row>,
   /** Whether it has been waited for columns that are being read. */
   async function haveSettled({ conditions, order }: ListRequest): Promise<boolean> {
     const names = [...conditions.map(({ column }) => column), order.column];
-    const settled = columns?.settled(names.flatMap(name => sourceOf(name) ?? []));
-    if (settled === undefined) return false;
+    const found = [
+      columns?.settled(names.flatMap(name => sourceOf(name) ?? [])),
+      orders.settled(order.column),
+    ];
+    const awaited = found.filter(promise => promise !== undefined);
+    if (awaited.length === 0) return false;
     const { promise, resolve } = Promise.withResolvers<void>();
     const timer = setTimeout(resolve, longestWait);
-    await Promise.race([settled, promise]);
+    await Promise.race([Promise.all(awaited), promise]);
     clearTimeout(timer);
     return true;
   }
 
   return async (request: ListRequest): Promise<Listed<Row> | undefined> => {
-    let hasWaited = false;
-    for (let attempt = 0; attempt < attempts; attempt++) {
+    for (let attempt = 0, hasWaited = false; attempt < attempts; attempt++) {
       await changes.look();
       const page = await pageOf(request);
       if (page !== undefined) return page;
-      if (select(request) !== undefined) continue;
-      if (hasWaited || !(await haveSettled(request))) return undefined;
-      hasWaited = true;
+      // What is being read is waited for once; if nothing is, others have changed the page meanwhile, or it is not to be had.
+      if (!hasWaited && (await haveSettled(request))) hasWaited = true;
+      else if (select(request) === undefined) return undefined;
     }
     return undefined;
   };
 }
+
+/** Whether only the database has the order. */
+const isRanked = ({ column }: Order): boolean => column !== 'id' && sourceOf(column) === undefined;

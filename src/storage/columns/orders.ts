@@ -1,29 +1,41 @@
 /**
- * Orders that only the database has, by name and by the moment of creation, in memory: a number for each row, its rank,
- * which ascends in the order. Ranks are read in the order of an index when they are first needed. A row that is new, or
- * has another value, gets one between those of its neighbours, which the database tells, when it is next asked for.
+ * Orders that only the database has, by name and by the moment of creation, in memory: the rows in their order, and a
+ * number for each, its rank, which ascends in the order. They are read in the order of an index when they are first
+ * needed. A row that is new, or has another value, gets a rank between those of its neighbours, which the database tells,
+ * when it is next asked for.
  */
 import { sql } from 'kysely';
-import { pacedReads, slices } from '../../slices.ts';
-import type { Change, Collection } from '../changes/change.ts';
+import { slices } from '../../slices.ts';
+import type { Collection } from '../changes/change.ts';
 import { versionOf } from '../changes/versions.ts';
 import type { Database } from '../database.ts';
 import type { Key } from '../list/request.ts';
 import { type Arguments, preparedByShape } from '../prepared.ts';
+import { type Line, mostMoved } from './line.ts';
+import {
+  appendRow,
+  emptyRanking,
+  middleOf,
+  putInOrder,
+  type Ranking,
+  rankOf,
+  setRank,
+  unrank,
+} from './ranking.ts';
 
-/** The first ranks are so far apart that a place between two can be halved as often as rows are expected there. */
-const gap = 2 ** 24;
 /** Rows without a rank, at most: with more of them all ranks are read again. */
 const mostUnranked = 100;
 /** Milliseconds for which ranks are not read again after everything may have changed. */
 const restMs = 1000;
+/** Rows that one statement reads: in the background, where nobody waits for it. */
+const rowsAtOnce = 4000;
 /** The largest page and one more. */
 const mostKeys = 101;
 
-interface Ranking {
-  /** By row id; NaN for a row that has none. */
-  ranks: Float64Array;
-  readonly unranked: Set<number>;
+/** Rows that follow each other. */
+interface Read extends Key {
+  readonly ids: string;
+  readonly size: number;
 }
 
 interface Placed extends Key {
@@ -31,8 +43,10 @@ interface Placed extends Key {
 }
 
 export interface Orders {
-  /** The ranks of rows by their ids in the state of a version; undefined where they are not there, or of another. */
-  ranks(column: string, version: number): Promise<Float64Array | undefined>;
+  /** The rows by their ranks in the state of a version; undefined where they are not there, or of another. */
+  line(column: string, version: number): Promise<Line | undefined>;
+  /** Fulfilled when the order has been read that is being read now; undefined when it is not. */
+  settled(column: string): Promise<unknown> | undefined;
   /** The rank of the last row that is not past a key in a direction, or of none. Undefined for another version. */
   edge(column: string, key: Key, descending: boolean, version: number): Promise<number | undefined>;
   /** The keys of rows, in the order of their ids; at most those of a page. */
@@ -40,13 +54,20 @@ export interface Orders {
 }
 
 export function ordersOf(
-  { build, changes, dialect, read }: Pick<Database, 'build' | 'changes' | 'dialect' | 'read'>,
+  {
+    build,
+    changes,
+    dialect,
+    read,
+    snapshot,
+  }: Pick<Database, 'build' | 'changes' | 'dialect' | 'read' | 'snapshot'>,
   collection: Collection,
   table: string,
 ): Orders {
   const rankings = new Map<string, Ranking>();
   /** What has changed while the ranks of a column are read; undefined once anything may have. */
   const loading = new Map<string, Set<number> | undefined>();
+  const settled = new Map<string, Promise<void>>();
   let restsUntil = 0;
   const statements = rankStatements({ build, dialect }, collection.name, table);
 
@@ -69,21 +90,25 @@ export function ordersOf(
     await changes.look();
     loading.set(column, changed);
     try {
-      const ranking: Ranking = { ranks: new Float64Array(1024).fill(Number.NaN), unranked: new Set() };
+      const ranking = emptyRanking();
       const { turn } = slices();
-      const next = pacedReads<Placed>((limit, last) => read.all(statements.after(column, last, limit)));
       let count = 0;
-      for (let last: Placed | undefined; ; ) {
-        const { rows, isFull } = await next(last);
-        for (const { id } of rows) setRank(ranking, id, ++count * gap);
-        last = rows.at(-1);
-        if (!isFull || loading.get(column) === undefined) break;
+      for (let last: Read | undefined; loading.get(column) !== undefined; ) {
+        const query = statements.after(column, last);
+        const part = await snapshot(session => session.first(query), { background: true });
+        if (part === undefined || part.size === 0) break;
+        const ids = part.ids.split(',').map(Number);
+        for (const id of ids) appendRow(ranking, id, count++);
+        last = { ...part, id: ids.at(-1) ?? 0 };
+        if (part.size < rowsAtOnce) break;
         await turn();
       }
+      ranking.ids = ranking.ids.slice(0, count);
       await changes.look();
       if (loading.get(column) === undefined || changed.size > mostUnranked) return;
       for (const id of changed) {
         setRank(ranking, id, Number.NaN);
+        ranking.moved.add(id);
         ranking.unranked.add(id);
       }
       rankings.set(column, ranking);
@@ -92,7 +117,7 @@ export function ordersOf(
     }
   }
 
-  /** Gives ranks to rows that have none: the smaller ones first, so that no larger one is asked of its neighbours. */
+  /** Gives ranks to rows that have none. */
   async function rank(column: string, ranking: Ranking, version: number): Promise<boolean> {
     const { unranked } = ranking;
     const isSeen = (rows: readonly Placed[]) =>
@@ -103,7 +128,7 @@ export function ordersOf(
     // A row that is not there any more is in no set either.
     const there = new Set(rows.map(({ id }) => id));
     for (const id of wanted) if (!there.has(id)) unranked.delete(id);
-    for (const row of rows.sort(byKey)) {
+    for (const row of middleFirst(rows.sort(byKey))) {
       const [before, behind] = await Promise.all([
         read.all(statements.beside(column, row, true)),
         read.all(statements.beside(column, row, false)),
@@ -125,15 +150,24 @@ export function ordersOf(
   }
 
   return {
-    async ranks(column, version) {
+    async line(column, version) {
       const ranking = rankings.get(column);
       if (ranking === undefined) {
-        if (!loading.has(column) && performance.now() >= restsUntil) load(column).catch(() => undefined);
+        if (!loading.has(column) && performance.now() >= restsUntil) {
+          const loaded = load(column)
+            .catch(() => undefined)
+            .finally(() => settled.delete(column));
+          settled.set(column, loaded);
+        }
         return undefined;
       }
       const isRanked = ranking.unranked.size === 0 || (await rank(column, ranking, version));
-      return isRanked && rankings.get(column) === ranking ? ranking.ranks : undefined;
+      if (!isRanked || rankings.get(column) !== ranking) return undefined;
+      if (ranking.moved.size > mostMoved) putInOrder(ranking);
+      const { ids, moved, ranks } = ranking;
+      return { ids, moved, placeOf: id => ranks[id] ?? Number.NaN };
     },
+    settled: column => settled.get(column),
     async edge(column, key, descending, version) {
       const [row] = await read.all(statements.upTo(column, key, descending));
       if (row === undefined) return descending ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY;
@@ -156,34 +190,6 @@ export function ordersOf(
   };
 }
 
-function rankOf({ ranks }: Ranking, id: number): number {
-  return ranks[id] ?? Number.NaN;
-}
-
-function setRank(ranking: Ranking, id: number, rank: number): void {
-  if (id >= ranking.ranks.length) {
-    const larger = new Float64Array(Math.ceil((id + 1) * 1.5)).fill(Number.NaN);
-    larger.set(ranking.ranks);
-    ranking.ranks = larger;
-  }
-  ranking.ranks[id] = rank;
-}
-
-function unrank(ranking: Ranking, column: string, { id, before, after }: Change): void {
-  if (after !== undefined && before !== undefined && before[column] === after[column]) return;
-  setRank(ranking, id, Number.NaN);
-  if (after === undefined) ranking.unranked.delete(id);
-  else ranking.unranked.add(id);
-}
-
-/** A rank between two, or past one; undefined where there is no room left. */
-function middleOf(low: number | undefined, high: number | undefined): number | undefined {
-  if (low === undefined) return (high ?? 0) - gap;
-  if (high === undefined) return low + gap;
-  const middle = (low + high) / 2;
-  return low < middle && middle < high ? middle : undefined;
-}
-
 /** Both databases order texts by code point, as the bytes of UTF-8 are. */
 function byKey(a: Key, b: Key): number {
   const difference =
@@ -191,6 +197,13 @@ function byKey(a: Key, b: Key): number {
       ? a.value - b.value
       : Buffer.compare(Buffer.from(String(a.value)), Buffer.from(String(b.value)));
   return difference || a.id - b.id;
+}
+
+/** Rows that come to lie side by side halve the room between two others once for each doubling of their number. */
+function middleFirst<Row>(rows: readonly Row[]): Row[] {
+  const middle = rows.length >> 1;
+  const [first, ...behind] = rows.slice(middle);
+  return first === undefined ? [] : [first, ...middleFirst(rows.slice(0, middle)), ...middleFirst(behind)];
 }
 
 function rankStatements(
@@ -203,9 +216,13 @@ function rankStatements(
   const shown = (column: string) => sql`id, ${sql.ref(column)} as value, ${version} as version`;
   const inOrder = (column: string, direction: 'asc' | 'desc', limit: number) =>
     sql`order by ${sql.ref(column)} ${sql.raw(direction)}, id ${sql.raw(direction)} limit ${sql.lit(limit)}`;
-  const first = preparedByShape<Arguments, Placed>(build, shape => {
-    const [column = '', limit = ''] = shape.split(' ');
-    return sql`select ${shown(column)} from ${table} ${inOrder(column, 'asc', Number(limit))}`;
+  const part = preparedByShape<Arguments, Read>(build, (shape, { value, id }) => {
+    const [column = '', seek] = shape.split(' ');
+    const where = seek === undefined ? sql`` : sql`where (${sql.ref(column)}, id) > (${value}, ${id})`;
+    return sql`select ${dialect.joined(sql`id`, sql`value, id`)} as ids, max(value) as value,
+      cast(count(*) as integer) as size
+      from (select id, ${sql.ref(column)} as value from ${table} ${where}
+        ${inOrder(column, 'asc', rowsAtOnce)}) as part`;
   });
   const past = preparedByShape<Arguments, Placed>(build, (shape, { value, id }) => {
     const [column = '', operator = '', limit = ''] = shape.split(' ');
@@ -220,10 +237,8 @@ function rankStatements(
       where id in (${sql.join(new Array(mostKeys).fill(null))})`,
   );
   return {
-    after: (column: string, last: Key | undefined, limit: number) =>
-      last === undefined
-        ? first(`${column} ${limit}`, {})
-        : past(`${column} > ${limit}`, { value: last.value, id: last.id }),
+    after: (column: string, last: Key | undefined) =>
+      last === undefined ? part(column, {}) : part(`${column} seek`, { value: last.value, id: last.id }),
     /** The neighbours of a row, the nearest first: more than may have no rank. */
     beside: (column: string, { value, id }: Key, isBefore: boolean) =>
       past(`${column} ${isBefore ? '<' : '>'} ${mostUnranked + 1}`, { value, id }),

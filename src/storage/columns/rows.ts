@@ -1,12 +1,14 @@
 /** Sets of rows by their ids, one bit for each. */
 
+import type { Slices } from '../../slices.ts';
+
 export interface RowSet {
   words: Uint32Array;
   count: number;
 }
 
 /** Ones in a word. */
-function ones(word: number): number {
+export function ones(word: number): number {
   let bits = word - ((word >>> 1) & 0x55555555);
   bits = (bits & 0x33333333) + ((bits >>> 2) & 0x33333333);
   return (((bits + (bits >>> 4)) & 0x0f0f0f0f) * 0x01010101) >>> 24;
@@ -46,10 +48,13 @@ export function intersection(sets: readonly RowSet[]): RowSet | undefined {
 
 /** The rows of these ids. */
 export function rowsOfIds(ids: readonly number[]): RowSet {
-  const largest = ids.reduce((most, id) => Math.max(most, id), 0);
-  const rows = { words: new Uint32Array((largest >>> 5) + 1), count: 0 };
-  for (const id of ids) putRow(rows, id, true);
-  return rows;
+  let largest = 0;
+  for (const id of ids) if (id > largest) largest = id;
+  const words = new Uint32Array((largest >>> 5) + 1);
+  for (const id of ids) words[id >>> 5] = (words[id >>> 5] ?? 0) | (1 << (id & 31));
+  let count = 0;
+  for (const word of words) count += ones(word);
+  return { words, count };
 }
 
 /** Puts a row in, or takes it out. */
@@ -82,19 +87,54 @@ export function idsOf({ words }: RowSet): number[] {
   return ids;
 }
 
-/** How many of the rows have each combination. */
-export function histogram(codes: Uint32Array, { words }: RowSet, combinations: number): Uint32Array {
-  const counts = new Uint32Array(combinations);
-  const length = Math.min(words.length, (codes.length + 31) >>> 5);
-  for (let index = 0; index < length; index++) {
-    let word = words[index] ?? 0;
+/** Words of a set that are looked at between two turns of the event loop, at most. */
+const wordsAtOnce = 4096;
+
+interface Counted {
+  codes(): Uint32Array;
+  /** How many of all rows have each combination. */
+  readonly uses: readonly number[];
+}
+
+/** How many of the rows have each combination. Where they are most of all, the others are counted and taken off. */
+export async function histogram(
+  column: Counted,
+  { words, count }: RowSet,
+  turn: Slices['turn'],
+): Promise<Uint32Array> {
+  const { uses } = column;
+  const codes = column.codes();
+  const isMost = count > codes.length / 2;
+  const counts = isMost ? Uint32Array.from(uses) : new Uint32Array(uses.length);
+  const length = (codes.length + 31) >>> 5;
+  for (let from = 0; from < length; from += wordsAtOnce) {
+    const to = Math.min(length, from + wordsAtOnce);
+    if (isMost) countRows({ codes, words, counts, flipped: -1, step: -1 }, from, to);
+    else countRows({ codes, words, counts, flipped: 0, step: 1 }, from, to);
+    const due = turn();
+    if (due !== undefined) await due;
+  }
+  return counts;
+}
+
+interface Counting {
+  readonly codes: Uint32Array;
+  readonly words: Uint32Array;
+  readonly counts: Uint32Array;
+  /** All bits where those rows are counted that are not in the set. */
+  readonly flipped: -1 | 0;
+  readonly step: -1 | 1;
+}
+
+function countRows({ codes, words, counts, flipped, step }: Counting, from: number, to: number): void {
+  for (let index = from; index < to; index++) {
+    let word = (words[index] ?? 0) ^ flipped;
     const base = index << 5;
     while (word !== 0) {
       const lowest = word & -word;
       const code = codes[base + 31 - Math.clz32(lowest)] ?? 0;
-      counts[code] = (counts[code] ?? 0) + 1;
+      counts[code] = (counts[code] ?? 0) + step;
       word ^= lowest;
     }
   }
-  return counts;
 }

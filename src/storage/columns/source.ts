@@ -3,13 +3,17 @@ import { type CompiledQuery, type RawBuilder, sql } from 'kysely';
 import { type IndexedValue, kinds, ofToken } from '../attributes/values.ts';
 import { pathsAbove } from '../categories/names.ts';
 import type { Values } from '../changes/change.ts';
-import type { Builder } from '../database.ts';
+import type { Database } from '../database.ts';
 
-export interface ColumnRow {
-  readonly id: number;
+/** Rows that follow each other and have one value. */
+export interface ColumnRows {
+  readonly ids: string;
+  /** How many. */
+  readonly size: number;
   readonly value: string | number;
-  /** Where the row is in the order they are read in. */
+  /** Where the last one is in the order they are read in. */
   readonly at: string | number;
+  readonly last: number;
   readonly kind?: IndexedValue['kind'];
   readonly number?: number | null;
 }
@@ -20,31 +24,42 @@ interface ColumnRead {
   readonly at: RawBuilder<unknown>;
   readonly id: RawBuilder<unknown>;
   readonly value: RawBuilder<unknown>;
-  readonly further?: RawBuilder<unknown>;
+  /** The names of further columns that values need. */
+  readonly further?: readonly string[];
   readonly where?: RawBuilder<unknown>;
+  /** Whether they are read in the order of their ids: then those of one value go together that are not side by side. */
+  readonly isById?: boolean;
 }
 
 export interface ColumnSource {
   readonly name: string;
+  /** Whether lists are in the order of its numbers. */
+  readonly isOrder?: boolean;
   readonly reads: readonly ColumnRead[];
-  valuesIn(row: ColumnRow): readonly IndexedValue[];
+  valuesIn(rows: ColumnRows): readonly IndexedValue[];
   /** The values of a row as the event of its change has them. */
   fromEvent(values: Values | undefined): readonly IndexedValue[];
 }
 
-/** The statement of the rows after one; of the first rows without it. */
+/** The statement of the rows after some; of the first rows without them. The last of its results has the last row. */
 export function rowsAfter(
-  build: Builder,
-  { from, at, id, value, further, where }: ColumnRead,
-  last: ColumnRow | undefined,
+  { build, dialect }: Pick<Database, 'build' | 'dialect'>,
+  { from, at, id, value, further = [], where, isById = false }: ColumnRead,
+  after: ColumnRows | undefined,
   limit: number,
-): CompiledQuery<ColumnRow> {
+): CompiledQuery<ColumnRows> {
   const conditions = [
     where ?? sql`${at} is not null`,
-    ...(last === undefined ? [] : [sql`(${at}, ${id}) > (${last.at}, ${last.id})`]),
+    ...(after === undefined ? [] : [sql`(${at}, ${id}) > (${after.at}, ${after.last})`]),
   ];
-  return sql<ColumnRow>`select ${id} as id, ${value} as value, ${at} as at ${further ?? sql``} from ${from}
-    where ${sql.join(conditions, sql` and `)} order by ${at}, ${id} limit ${sql.lit(limit)}`.compile(build);
+  const columns = further.map(name => sql`, ${sql.ref(name)}`);
+  const own = columns.length === 0 ? sql`` : sql.join(columns, sql``);
+  const place = isById ? sql`max(place)` : sql`place`;
+  return sql<ColumnRows>`select ${place} as at, value ${own}, max(id) as last, cast(count(*) as integer) as size,
+      ${dialect.joined(sql`id`)} as ids
+    from (select ${at} as place, ${id} as id, ${value} as value ${own} from ${from}
+      where ${sql.join(conditions, sql` and `)} order by ${at}, ${id} limit ${sql.lit(limit)}) as part
+    group by ${isById ? sql`` : sql`place, `} value ${own} order by at, last`.compile(build);
 }
 
 const plainValue = (value: string | number): IndexedValue =>
@@ -59,7 +74,13 @@ function plainValues(found: Values[string] | undefined): readonly IndexedValue[]
 
 /** A column of the table itself; @param at one that an index has it beside, or it is the first of */
 function ownSource(name: string, at: string): ColumnSource {
-  const read = { from: sql`products`, at: sql.ref(at), id: sql`id`, value: sql.ref(name) };
+  const read = {
+    from: sql`products`,
+    at: sql.ref(at),
+    id: sql`id`,
+    value: sql.ref(name),
+    isById: at === 'id',
+  };
   return {
     name,
     reads: [read],
@@ -107,7 +128,7 @@ function attributeSource(name: string, key: string): ColumnSource {
         at: sql`value`,
         id: sql`product_id`,
         value: sql`value`,
-        further: sql`, kind, number`,
+        further: ['kind', 'number'],
         where: sql`key = ${key}`,
       },
     ],
@@ -123,7 +144,7 @@ function attributeSource(name: string, key: string): ColumnSource {
 export function sourceOf(name: string): ColumnSource | undefined {
   if (name.startsWith('attr.')) return attributeSource(name, name.slice('attr.'.length));
   if (name === 'brand') return ownSource(name, 'brand');
-  if (name === 'price') return ownSource(name, 'price');
+  if (name === 'price') return { ...ownSource(name, 'price'), isOrder: true };
   // Beside the price in its index.
   if (name === 'status') return ownSource(name, 'price');
   if (name === 'available') return ownSource(name, 'id');

@@ -65,6 +65,8 @@ const dialect: Dialect = {
     sql`select ${sql.raw(mode === 'shared' ? 'pg_advisory_xact_lock_shared' : 'pg_advisory_xact_lock')}
       (hashtextextended(${name}, 0))`,
   json: text => sql`cast(to_json(${text}) as text)`,
+  joined: (number, order) =>
+    sql`string_agg(${number}::text, ',' ${order === undefined ? sql`` : sql`order by ${order}`})`,
   position: (text, part) => sql`strpos(${text}, ${part})`,
   forUpdate: sql`for update`,
   forKeyShare: sql`for key share`,

@@ -42,6 +42,8 @@ const dialect: Dialect = {
   changes: { prepare: [] },
   lock: undefined,
   json: text => sql`json_quote(${text})`,
+  joined: (number, order) =>
+    sql`group_concat(${number}, ',' ${order === undefined ? sql`` : sql`order by ${order}`})`,
   position: (text, part) => sql`instr(${text}, ${part})`,
   forUpdate: sql``,
   forKeyShare: sql``,

@@ -1,0 +1,170 @@
+/**
+ * Rows in an order, in memory: a page of those that are in a set is found by walking along it. Rows that have another
+ * place since the line was made are passed over there, and taken at their own place instead; when there are many of them
+ * the line is made again.
+ */
+import { has, ones, type RowSet } from './rows.ts';
+
+/** Rows at another place, at most: each request looks at all of them. */
+export const mostMoved = 1000;
+
+export interface Line {
+  /** Ascending. */
+  readonly ids: Uint32Array;
+  /** Rows that are not where `ids` has them, or not in it. */
+  readonly moved: ReadonlySet<number>;
+  /** Where a row is now: rows with the same number are in the order of their ids; NaN for one that is nowhere. */
+  placeOf(id: number): number;
+}
+
+/** A place in a line: pages begin past it. */
+export interface Place {
+  readonly place: number;
+  readonly id: number;
+}
+
+/** Which rows of a set, in an order. */
+export interface Taken {
+  readonly rows: RowSet;
+  readonly descending: boolean;
+  readonly start: Place | undefined;
+  /** So many of them are passed over. */
+  readonly skip: number;
+  readonly count: number;
+}
+
+/** How much dearer it is to look at a row's place than to pass the row by. */
+const placeCost = 4;
+/** More rows than these are not kept in order while all of a set are looked at. */
+const mostKept = 1000;
+
+/** The ids of a page. */
+export function pageOf(line: Line, taken: Taken): number[] {
+  const { rows, skip, count } = taken;
+  if (rows.count === 0) return [];
+  const wanted = skip + count;
+  const passed = (wanted * line.ids.length) / rows.count;
+  return wanted <= mostKept && rows.count * placeCost < passed
+    ? smallestOf(line, taken)
+    : walked(line, taken);
+}
+
+function comparison({ placeOf }: Pick<Line, 'placeOf'>, descending: boolean) {
+  const sign = descending ? -1 : 1;
+  return (a: number, b: number): number => sign * (placeOf(a) - placeOf(b) || a - b);
+}
+
+/** Whether a row is past the start. */
+function pastTest({ placeOf }: Pick<Line, 'placeOf'>, { start, descending }: Taken) {
+  if (start === undefined) return () => true;
+  const sign = descending ? -1 : 1;
+  return (id: number): boolean => sign * (placeOf(id) - start.place || id - start.id) > 0;
+}
+
+function walked(line: Line, taken: Taken): number[] {
+  const { ids, moved } = line;
+  const { rows, descending, skip, count } = taken;
+  const isPast = pastTest(line, taken);
+  const compare = comparison(line, descending);
+  const others = [...moved].filter(id => has(rows, id) && isPast(id)).sort(compare);
+  const found: number[] = [];
+  let [left, other] = [skip, 0];
+  /** @returns whether the page is full */
+  const take = (id: number): boolean => {
+    if (left > 0) left -= 1;
+    else found.push(id);
+    return found.length === count;
+  };
+  const step = descending ? -1 : 1;
+  const { words } = rows;
+  for (let at = firstPast(line, taken, isPast); at >= 0 && at < ids.length; at += step) {
+    const id = ids[at] ?? 0;
+    if (((words[id >>> 5] ?? 0) & (1 << (id & 31))) === 0 || (moved.size > 0 && moved.has(id))) continue;
+    for (let next = others[other]; next !== undefined && compare(next, id) < 0; next = others[++other])
+      if (take(next)) return found;
+    if (take(id)) return found;
+  }
+  for (; other < others.length; other++) if (take(others[other] ?? 0)) return found;
+  return found;
+}
+
+/** The index of the first row past the start, in the direction of the walk. Rows that have moved tell nothing. */
+function firstPast(
+  { ids, moved }: Line,
+  { start, descending }: Taken,
+  isPast: (id: number) => boolean,
+): number {
+  const last = ids.length - 1;
+  if (start === undefined) return descending ? last : 0;
+  const at = (step: number): number => (descending ? last - step : step);
+  let [low, high] = [0, ids.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    let known = middle;
+    while (known < high && moved.has(ids[at(known)] ?? 0)) known++;
+    if (known === high || isPast(ids[at(known)] ?? 0)) high = middle;
+    else low = known + 1;
+  }
+  return at(low);
+}
+
+/** Of few rows each is looked at, and the first ones are kept. */
+function smallestOf(line: Line, taken: Taken): number[] {
+  const { rows, descending, skip, count } = taken;
+  const { placeOf } = line;
+  const isPast = pastTest(line, taken);
+  const sign = descending ? -1 : 1;
+  const wanted = skip + count;
+  let kept: Place[] = [];
+  let edge = Number.POSITIVE_INFINITY;
+  const compare = (a: Place, b: Place) => sign * (a.place - b.place || a.id - b.id);
+  const keepSmallest = () => {
+    kept = kept.sort(compare).slice(0, wanted);
+    if (kept.length === wanted) edge = sign * (kept.at(-1)?.place ?? Number.NaN);
+  };
+  const { words } = rows;
+  for (let index = 0; index < words.length; index++) {
+    let word = words[index] ?? 0;
+    while (word !== 0) {
+      const lowest = word & -word;
+      word ^= lowest;
+      const id = (index << 5) + 31 - Math.clz32(lowest);
+      const place = placeOf(id);
+      if (sign * place > edge || !isPast(id)) continue;
+      if (kept.push({ place, id }) >= 2 * wanted + 64) keepSmallest();
+    }
+  }
+  keepSmallest();
+  return kept.slice(skip).map(({ id }) => id);
+}
+
+/** Rows by their ids. */
+export function pageById({ rows: { words }, descending, start, skip, count }: Taken): number[] {
+  const found: number[] = [];
+  let left = skip;
+  const step = descending ? -1 : 1;
+  const from = start?.id ?? (descending ? words.length * 32 : -1);
+  const isPast = (id: number) => (descending ? id < from : id > from);
+  const first = descending
+    ? Math.min(words.length - 1, Math.floor((from - 1) / 32))
+    : Math.floor((from + 1) / 32);
+  for (let index = first; index >= 0 && index < words.length && found.length < count; index += step) {
+    const word = words[index] ?? 0;
+    if (word === 0) continue;
+    // With a start nothing is passed over.
+    const inside = left > 0 ? ones(word) : 0;
+    if (left > 0 && inside <= left) {
+      left -= inside;
+      continue;
+    }
+    for (let place = 0; place < 32 && found.length < count; place++) {
+      const bit = descending ? 31 - place : place;
+      if ((word & (1 << bit)) === 0) continue;
+      const id = index * 32 + bit;
+      if (!isPast(id)) continue;
+      if (left > 0) left -= 1;
+      else found.push(id);
+    }
+  }
+  return found;
+}

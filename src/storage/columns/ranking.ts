@@ -1,0 +1,81 @@
+/** Ranks of rows in an order that only the database has: numbers that ascend in it, with room between them. */
+import type { Change } from '../changes/change.ts';
+
+/** The first ranks are so far apart that a place between two can be halved as often as rows are expected there. */
+const gap = 2 ** 24;
+
+export interface Ranking {
+  /** By row id; NaN for a row that has none. */
+  ranks: Float64Array;
+  /** In the order of their ranks, but for those that have another rank since. */
+  ids: Uint32Array;
+  moved: Set<number>;
+  /** Rows that are to get a rank. */
+  readonly unranked: Set<number>;
+}
+
+export const emptyRanking = (): Ranking => ({
+  ranks: new Float64Array(1024).fill(Number.NaN),
+  ids: new Uint32Array(1024),
+  moved: new Set(),
+  unranked: new Set(),
+});
+
+/** Adds a row that comes after all others. */
+export function appendRow(ranking: Ranking, id: number, place: number): void {
+  if (place >= ranking.ids.length) {
+    const larger = new Uint32Array(Math.ceil((place + 1) * 1.5));
+    larger.set(ranking.ids);
+    ranking.ids = larger;
+  }
+  ranking.ids[place] = id;
+  setRank(ranking, id, (place + 1) * gap);
+}
+
+/** Puts rows that have moved at their places. */
+export function putInOrder(ranking: Ranking): void {
+  const { ids, moved } = ranking;
+  const rank = (id: number) => rankOf(ranking, id);
+  const others = [...moved].filter(id => !Number.isNaN(rank(id))).sort((a, b) => rank(a) - rank(b));
+  const merged = new Uint32Array(ids.length + others.length);
+  let [length, other] = [0, 0];
+  for (const id of ids) {
+    if (moved.has(id)) continue;
+    for (let next = others[other]; next !== undefined && rank(next) < rank(id); next = others[++other])
+      merged[length++] = next;
+    merged[length++] = id;
+  }
+  for (; other < others.length; other++) merged[length++] = others[other] ?? 0;
+  ranking.ids = merged.subarray(0, length);
+  ranking.moved = new Set();
+}
+
+export function rankOf({ ranks }: Ranking, id: number): number {
+  return ranks[id] ?? Number.NaN;
+}
+
+export function setRank(ranking: Ranking, id: number, rank: number): void {
+  if (id >= ranking.ranks.length) {
+    const larger = new Float64Array(Math.ceil((id + 1) * 1.5)).fill(Number.NaN);
+    larger.set(ranking.ranks);
+    ranking.ranks = larger;
+  }
+  ranking.ranks[id] = rank;
+}
+
+/** Takes its rank from a row that may have another place after a change. */
+export function unrank(ranking: Ranking, column: string, { id, before, after }: Change): void {
+  if (after !== undefined && before !== undefined && before[column] === after[column]) return;
+  setRank(ranking, id, Number.NaN);
+  ranking.moved.add(id);
+  if (after === undefined) ranking.unranked.delete(id);
+  else ranking.unranked.add(id);
+}
+
+/** A rank between two, or past one; undefined where there is no room left. */
+export function middleOf(low: number | undefined, high: number | undefined): number | undefined {
+  if (low === undefined) return (high ?? 0) - gap;
+  if (high === undefined) return low + gap;
+  const middle = (low + high) / 2;
+  return low < middle && middle < high ? middle : undefined;
+}

@@ -1,0 +1,57 @@
+/** Columns in memory stay as they are while somebody works with them, however long that takes. */
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { products } from '../../src/resources/products/row.ts';
+import type { Column } from '../../src/storage/columns/column.ts';
+import { columnsOf } from '../../src/storage/columns/index.ts';
+import { sourceOf } from '../../src/storage/columns/source.ts';
+import { addProduct } from '../support/catalog.ts';
+import { describeOnDatabases } from '../support/databases.ts';
+import { startTestService, type TestService } from '../support/service.ts';
+
+describeOnDatabases('columns on %s', kind => {
+  let service: TestService;
+  beforeAll(async () => {
+    service = await startTestService(kind);
+  });
+  afterAll(() => service.stop());
+
+  const brand = sourceOf('brand');
+  const sources = brand === undefined ? [] : [brand];
+  const countOf = (column: Column | undefined) => column?.rows({ of: 'equal', texts: ['A'] }).count;
+
+  test('do not change under those who work with them, and are as new as the last look for all others', async () => {
+    const { changes } = service.database;
+    const columns = columnsOf(service.database, products);
+    await addProduct(service, { brand: 'A' });
+    const count = () => columns.use(sources, ([column]) => countOf(column));
+    const before = (await count()) ?? 0;
+    const others: Promise<number | undefined>[] = [];
+    const seen = await columns.use(sources, async ([column]) => {
+      const first = countOf(column);
+      await addProduct(service, { brand: 'A' });
+      // One that nobody has looked for: it is made of the rows as they are held.
+      const both = () => column?.rows({ of: 'equal', texts: ['A', 'B'] }).count;
+      await changes.look();
+      others.push(count(), count());
+      await changes.look();
+      expect(columns.peek(sources)).toBeUndefined();
+      return [first, countOf(column), both()];
+    });
+    expect(seen).toEqual([before, before, before]);
+    expect(await Promise.all(others)).toEqual([before + 1, before + 1]);
+    const [now] = columns.peek(sources) ?? [];
+    expect(countOf(now)).toBe(before + 1);
+  });
+
+  test('follow what changes when the work with them fails', async () => {
+    const columns = columnsOf(service.database, products);
+    const before = (await columns.use(sources, ([column]) => countOf(column))) ?? 0;
+    const failing = columns.use(sources, async () => {
+      await addProduct(service, { brand: 'A' });
+      await service.database.changes.look();
+      throw new Error('the work has failed');
+    });
+    await expect(failing).rejects.toThrow('the work has failed');
+    expect(await columns.use(sources, ([column]) => countOf(column))).toBe(before + 1);
+  });
+});
