@@ -6,9 +6,9 @@ import type { CompiledQuery } from 'kysely';
 import type { Database } from './database.ts';
 
 /** Ids per statement; a shorter list is filled up, so that there are few statements to prepare. */
-const sizes = [1, 4, 16, 64] as const;
-/** So many ids one statement takes. */
-export const mostById = 64;
+const sizes = [1, 4, 16, 64, 101] as const;
+/** So many ids one statement takes: those of the largest page, and one more. */
+export const mostById = 101;
 
 interface Waiting<Row> {
   readonly id: number;
@@ -30,14 +30,13 @@ export function statementById<Row>(
 }
 
 /**
- * @param query the statement that reads the rows of so many ids, which are its only parameters
+ * @param statement that of some ids, from `statementById`
  * @returns what reads one row, as it is at some time after the call; undefined when there is none
  */
 export function readerById<Row extends { readonly id: number }>(
   { dialect, read }: Pick<Database, 'dialect' | 'read'>,
-  query: (size: number) => CompiledQuery<Row>,
+  statement: (ids: readonly number[]) => CompiledQuery<Row>,
 ): (id: number) => Promise<Row | undefined> {
-  const statement = statementById(query);
   if (dialect.name === 'sqlite') return id => read.first(statement([id]));
   let waiting: Waiting<Row>[] = [];
 

@@ -5,8 +5,15 @@ import type { Reply } from '../../http/response/reply.ts';
 import { slices } from '../../slices.ts';
 import { type AttributeChange, attributeIndex } from '../../storage/attributes/index.ts';
 import { bulkInsert, type ColumnType, changedColumns } from '../../storage/bulk.ts';
-import { shownProduct } from '../../storage/categories/shown.ts';
+import {
+  productsWithPaths,
+  type ReadProduct,
+  readColumns,
+  shownOf,
+  shownProduct,
+} from '../../storage/categories/shown.ts';
 import { type CachedRows, cachedRows } from '../../storage/changes/rows.ts';
+import { versionOf } from '../../storage/changes/versions.ts';
 import type { Columns } from '../../storage/columns/index.ts';
 import { type Database, largestId, type Session, type Transaction } from '../../storage/database.ts';
 import { type Lister, lister } from '../../storage/list/index.ts';
@@ -112,6 +119,16 @@ export function productStore(database: Database, outbox: Outbox, columns?: Colum
       order by id ${ending}`.compile(build);
   }
 
+  const rowsById = <Row extends ReadProduct>(further: RawBuilder<unknown>) =>
+    statementById(size =>
+      sql<Row>`select products.id, ${readColumns(dialect)}${further} from ${productsWithPaths}
+        where products.id in (${sql.join(new Array(size).fill(null))})`.compile(build),
+    );
+  const readOne = readerById(database, rowsById<ReadProduct>(sql``));
+  const versioned = rowsById<ReadProduct & { version: number }>(
+    sql`, ${versionOf(dialect, products.name)} as version`,
+  );
+
   const changeOf = changesOf<StoredProduct>('product', productInEvent);
 
   const rows = cachedRows<StoredProduct, Reply>(database, {
@@ -119,10 +136,10 @@ export function productStore(database: Database, outbox: Outbox, columns?: Colum
     rowOf: storedOf,
     shownRow: shownProductRow,
     textOf: productJson,
-    read: readerById(database, size =>
-      sql<StoredProduct>`select ${shown} from products
-        where id in (${sql.join(new Array(size).fill(null))})`.compile(build),
-    ),
+    read: async id => {
+      const row = await readOne(id);
+      return row && shownOf(row);
+    },
   });
 
   async function update(
@@ -197,6 +214,7 @@ export function productStore(database: Database, outbox: Outbox, columns?: Colum
     list: lister<StoredProduct>(database, {
       table: 'products',
       columns: { ...shownProduct(dialect) },
+      rowsById: async (session, ids) => (await session.all(versioned(ids))).map(shownOf),
       collection: products,
       rows,
       keptTotal: totals.total,

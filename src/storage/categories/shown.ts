@@ -11,13 +11,17 @@ const newLine = '\n';
 /** The same, in documents that are representations and no lists (docs/decisions/0034). */
 const nextMember = ',"name":';
 
-/** Columns of the table `products`, as they are shown. */
+/** Columns of the table `products` as they are shown. */
 export interface ShownProduct {
   readonly document: RawBuilder<string>;
   /** When the product or one of its paths was last changed. */
   readonly updated_at: RawBuilder<number>;
 }
 
+/**
+ * The same in SQL, for rows that are locked (a row that another has changed meanwhile is joined with what it had before)
+ * or read in an order with others; rows that are read by their ids cost a server less by `readColumns`.
+ */
 export function shownProduct({ json, position }: Pick<Dialect, 'json' | 'position'>): ShownProduct {
   const own = sql`from categories where categories.id = products.category_id`;
   const further = sql`from product_categories
@@ -37,5 +41,47 @@ export function shownProduct({ json, position }: Pick<Dialect, 'json' | 'positio
       when '[' then '[' || ${category} || ',' || ${categories} || ${from(`,${newLine}`)}
       else '"category":' || ${category} || ',"categories":' || ${categories} || ${from(nextMember)} end`,
     updated_at: sql<number>`case products.further_categories when 0 then ${moment} else ${latest} end`,
+  };
+}
+
+/** A product as it is read by its id, with the paths that the tree has. */
+export interface ReadProduct {
+  readonly id: number;
+  readonly document: string;
+  readonly updated_at: number;
+  /** That of the main category, and when it was last changed. */
+  readonly path: string | null;
+  readonly path_at: number | null;
+  /** The same of the further categories, in their order, as JSON; null without any. */
+  readonly further: string | null;
+}
+
+/** `products`, with the main category of each. */
+export const productsWithPaths = sql`products left join categories on categories.id = products.category_id`;
+
+export function readColumns({ json }: Pick<Dialect, 'json'>): RawBuilder<unknown> {
+  const one = sql`'[' || ${json(sql`others.path`)} || ',' || others.path_at || ']'`;
+  return sql`products.document, products.updated_at, categories.path, categories.path_at,
+    case when products.further_categories > 0 then
+      (select '[' || string_agg(${one}, ',' order by product_categories.position) || ']' from product_categories
+        join categories as others on others.id = product_categories.category_id
+        where product_categories.product_id = products.id) end as further`;
+}
+
+/** What `readColumns` reads as it is shown. */
+export function shownOf<Row extends ReadProduct>({ path, path_at, further, ...row }: Row) {
+  // Boundary: the statement has made it.
+  const others = further === null ? [] : (JSON.parse(further) as [path: string, at: number][]);
+  const { document } = row;
+  const [beginning, middle, next] = document.startsWith('[')
+    ? ['[', ',', `,${newLine}`]
+    : ['"category":', ',"categories":', nextMember];
+  const paths = JSON.stringify(others.map(([other]) => other));
+  const rest = document.slice(Math.max(0, document.indexOf(next)));
+  const moments = [row.updated_at, path_at ?? 0, ...others.map(([, at]) => at)];
+  return {
+    ...row,
+    document: beginning + JSON.stringify(path) + middle + paths + rest,
+    updated_at: Math.max(...moments),
   };
 }

@@ -132,6 +132,7 @@ export function listQueries<Row>(database: Database, options: ListOptions<Row>) 
     },
     /** Rows by their ids, in any order. */
     rows(session: Session, ids: readonly number[]): Promise<(Row & Omit<Versioned, 'sort_value'>)[]> {
+      if (options.rowsById !== undefined) return options.rowsById(session, ids);
       // Shorter lists are filled up, so that there are few statements to prepare.
       const size = rowSizes.find(size => size >= ids.length) ?? ids.length;
       const parameters = [...ids, ...new Array(size - ids.length).fill(ids[0])];

@@ -4,6 +4,7 @@ import type { AttributeCondition } from '../attributes/condition.ts';
 import type { Collection } from '../changes/change.ts';
 import type { CachedRows } from '../changes/rows.ts';
 import type { Columns } from '../columns/index.ts';
+import type { Session } from '../database.ts';
 import type { Tables } from '../tables.ts';
 
 /** Where a row stands in an order: its value in the sort column and its id, which breaks ties. */
@@ -116,10 +117,18 @@ export interface Positioned {
   readonly sort_value: string | number;
 }
 
+interface VersionedId {
+  readonly id: number;
+  /** The collection's, when the row was read. */
+  readonly version: number;
+}
+
 export interface ListOptions<Row = unknown> {
   readonly table: keyof Tables & string;
   /** What is read of each row: the names of columns, or what is to be read under each name. */
   readonly columns: readonly string[] | Readonly<Record<string, RawBuilder<unknown>>>;
+  /** Reads rows by their ids, in any order, where there is a cheaper way than by their columns. */
+  readonly rowsById?: (session: Session, ids: readonly number[]) => Promise<(Row & VersionedId)[]>;
   /** What tells how the table has changed; without it nothing is cached. */
   readonly collection?: Collection;
   /** Rows that need not be read again where the list only says which they are. */
