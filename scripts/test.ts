@@ -5,18 +5,27 @@
  */
 import { spawn } from 'node:child_process';
 import { chmodSync, existsSync, mkdtempSync, rmSync, statfsSync } from 'node:fs';
-import { availableParallelism } from 'node:os';
+import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { SQL } from 'bun';
 import { type Cluster, createCluster, NoPostgres, throwaway } from './postgresql.ts';
 
 const [kind, ...rest] = process.argv.slice(2);
 /** Folders that have a run of their own: what is long by nature, and what takes something away from the service. */
 const apart = { long: 'test/long/', faults: 'test/faults/' };
 const isWatched = rest.includes('--watch');
+/** Faults measure how long others wait: one file at a time has the machine to itself. */
+const isParallel = kind !== 'faults' && !isWatched;
+/** Names what the processes of this run share, which it removes: they would do so after each file. */
+const run = isParallel ? crypto.randomUUID().slice(0, 8) : undefined;
 /** Linux's folder in memory, and what a run leaves there until its end, at most. */
 const memory = '/dev/shm';
 const roomNeeded = 4 * 2 ** 30;
-const scratch = kind === 'usual' ? scratchFolder() : undefined;
+const isInMemory = kind === 'usual' && process.env.TMPDIR === undefined && hasRoom();
+/** For all that the tests write; the run removes it. */
+const scratch = mkdtempSync(join(isInMemory ? memory : tmpdir(), 'catalog-tests-'));
+// PostgreSQL may run as another user, and has to reach its files in it.
+chmodSync(scratch, 0o711);
 
 /** The optimizing compiler costs more than it brings to processes that run for seconds: a seventh of the run. */
 const shortLived = kind === 'usual' ? { BUN_JSC_useFTLJIT: '0' } : {};
@@ -26,7 +35,7 @@ let cluster: Cluster | undefined;
 let reason: string | undefined;
 if (given === undefined) {
   try {
-    const place = scratch === undefined ? {} : { folder: join(scratch, 'postgresql') };
+    const place = isInMemory ? { folder: join(scratch, 'postgresql') } : {};
     cluster = await createCluster({ settings: throwaway, ...place });
     await cluster.start();
   } catch (error) {
@@ -43,7 +52,8 @@ const status = reason !== undefined && isRequired ? 1 : await runTests();
 // As in a crash: what it would write before it ends is thrown away.
 await cluster?.stop('SIGQUIT');
 cluster?.remove();
-if (scratch !== undefined) rmSync(scratch, { recursive: true, force: true });
+if (given !== undefined && given !== '' && run !== undefined) await dropDatabases(given);
+rmSync(scratch, { recursive: true, force: true });
 if (reason !== undefined)
   console.error(
     isRequired
@@ -53,22 +63,26 @@ if (reason !== undefined)
 process.exit(status);
 
 /**
- * A folder for all that the tests write, in memory where there is room: hundreds of databases that live for seconds
- * are gigabytes for a disk. Undefined for the usual one, also where TMPDIR names another.
+ * Usually the tests write to memory where it has room, unless TMPDIR names another place: hundreds of databases that live
+ * for seconds are gigabytes for a disk. What is long by nature, or takes something away, has to do with a disk.
  */
-function scratchFolder(): string | undefined {
-  if (process.env.TMPDIR !== undefined || !existsSync(memory)) return undefined;
+function hasRoom(): boolean {
+  if (!existsSync(memory)) return false;
   const { bavail, bsize } = statfsSync(memory);
-  if (bavail * bsize < roomNeeded) return undefined;
-  const folder = mkdtempSync(join(memory, 'catalog-tests-'));
-  // PostgreSQL may run as another user, and has to reach its files in it.
-  chmodSync(folder, 0o711);
-  return folder;
+  return bavail * bsize >= roomNeeded;
+}
+
+/** The databases that the processes of this run have kept for each other, on a server that is not thrown away. */
+async function dropDatabases(url: string): Promise<void> {
+  const admin = new SQL(url, { max: 1 });
+  const kept: { datname: string }[] = await admin`select datname from pg_database
+    where starts_with(datname, ${`catalog_test_${run}_`})`;
+  for (const { datname } of kept) await admin.unsafe(`drop database if exists ${datname} with (force)`);
+  await admin.close();
 }
 
 function runTests(): Promise<number> {
-  // Faults measure how long others wait: one file at a time has the machine to itself.
-  const workers = kind === 'faults' ? [] : [`--parallel=${availableParallelism() + 1}`, '--no-isolate'];
+  const workers = isParallel ? [`--parallel=${availableParallelism() + 1}`, '--no-isolate'] : [];
   const everyFile = isWatched ? [] : [...workers, '--randomize'];
   const usual = Object.values(apart).flatMap(folder => ['--path-ignore-patterns', `${folder}**`]);
   const chosen = kind === 'long' || kind === 'faults' ? [`./${apart[kind]}`] : usual;
@@ -76,9 +90,9 @@ function runTests(): Promise<number> {
   // Hooks start services: on a busy machine that takes longer than the runner's five seconds.
   const args = ['test', ...everyFile, '--timeout', '60000', ...files, ...rest];
   const own = cluster === undefined ? {} : { TEST_DATABASE_OWN: 'true' };
-  const place = scratch === undefined ? {} : { TMPDIR: scratch };
+  const shared = run === undefined ? {} : { TEST_RUN: run };
   const database = { TEST_DATABASE_URL: given ?? cluster?.url ?? '' };
-  const env = { ...shortLived, ...process.env, ...own, ...place, ...database };
+  const env = { ...shortLived, ...process.env, ...own, ...shared, TMPDIR: scratch, ...database };
   const child = spawn(process.execPath, args, { stdio: 'inherit', env });
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => child.kill(signal));
   return new Promise(resolve => child.on('close', code => resolve(code ?? 1)));

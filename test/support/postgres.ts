@@ -7,7 +7,8 @@ import { SQL } from 'bun';
 /** Whether there is one; without it the scenarios on PostgreSQL are skipped. */
 export const hasPostgres = (process.env.TEST_DATABASE_URL ?? '') !== '';
 
-const names: string[] = [];
+/** Of the databases to be dropped after the tests of a file. */
+const names = new Set<string>();
 
 /** @returns the URL of a new, empty database */
 export function createDatabase(): Promise<string> {
@@ -27,27 +28,30 @@ export function throughPooler(url: string): string {
 }
 
 async function create(origin: string): Promise<string> {
-  const name = `catalog_test_${process.pid}_${crypto.randomUUID().slice(0, 8)}`;
-  await asAdmin(admin => admin.unsafe(`create database ${name}${origin}`));
-  names.push(name);
+  const name = `catalog_test_${process.env.TEST_RUN ?? process.pid}_${crypto.randomUUID().slice(0, 8)}`;
+  await admin().unsafe(`create database ${name}${origin}`);
+  names.add(name);
   return Object.assign(new URL(serverUrl()), { pathname: `/${name}` }).href;
 }
 
-/** Drops the databases of this process; a server that was started for this run is thrown away whole. */
-export async function dropDatabases(): Promise<void> {
-  if (process.env.TEST_DATABASE_OWN === undefined && names.length > 0)
-    await asAdmin(async admin => {
-      for (const name of names.splice(0)) await admin.unsafe(`drop database if exists ${name} with (force)`);
-    });
+/** Lets a database stay for the files that follow; the run drops it at its end. */
+export function keepForRun(url: string): void {
+  if (process.env.TEST_RUN !== undefined) names.delete(new URL(url).pathname.slice(1));
 }
 
-async function asAdmin(work: (admin: SQL) => Promise<unknown>): Promise<void> {
-  const admin = new SQL(serverUrl(), { max: 1 });
-  try {
-    await work(admin);
-  } finally {
-    await admin.close();
-  }
+/** Drops what the tests of a file have made; a server that was started for this run is thrown away whole. */
+export async function dropDatabases(): Promise<void> {
+  if (process.env.TEST_DATABASE_OWN !== undefined) return;
+  for (const name of names) await admin().unsafe(`drop database if exists ${name} with (force)`);
+  names.clear();
+}
+
+let connected: SQL | undefined;
+
+/** One connection for the whole process: to open one costs a third of a database. */
+function admin(): SQL {
+  connected ??= new SQL(serverUrl(), { max: 1 });
+  return connected;
 }
 
 function serverUrl(): string {

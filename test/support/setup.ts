@@ -1,4 +1,4 @@
-/** Runs once around the whole test run. */
+/** Runs in each process before its first file. */
 import { afterAll, setDefaultTimeout } from 'bun:test';
 import { dropDatabases } from './postgres.ts';
 import { leastWork } from './sign-in.ts';
@@ -12,5 +12,7 @@ Bun.password.hash = secret => derive(secret, leastWork);
 
 // Some start processes, and on a machine that has much else to do a test of a second has taken half a minute.
 setDefaultTimeout(60_000);
-afterAll(removeTemplates);
+// In a run of several processes this is after each file: the next ones copy the same templates, and scripts/test.ts
+// removes them.
+if (process.env.TEST_RUN === undefined) afterAll(removeTemplates);
 afterAll(dropDatabases);

@@ -1,6 +1,7 @@
 /**
  * A database as every service under test begins with: its tables, three people, and their sign-ins; and one that has
- * its tables only. Each is made once in each process and copied, because migrating costs far more than copying.
+ * its tables only. Each is made once in each process and copied, because migrating costs far more than copying: as much
+ * as all that the tests of a usual file do.
  */
 import { copyFileSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -10,7 +11,7 @@ import { createLog } from '../../src/operations/log.ts';
 import { startService } from '../../src/service.ts';
 import { migrate } from '../../src/storage/migrations/migrate.ts';
 import { embeddedFile, openDatabase } from '../../src/storage/open.ts';
-import { copyDatabase, createDatabase, throughPooler } from './postgres.ts';
+import { copyDatabase, createDatabase, keepForRun, throughPooler } from './postgres.ts';
 import { addUsers, signInAll, type Tokens } from './sign-in.ts';
 
 export type DatabaseKind = 'sqlite' | 'postgresql';
@@ -90,6 +91,7 @@ async function createEmpty(kind: DatabaseKind): Promise<Template> {
   const database = openDatabase(loadConfig({ DATA_DIR: folder, JWT_SECRET: serviceSecret, ...settings }));
   await migrate(database, clock.now);
   await database.close();
+  if (url !== undefined) keepForRun(url);
   return { folder, url };
 }
 
@@ -117,6 +119,7 @@ async function createPeopled(kind: DatabaseKind): Promise<Peopled> {
   // What the sign-ins were charged is nobody's: each service begins with its whole quota.
   await database.write(session => session.run(database.build.deleteFrom('quotas').compile()));
   await database.close();
+  if (url !== undefined) keepForRun(url);
   return { folder, url, tokens };
 }
 
