@@ -53,6 +53,35 @@ describeOnDatabases('search on %s', kind => {
     expect((await search(service, 'marble')).body.meta.total).toBe(0);
   });
 
+  test('pages go on alike where few hits have all words and more have some', async () => {
+    const made = await Promise.all(
+      Array.from({ length: 60 }, (_, index) =>
+        addProduct(service, {
+          name: index % 7 === 0 ? `Porcelain ${index} teapot` : `Porcelain cup for a dinner ${index}`,
+          description: index % 7 === 1 ? 'With a teapot.' : 'No pot.',
+        }),
+      ),
+    );
+    const query = 'porcelain teapot';
+    const { body } = await search(service, query, '&perPage=50');
+    expect(body.meta.total).toBe(50);
+    const whole = namesOf(body);
+    expect(new Set(whole).size).toBe(50);
+    const pages: string[] = [];
+    for (let page = 1; page <= 5; page++)
+      pages.push(...namesOf((await search(service, query, `&perPage=10&page=${page}`)).body));
+    expect(pages).toEqual(whole);
+    let answer = await search(service, query, '&limit=15');
+    const followed = namesOf(answer.body);
+    while (answer.body.meta.nextCursor !== null) {
+      answer = await search(service, query, `&limit=15&cursor=${answer.body.meta.nextCursor}`);
+      followed.push(...namesOf(answer.body));
+    }
+    expect(followed).toEqual(whole);
+    for (const { id } of made)
+      await call(service, { method: 'DELETE', path: `/v1/products/${id}`, as: 'editor' });
+  });
+
   test('pages and cursors go through all hits, each once, in one order', async () => {
     const names = ['Walnut desk lamp', 'Lampshade', 'Oak shelf', 'Ring binder'];
     for (const perPage of [1, 2, 3]) {

@@ -1,5 +1,5 @@
 /** The piece of a text that shows why it was found: HTML in which nothing is markup but `<mark>`. */
-import { runsOf } from '../../storage/search/text/split.ts';
+import { isPlain, runsOf } from '../../storage/search/text/split.ts';
 import type { QueryWord } from './ranking/understand.ts';
 
 /** Characters before the first word found, and in all; words are not cut unless they are longer themselves. */
@@ -7,7 +7,11 @@ const before = 60;
 const length = 160;
 
 /** Tells whether a word of a text is one that was asked for. */
-export type WordTest = (word: string) => boolean;
+export interface WordTest {
+  (word: string): boolean;
+  /** All that such words begin with. */
+  readonly beginnings: readonly string[];
+}
 
 interface Marked {
   readonly start: number;
@@ -36,6 +40,7 @@ export function snippetOf({ title, body, fields }: Shown, found: WordTest): stri
 
 /** Undefined when none of the words is there. */
 function pieceOf(text: string, found: WordTest): string | undefined {
+  if (hasNone(text, found)) return undefined;
   let first: Marked | undefined;
   const starts: number[] = [];
   const marks: Marked[] = [];
@@ -57,6 +62,13 @@ function pieceOf(text: string, found: WordTest): string | undefined {
   // What follows the last word of a text that fits belongs to it.
   const stop = text.length - begin <= length ? text.length : last;
   return `${begin > 0 ? '…' : ''}${markWords(text, begin, stop, marks)}${stop < text.length ? '…' : ''}`;
+}
+
+/** Whether a text certainly has none of the words: most fields of most hits, which need not be split for that. */
+function hasNone(text: string, { beginnings }: WordTest): boolean {
+  if (!isPlain(text)) return false;
+  const small = text.toLowerCase();
+  return !beginnings.some(word => small.includes(word));
 }
 
 function markWords(text: string, begin: number, stop: number, marks: readonly Marked[]): string {
@@ -81,6 +93,7 @@ function cutAt(text: string, place: number): number {
 export function testOf(words: readonly QueryWord[]): WordTest {
   const terms = words.flatMap(({ alternatives }) => alternatives.flatMap(({ choice }) => choice));
   const whole = new Set(terms.map(({ word }) => word));
-  const beginnings = terms.filter(({ prefix }) => prefix).map(({ word }) => word);
-  return word => whole.has(word) || beginnings.some(beginning => word.startsWith(beginning));
+  const prefixes = terms.filter(({ prefix }) => prefix).map(({ word }) => word);
+  const test = (word: string) => whole.has(word) || prefixes.some(prefix => word.startsWith(prefix));
+  return Object.assign(test, { beginnings: [...whole] });
 }

@@ -1,6 +1,5 @@
 /** Searches: which documents a query finds, best first, with the texts they are shown by. */
 
-import { slices } from '../../slices.ts';
 import { rowFinder } from '../../storage/columns/counted.ts';
 import type { Columns } from '../../storage/columns/index.ts';
 import type { Database } from '../../storage/database.ts';
@@ -17,9 +16,9 @@ import type { SynonymStore, Synonyms } from '../synonyms/store.ts';
 import { candidatesFor } from './ranking/candidates.ts';
 import { codedProducts, rankedAlike } from './ranking/codes.ts';
 import { allHits, filteredReader, type HitReader } from './ranking/filtered.ts';
-import { type Scorable, scorableReader } from './ranking/known.ts';
-import { comparePlaces, type Place, type Ranking, sliceOf } from './ranking/ranked.ts';
-import { scoreOf, type Weighed, weighed } from './ranking/score.ts';
+import { scorableReader } from './ranking/known.ts';
+import { inOrder, lastPlace, type Place, type Ranking, rankedHead, sliceOf } from './ranking/ranked.ts';
+import { weighed } from './ranking/score.ts';
 import { type QueryTools, queryCaches, understand } from './ranking/understand.ts';
 import { snippetOf, testOf, type WordTest } from './snippet.ts';
 import { type DocumentReader, documentReader, type FoundDocument, isProduct, readOnce } from './sources.ts';
@@ -121,10 +120,11 @@ export function searchStore(
       const { conditions = [] } = asked;
       // Before anything is read: it may be read in the background itself.
       const request = { ...asked, meets: await rowsMeeting(conditions), synonyms: await synonyms.current() };
+      const seen = reader.seen();
       // A session of its own for each search: see SearchSession.
-      if (!reader.holdsUp) return database.snapshot(session => find(tools, { ...session }, request));
+      const brief = reader.holdsUp;
       try {
-        return await database.snapshot(session => find(tools, { ...session, brief: true }, request));
+        return await database.snapshot(session => find(tools, { ...session, brief, seen }, request));
       } catch (error) {
         if (!(error instanceof LongRead)) throw error;
         return database.snapshot(session => find(tools, { ...session }, request), { background: true });
@@ -156,7 +156,17 @@ async function find(all: Tools, session: SearchSession, request: ReadyRequest): 
 async function resultsOf(
   tools: Tools,
   session: SearchSession,
-  { query, visible: readable, types: wanted, archived = false, meets, synonyms, completions }: ReadyRequest,
+  {
+    query,
+    visible: readable,
+    types: wanted,
+    archived = false,
+    meets,
+    synonyms,
+    completions,
+    page,
+    order,
+  }: ReadyRequest,
 ): Promise<Results> {
   const placesOf = (types: readonly SearchType[]): readonly DocumentType[] =>
     archived ? types.map(type => (type === 'product' ? 'archived' : type)) : types;
@@ -165,31 +175,19 @@ async function resultsOf(
   const coded = await tools.coded(session, query, types);
   if (coded.length > 0) {
     const found = coded.filter(at => meets?.(idAt(at)) ?? true);
-    return { reader, expression: [], ...rankedAlike(found, visible, types), marks: () => false };
+    return { reader, expression: [], ...rankedAlike(found, visible, types), marks: testOf([]) };
   }
   const words = await understand(tools, session, { query, types: visible, synonyms, completions });
   const documents = await tools.reader.documents(session);
   const few = completions !== undefined;
   const asked = { reader, session, words, visible, types, documents, few };
-  const { positions, all, expression, counts } = await candidatesFor(asked);
+  const { positions, likely, all, expression, counts } = await candidatesFor(asked);
   const weights = words.map(word => weighed(word, documents));
-  const head = await inOrder(await tools.scorablesOf(session, positions, tools.documentsOf), weights);
+  const scored = async (some: readonly number[]) =>
+    inOrder(await tools.scorablesOf(session, some, tools.documentsOf), weights);
+  const head = await rankedHead(positions, scored, likely, order === undefined ? lastPlace(page) : undefined);
   const total = types.reduce((sum, type) => sum + (counts.get(type) ?? 0), 0);
   return { reader, expression, ranking: { head, all, types, total }, counts, marks: testOf(words) };
-}
-
-async function inOrder(
-  documents: ReadonlyMap<number, Scorable>,
-  words: readonly Weighed[],
-): Promise<Place[]> {
-  const places: Place[] = [];
-  const { turn } = slices();
-  for (const [position, document] of documents) {
-    await turn();
-    const { value, missing } = scoreOf(document.features, words, document);
-    places.push({ position, score: value, missing });
-  }
-  return places.sort(comparePlaces);
 }
 
 /** As callers know types: archived products are products. */

@@ -14,6 +14,8 @@ export const mostCandidates = 200;
 const fewCandidates = 40;
 /** Where fewer hits have all words, others are added that have fewer. */
 const enoughHits = 50;
+/** Of so many hits and those that have all words the order is found out first: more are seldom asked for. */
+const likelyHits = 25;
 /** Questions to the index about hits with fewer words. */
 const mostQuestions = 64;
 /** Words that so few documents have are read as a whole; of each question no more hits than this. */
@@ -26,6 +28,8 @@ const rarestWords = 5;
 
 export interface Candidates {
   readonly positions: readonly number[];
+  /** How many of them, from the first on, are likely to be better than all others. */
+  readonly likely?: number;
   /** All hits, where they are more than the candidates. */
   readonly all: Expression | undefined;
   /** Those that have all words. */
@@ -65,12 +69,7 @@ export async function candidatesFor(asked: Asked): Promise<Candidates> {
   }
   const gathered = await gather(asked);
   if (gathered !== undefined && gathered.all.length <= mostCandidates)
-    return fewOf(
-      asked,
-      all,
-      gathered.all,
-      gathered.some.slice(0, Math.max(0, enoughHits - gathered.all.length)),
-    );
+    return fewOf(asked, all, gathered.all, gathered.some);
   const smallest = smallestOf(words);
   const known = await reader.cached(session, all, visible, smallest);
   const first =
@@ -90,9 +89,13 @@ async function fewOf(
   some: readonly number[],
 ): Promise<Candidates> {
   const { types, visible } = asked;
-  const positions = first.length < enoughHits ? await withFewerWords(asked, [...first, ...some]) : first;
+  const others = some.slice(0, Math.max(0, enoughHits - first.length));
+  const positions = first.length < enoughHits ? await withFewerWords(asked, [...first, ...others]) : first;
+  const isWanted = (position: number) => types.includes(typeAt(position));
+  const likely = positions.slice(0, Math.max(first.length, likelyHits));
   return {
-    positions: positions.filter(position => types.includes(typeAt(position))),
+    positions: positions.filter(isWanted),
+    likely: likely.filter(isWanted).length,
     all: undefined,
     expression,
     counts: countsOf(positions, visible),

@@ -1,10 +1,14 @@
 /** A page of hits: first those that have been put in order, then, of very many, the others in the order of the index. */
-import type { Key } from '../../../storage/list/request.ts';
+
+import { slices } from '../../../slices.ts';
+import type { Key, PageRequest } from '../../../storage/list/request.ts';
 import type { Expression } from '../../../storage/search/expression.ts';
 import type { DocumentType } from '../../../storage/search/index.ts';
 import type { SearchSession } from '../../../storage/search/reading/frequency.ts';
 import { mostCandidates } from './candidates.ts';
 import type { HitReader } from './filtered.ts';
+import type { Scorable } from './known.ts';
+import { scoreOf, type Weighed } from './score.ts';
 
 /** A hit's place: what it scores, and its position in the index, which breaks ties. */
 export interface Place {
@@ -38,6 +42,54 @@ interface Reading {
 }
 
 const unranked = -1;
+/** The least that scores differ by. */
+const leastDifference = 0.0001;
+
+/** Documents as they are scored, best first. */
+export async function inOrder(
+  documents: ReadonlyMap<number, Scorable>,
+  words: readonly Weighed[],
+): Promise<Place[]> {
+  const places: Place[] = [];
+  const { turn } = slices();
+  for (const [position, document] of documents) {
+    await turn();
+    const { value, missing } = scoreOf(document.features, words, document);
+    places.push({ position, score: value, missing });
+  }
+  return places.sort(comparePlaces);
+}
+
+/** How many of the first hits a page asks for; undefined where that is unknown. */
+export const lastPlace = (page: PageRequest): number | undefined =>
+  page.kind === 'offset'
+    ? page.page * page.perPage
+    : page.before === undefined && page.after === undefined
+      ? page.limit + 1
+      : undefined;
+
+/**
+ * Candidates in order: the likely ones, then the others, whatever they score, so that pages go on alike whether the
+ * others have been looked at or not.
+ * @param scored puts some in order; @param wanted how many places are asked for, all where that is unknown
+ */
+export async function rankedHead(
+  positions: readonly number[],
+  scored: (some: readonly number[]) => Promise<readonly Place[]>,
+  likely = positions.length,
+  wanted = positions.length,
+): Promise<readonly Place[]> {
+  const first = await scored(positions.slice(0, likely));
+  const others = positions.slice(likely);
+  if (others.length === 0) return first;
+  const most = Math.max(0, (first.at(-1)?.score ?? 1) - leastDifference);
+  if (wanted <= first.length)
+    return [...first, ...others.map(position => ({ position, score: most, missing: [] }))];
+  return [
+    ...first,
+    ...(await scored(others)).map(place => ({ ...place, score: Math.min(most, place.score) })),
+  ];
+}
 
 /** Some of the hits, from a place on or after so many; backwards from the last to the first. */
 export async function sliceOf(
@@ -62,7 +114,7 @@ export async function sliceOf(
   return [...ranked, ...(await restFrom(reading, from, limit - ranked.length, false))];
 }
 
-export const comparePlaces = (a: Place, b: Place): number => b.score - a.score || a.position - b.position;
+const comparePlaces = (a: Place, b: Place): number => b.score - a.score || a.position - b.position;
 
 /** What is not in the head, from a position on, or before it backwards. */
 async function restFrom(

@@ -39,10 +39,14 @@ export function memoryReader(reader: SearchReader, words: WordSets, few = fewDoc
     const key = JSON.stringify(group);
     if (known.read.has(key)) return known.read.get(key);
     const positions = await reader.page(session, [group], ['product'], { limit: mostRead + 1 });
-    const isMarked = terms.some(({ mark }) => mark !== undefined);
-    if (isMarked || positions.length >= few)
-      for (const term of terms) for (const word of wordsMeeting(term) ?? []) words.want(word);
     const found = positions.length > mostRead ? undefined : setOf(Uint32Array.from(positions, idAt));
+    if (positions.length >= few || terms.some(({ mark }) => mark !== undefined)) {
+      const [first = [], second] = terms.map(term => wordsMeeting(term) ?? []);
+      const [word, longer] = first;
+      const isOne = second === undefined && longer === undefined;
+      if (isOne && word !== undefined && found !== undefined) words.keep(word, found, session.seen);
+      else for (const each of terms.flatMap(term => wordsMeeting(term) ?? [])) words.want(each);
+    }
     known.read.set(key, found);
     return found;
   }
@@ -121,6 +125,7 @@ export function memoryReader(reader: SearchReader, words: WordSets, few = fewDoc
 
   return {
     ...reader,
+    seen: words.seen,
 
     async page(session, expression, types, page) {
       const { limit, offset = 0, descending = false, smallest } = page;

@@ -30,6 +30,10 @@ export interface WordSets {
   get(word: IndexedWord): DocumentSet | undefined;
   /** Has a word read that is not in memory. */
   want(word: IndexedWord): void;
+  /** Another number whenever something has changed. */
+  seen(): number;
+  /** Keeps the products that have a word, read in a state that is no older than that of `seen`. */
+  keep(word: IndexedWord, set: DocumentSet, seen: number | undefined): void;
 }
 
 export interface WordSource {
@@ -53,6 +57,7 @@ export function wordSets(
   let isReading = false;
   /** Another one whenever everything may have changed. */
   let era = 0;
+  let looks = 0;
   let restsUntil = 0;
 
   function forgetAll(): void {
@@ -64,6 +69,7 @@ export function wordSets(
   }
 
   changes.follow(collection, committed => {
+    looks += 1;
     if (committed === undefined) forgetAll();
     for (const { id, document } of committed ?? []) {
       if (sets.size > 0) changed.set(id, document);
@@ -71,7 +77,10 @@ export function wordSets(
     }
     if (changed.size > mostChanged || (meanwhile?.size ?? 0) > mostChanged) forgetAll();
   });
-  changes.follow({ name: rewordedCollection }, forgetAll);
+  changes.follow({ name: rewordedCollection }, () => {
+    looks += 1;
+    forgetAll();
+  });
 
   async function settle(): Promise<void> {
     const { turn } = slices();
@@ -112,6 +121,11 @@ export function wordSets(
   return {
     settle,
     get: word => sets.get(word),
+    seen: () => looks,
+    keep(word, set, seen) {
+      // A change that was looked at since is not in what was read.
+      if (seen === looks && performance.now() >= restsUntil) sets.set(word, set);
+    },
     want(word) {
       if (waiting.size >= mostWaiting || performance.now() < restsUntil) return;
       waiting.add(word);

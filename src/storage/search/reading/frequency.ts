@@ -20,6 +20,8 @@ const mostUses = 500;
  */
 export interface SearchSession extends Session {
   readonly brief?: boolean;
+  /** What `SearchReader.seen` gave before the state was chosen that all reads see. */
+  readonly seen?: number | undefined;
 }
 
 export interface FrequencyReader {

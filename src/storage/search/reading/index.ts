@@ -66,6 +66,8 @@ export interface SearchReader extends FrequencyReader {
   ): Promise<Map<DocumentType, number> | undefined>;
   /** The words that begin with this one and are longer; undefined when they are many, or not worth knowing. */
   longerWords(session: SearchSession, word: string): Promise<string[] | undefined>;
+  /** Another number whenever changes have been looked at that concern what is in memory. */
+  seen(): number | undefined;
   /** Whether documents have a word that begins so; where it says so, they need not. */
   begins(session: SearchSession, word: string): Promise<boolean>;
   /** What is the same as long as documents have the words that they had, and there are no new ones. */
@@ -247,6 +249,7 @@ export function searchReader(database: Pick<Database, 'build' | 'dialect'>): Sea
       return hold ? countAll(session, query, types, mark) : undefined;
     },
 
+    seen: () => undefined,
     mark: readMark,
 
     async begins(session, word) {

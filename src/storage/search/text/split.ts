@@ -112,7 +112,8 @@ function collect(text: string, into: string[], join: Joiner | undefined): number
  * splits one, and regular expressions take several times as long.
  */
 
-function isPlain(text: string): boolean {
+/** Whether a text is one of those, whose words stand in it as they are but for capital letters. */
+export function isPlain(text: string): boolean {
   for (let index = 0; index < text.length; index++) {
     const code = text.charCodeAt(index);
     if (code > 0x7f && !isPunctuation(code)) return false;
