@@ -7,45 +7,98 @@ export interface Bulk {
   /** Of a plain INSERT: what a row gives, so that PostgreSQL can take very many by COPY. */
   readonly columns?: readonly string[];
   /** The statements that write these rows, in their order. Each row has the same parameters. */
-  statements(rows: readonly (readonly unknown[])[]): Generator<CompiledQuery<unknown>>;
+  statements(rows: Rows): Generator<CompiledQuery<unknown>>;
 }
+
+/** What a column holds, by the name of its type in SQL. */
+export type ColumnType = 'text' | 'integer' | 'double precision';
+export type ColumnTypes = Readonly<Record<string, ColumnType>>;
+
+/** What is needed of a database here. */
+interface Compiler {
+  readonly build: QueryExecutorProvider;
+  readonly dialect: { readonly name: string };
+}
+
+/** What is particular to statements that write rows. */
+interface BulkOptions {
+  /** How many rows a statement of SQLite takes: largest first, the last is 1. Chosen by the number of parameters. */
+  readonly sizes?: readonly number[];
+  /**
+   * For one that puts rows in the place of others: what these have in common. Of several the last counts, since
+   * PostgreSQL refuses to replace a row twice in one statement.
+   */
+  readonly keyOf?: (row: readonly unknown[]) => unknown;
+}
+
+/** At 10 parameters a row far below what SQLite allows. */
+const usualSizes = [500, 128, 32, 8, 4, 2, 1];
+/** Rows that one statement of PostgreSQL takes at most. */
+const mostRows = 1000;
 
 /**
+ * Statements of SQLite have a place for each value, and so one text for each number of rows. Where a statement is a
+ * message, parsed and planned by a server that looks at all indexes of the table, one takes any number of rows: an array
+ * of each column.
  * @param table the one table that is written
- * @param sizes how many rows one statement may take: largest first, the last is 1
- * @param compiled the statement for so many rows; made once for each size that is used
- * @param keyOf for one that puts rows in the place of others: what these have in common. Of several the last counts,
- * since PostgreSQL refuses to replace a row twice in one statement.
+ * @param columns what the rows have, in their order
+ * @param statementOf gives the statement for rows, which stand in it as those of a query
  */
 export function bulk(
+  { build, dialect }: Compiler,
   table: string,
-  sizes: readonly number[],
-  compiled: (size: number) => CompiledQuery<unknown>,
-  keyOf?: (row: readonly unknown[]) => unknown,
+  columns: ColumnTypes,
+  statementOf: (rows: RawBuilder<unknown>) => RawBuilder<unknown>,
+  { sizes = usualSizes, keyOf }: BulkOptions = {},
 ): Bulk {
+  const types = Object.values(columns);
   const made = new Map<number, CompiledQuery<unknown>>();
-  const statementOf = (size: number) => {
-    const statement = made.get(size) ?? compiled(size);
-    made.set(size, statement);
-    return statement;
+  const statement = (size: number, rows: () => RawBuilder<unknown>) => {
+    const compiled = made.get(size) ?? statementOf(rows()).compile(build);
+    made.set(size, compiled);
+    return compiled;
   };
-  return {
-    table,
-    *statements(given) {
-      const rows = keyOf === undefined ? given : [...new Map(given.map(row => [keyOf(row), row])).values()];
-      let start = 0;
-      for (const size of sizes) {
-        for (; rows.length - start >= size; start += size) {
-          yield { ...statementOf(size), parameters: rows.slice(start, start + size).flat() };
-        }
+  const distinct = (rows: Rows): Rows =>
+    keyOf === undefined ? rows : [...new Map(rows.map(row => [keyOf(row), row])).values()];
+
+  function* withPlaces(rows: Rows): Generator<CompiledQuery<unknown>> {
+    const row = sql`(${sql.join(types.map(() => null))})`;
+    let start = 0;
+    for (const size of sizes) {
+      for (; rows.length - start >= size; start += size) {
+        const places = () => sql`values ${sql.join(new Array(size).fill(row))}`;
+        yield { ...statement(size, places), parameters: rows.slice(start, start + size).flat() };
       }
-    },
-  };
+    }
+  }
+
+  function* withArrays(rows: Rows): Generator<CompiledQuery<unknown>> {
+    // As texts, which are cast: the driver is not to make arrays of them.
+    const arrays = types.map(type => sql`cast(cast(${null} as text) as ${sql.raw(type)}[])`);
+    const all = () => sql`select * from unnest(${sql.join(arrays)})`;
+    for (let start = 0; start < rows.length; start += mostRows) {
+      const some = rows.slice(start, start + mostRows);
+      yield { ...statement(0, all), parameters: types.map((_, index) => arrayText(some, index)) };
+    }
+  }
+
+  const statements = dialect.name === 'sqlite' ? withPlaces : withArrays;
+  return { table, statements: rows => statements(distinct(rows)) };
 }
 
-/** The rows of a VALUES list, all alike. */
-export const rowsOf = (row: RawBuilder<unknown>, count: number): RawBuilder<unknown> =>
-  sql.join(new Array(count).fill(row));
+type Rows = readonly (readonly unknown[])[];
+
+/** The values of a column as PostgreSQL reads an array. */
+function arrayText(rows: Rows, index: number): string {
+  let text = '{';
+  for (const row of rows) {
+    const value = row[index];
+    if (text !== '{') text += ',';
+    if (typeof value === 'string') text += `"${value.replace(/["\\]/g, '\\$&')}"`;
+    else text += value === null ? 'NULL' : String(value);
+  }
+  return `${text}}`;
+}
 
 export interface BulkInsert extends Bulk {
   readonly columns: readonly string[];
@@ -53,32 +106,33 @@ export interface BulkInsert extends Bulk {
   readonly identified: Bulk;
 }
 
-/** A plain INSERT of rows into these columns. */
+/** A plain INSERT of rows with these columns. */
 export function bulkInsert(
-  build: QueryExecutorProvider,
+  database: Compiler,
   table: string,
-  sizes: readonly number[],
-  columns: readonly string[],
+  columns: ColumnTypes,
+  options?: BulkOptions,
 ): BulkInsert {
-  const into = (names: readonly string[]) => {
-    const row = sql`(${sql.join(names.map(() => null))})`;
-    const list = sql.join(names.map(name => sql.ref(name)));
-    return bulk(table, sizes, size =>
-      sql`insert into ${sql.table(table)} (${list}) values ${rowsOf(row, size)}`.compile(build),
+  const into = (types: ColumnTypes) => {
+    const names = sql.join(Object.keys(types).map(name => sql.ref(name)));
+    return bulk(
+      database,
+      table,
+      types,
+      rows => sql`insert into ${sql.table(table)} (${names}) ${rows}`,
+      options,
     );
   };
-  return { ...into(columns), columns, identified: into(['id', ...columns]) };
+  return {
+    ...into(columns),
+    columns: Object.keys(columns),
+    identified: into({ id: 'integer', ...columns }),
+  };
 }
-
-/** What a column holds, by the name of its type in SQL. */
-export type ColumnType = 'text' | 'integer' | 'double precision';
-
-/** Where a statement is a round trip. */
-const updateSizes = [32, 16, 8, 4, 2, 1];
 
 /** What of a transaction is needed here. */
 interface Writer {
-  writeMany(statement: Bulk, rows: readonly (readonly unknown[])[]): Promise<void>;
+  writeMany(statement: Bulk, rows: Rows): Promise<void>;
 }
 
 /** A row's columns by their names. */
@@ -91,9 +145,9 @@ type Columns = Readonly<Record<string, unknown>>;
  * @returns what writes a row by its id. @param before what its columns were, of those in the parts
  */
 export function changedColumns(
-  database: Parameters<typeof bulkUpdate>[0],
+  database: Compiler,
   table: string,
-  columns: Readonly<Record<string, ColumnType>>,
+  columns: ColumnTypes,
   parts: readonly (readonly string[])[],
 ): (session: Writer, id: number, before: Columns, after: Columns) => Promise<void> {
   const inParts = new Set(parts.flat());
@@ -116,23 +170,22 @@ export function changedColumns(
 }
 
 /** An UPDATE of rows by their ids: each row of the statement has the values of these columns, and then its id. */
-export function bulkUpdate(
-  { build, dialect }: { readonly build: QueryExecutorProvider; readonly dialect: { readonly name: string } },
-  table: string,
-  columns: Readonly<Record<string, ColumnType>>,
-): Bulk {
+function bulkUpdate(database: Compiler, table: string, columns: ColumnTypes): Bulk {
   const names = Object.keys(columns);
-  const one = sql.join(names.map(name => sql`${sql.ref(name)} = ${null}`));
-  const single = sql`update ${sql.table(table)} set ${one} where id = ${null}`;
+  const all: ColumnTypes = { ...columns, id: 'integer' };
+  if (database.dialect.name === 'sqlite') {
+    const set = sql.join(names.map(name => sql`${sql.ref(name)} = ${null}`));
+    return bulk(database, table, all, () => sql`update ${sql.table(table)} set ${set} where id = ${null}`, {
+      sizes: [1],
+    });
+  }
   const set = sql.join(names.map(name => sql`${sql.ref(name)} = given.${sql.ref(name)}`));
-  const types: readonly ColumnType[] = [...Object.values(columns), 'integer'];
-  const row = sql`(${sql.join(types.map(type => sql`cast(${null} as ${sql.raw(type)})`))})`;
-  const given = sql.join([...names, 'id'].map(name => sql.ref(name)));
-  return bulk(table, dialect.name === 'sqlite' ? [1] : updateSizes, size =>
-    (size === 1
-      ? single
-      : sql`update ${sql.table(table)} set ${set} from (values ${rowsOf(row, size)}) as given (${given})
-          where ${sql.table(table)}.id = given.id`
-    ).compile(build),
+  const given = sql.join(Object.keys(all).map(name => sql.ref(name)));
+  return bulk(
+    database,
+    table,
+    all,
+    rows => sql`update ${sql.table(table)} set ${set} from (${rows}) as given (${given})
+      where ${sql.table(table)}.id = given.id`,
   );
 }

@@ -1,6 +1,6 @@
 /** Bookkeeping at the end of transactions that change products: how many there are of each status and category. */
 import { type CompiledQuery, sql } from 'kysely';
-import { bulk, rowsOf } from './bulk.ts';
+import { bulk } from './bulk.ts';
 import { isElsewhere, listedBesides } from './categories/listed.ts';
 import { versionOf } from './changes/versions.ts';
 import type { Database, Session, Transaction } from './database.ts';
@@ -20,12 +20,14 @@ export interface TotalChange {
 const counted = ['status', 'category_id', withinColumn];
 
 export function productTotals({ build, dialect }: Pick<Database, 'build' | 'dialect'>) {
-  const row = sql`(${null}, ${null}, ${dialect.slot}, ${null})`;
-  const statement = bulk('product_totals', [32, 16, 8, 4, 2, 1], size =>
-    sql`insert into product_totals (status, category_id, slot, total) values ${rowsOf(row, size)}
-      on conflict (category_id, status, slot) do update set total = product_totals.total + excluded.total`.compile(
-      build,
-    ),
+  // Without a condition, SQLite would take the end of it for one of a join.
+  const statement = bulk(
+    { build, dialect },
+    'product_totals',
+    { status: 'text', category_id: 'integer', total: 'integer' },
+    rows => sql`insert into product_totals (status, category_id, total, slot)
+      select *, ${dialect.slot} from (${rows}) as given where true
+      on conflict (category_id, status, slot) do update set total = product_totals.total + excluded.total`,
   );
 
   const total = preparedByShape<Arguments, Total>(build, shape => {

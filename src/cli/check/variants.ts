@@ -31,9 +31,9 @@ type VariantColumns = Omit<ofVariants.VariantRow, keyof ofVariants.StoredVariant
 /** The representation is what is shown, and the columns follow from it. */
 function columnsCheck(database: Storage): Check {
   const { build } = database;
-  const names = sql.join(ofVariants.variantColumns.map(name => sql.ref(name)));
+  const names = sql.join(ofVariants.variantNames.map(name => sql.ref(name)));
   const select = sql<VariantColumns>`select id, ${names} from product_variants`;
-  const derived = ofVariants.variantColumns.filter(name => name !== 'document' && name !== 'updated_at');
+  const derived = ofVariants.variantNames.filter(name => name !== 'document' && name !== 'updated_at');
 
   /** Variants whose columns are others than their representation gives, with those; none where it is no JSON. */
   async function* differing(session: Session) {

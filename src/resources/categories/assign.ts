@@ -4,7 +4,7 @@
  */
 import { type CompiledQuery, sql } from 'kysely';
 import type { Cause, Outbox } from '../../events/outbox.ts';
-import { bulk, bulkInsert, rowsOf } from '../../storage/bulk.ts';
+import { bulk, bulkInsert } from '../../storage/bulk.ts';
 import { namesOf, pathsAbove } from '../../storage/categories/names.ts';
 import { categoryTree } from '../../storage/categories/tree.ts';
 import type { Database, Session, Transaction } from '../../storage/database.ts';
@@ -39,8 +39,6 @@ export interface ProductCategories {
 /** Paths per look-up; a shorter list is filled up, so that there are few statements to prepare. */
 const lookUpSizes = [1, 8, 100] as const;
 const largestLookUp = 100;
-/** Rows per statement: at 3 parameters a row far below what either database allows. */
-const rowSizes = [500, 64, 8, 1];
 
 export function productCategories(database: Database, outbox: Outbox): ProductCategories {
   const { build, dialect } = database;
@@ -55,11 +53,17 @@ export function productCategories(database: Database, outbox: Outbox): ProductCa
       ];
     }),
   );
-  const added = bulkInsert(build, 'product_categories', rowSizes, ['product_id', 'category_id', 'position']);
-  const removed = bulk('product_categories', rowSizes, size =>
-    sql`delete from product_categories where product_id in (values ${rowsOf(sql`(${null})`, size)})`.compile(
-      build,
-    ),
+  const product = { product_id: 'integer' } as const;
+  const added = bulkInsert(database, 'product_categories', {
+    ...product,
+    category_id: 'integer',
+    position: 'integer',
+  });
+  const removed = bulk(
+    database,
+    'product_categories',
+    product,
+    rows => sql`delete from product_categories where product_id in (${rows})`,
   );
 
   async function lookUp(session: Session, paths: readonly string[], known: Map<string, Named>) {

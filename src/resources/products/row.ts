@@ -5,6 +5,7 @@
  */
 import { type RawBuilder, sql } from 'kysely';
 import { eventAttributes } from '../../storage/attributes/values.ts';
+import type { ColumnType } from '../../storage/bulk.ts';
 import { pathsAbove } from '../../storage/categories/names.ts';
 import { shownProduct } from '../../storage/categories/shown.ts';
 import type { Collection } from '../../storage/changes/change.ts';
@@ -109,6 +110,32 @@ export type ProductRow = Omit<
 > & {
   readonly variant_count: number;
 };
+
+/** All that is written of a product with its fields. */
+export interface WrittenRow extends ProductRow {
+  readonly category_id: number | null;
+  readonly further_categories: number;
+}
+
+export const writtenColumns = {
+  name: 'text',
+  price: 'double precision',
+  status: 'text',
+  category_id: 'integer',
+  further_categories: 'integer',
+  sku: 'text',
+  created_at: 'double precision',
+  updated_at: 'double precision',
+  document: 'text',
+  brand: 'text',
+  gtin: 'text',
+  external_id: 'text',
+  available: 'integer',
+  base_price: 'double precision',
+  variant_count: 'integer',
+} as const satisfies { readonly [Column in keyof WrittenRow]: ColumnType };
+// Boundary: Object.keys types its result as string[]; the record has these keys and no others.
+export const writtenNames = Object.keys(writtenColumns) as readonly (keyof WrittenRow)[];
 
 /** What the variants of a product come to. */
 interface VariantSummary {

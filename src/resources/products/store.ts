@@ -4,7 +4,7 @@ import { type Cause, changesOf, type Outbox } from '../../events/outbox.ts';
 import type { Reply } from '../../http/response/reply.ts';
 import { slices } from '../../slices.ts';
 import { type AttributeChange, attributeIndex } from '../../storage/attributes/index.ts';
-import { bulkInsert, type ColumnType, changedColumns } from '../../storage/bulk.ts';
+import { bulkInsert, changedColumns } from '../../storage/bulk.ts';
 import {
   productsWithPaths,
   type ReadProduct,
@@ -32,7 +32,6 @@ import {
   fieldsOf,
   type LockedProduct,
   lockedColumns,
-  type ProductRow,
   productInEvent,
   productJson,
   productOf,
@@ -42,6 +41,9 @@ import {
   shownProductRow,
   storedColumns,
   storedOf,
+  type WrittenRow,
+  writtenColumns,
+  writtenNames,
   writtenOf,
 } from './row.ts';
 import type { Product, ProductFields } from './schema.ts';
@@ -82,9 +84,6 @@ export interface ProductChange {
   readonly images?: readonly Image[];
 }
 
-/** All that is written of a product with its fields. */
-type WrittenRow = ProductRow & ReturnType<typeof categoryColumnsOf>;
-
 /** @param columns in memory, where lists are filtered by attributes */
 export function productStore(database: Database, outbox: Outbox, columns?: Columns): ProductStore {
   const { build, dialect } = database;
@@ -108,8 +107,9 @@ export function productStore(database: Database, outbox: Outbox, columns?: Colum
     sql<LockedProduct>`select ${locked} from products where id in (${sql.join(new Array(size).fill(null))})
       order by id ${dialect.forUpdate}`.compile(build),
   );
-  const insert = bulkInsert(build, 'products', [32, 16, 8, 4, 2, 1], insertedNames);
+  const insert = bulkInsert(database, 'products', writtenColumns, { sizes: [1] });
 
+  const { created_at: _, ...updatedColumns } = writtenColumns;
   const writeChanged = changedColumns(database, 'products', updatedColumns, changedTogether);
 
   // PostgreSQL refuses to compare with what its integers cannot hold; no product has such an id.
@@ -235,7 +235,7 @@ export function productStore(database: Database, outbox: Outbox, columns?: Colum
       const { members, row } = writtenOf(fields, momentIn(cause.at, known));
       const columns = categoryColumnsOf(fields, known);
       const written = { ...row, ...columns };
-      const [id] = await session.insertMany(insert, [insertedNames.map(name => written[name])]);
+      const [id] = await session.insertMany(insert, [writtenNames.map(name => written[name])]);
       if (id === undefined) throw new Error('a new product was given no id');
       totals.change(session, { status: row.status, category: columns.category_id, change: 1 });
       const { document, updated_at } = row;
@@ -276,25 +276,8 @@ export function productStore(database: Database, outbox: Outbox, columns?: Colum
   };
 }
 
-/** Those that an update may change. */
-const updatedColumns = {
-  name: 'text',
-  price: 'double precision',
-  status: 'text',
-  category_id: 'integer',
-  further_categories: 'integer',
-  sku: 'text',
-  updated_at: 'double precision',
-  document: 'text',
-  brand: 'text',
-  gtin: 'text',
-  external_id: 'text',
-  available: 'integer',
-  base_price: 'double precision',
-  variant_count: 'integer',
-} as const satisfies { readonly [Column in Exclude<keyof WrittenRow, 'created_at'>]: ColumnType };
 /** What changes alone or together. */
-const changedTogether: readonly (readonly (keyof typeof updatedColumns)[])[] = [
+const changedTogether: readonly (readonly (keyof WrittenRow)[])[] = [
   ['name'],
   ['price', 'base_price'],
   ['status', 'available'],
@@ -302,8 +285,3 @@ const changedTogether: readonly (readonly (keyof typeof updatedColumns)[])[] = [
   ['sku', 'brand', 'gtin', 'external_id'],
   ['variant_count'],
 ];
-// Boundary: Object.keys types its result as string[]; the record above has these keys and no others.
-const insertedNames = [
-  ...(Object.keys(updatedColumns) as (keyof typeof updatedColumns)[]),
-  'created_at',
-] as const;

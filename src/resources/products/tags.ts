@@ -1,6 +1,6 @@
 /** The rows that products are found by their tags with. */
 import { sql } from 'kysely';
-import { bulk, bulkInsert, rowsOf } from '../../storage/bulk.ts';
+import { bulk, bulkInsert } from '../../storage/bulk.ts';
 import type { Database, Transaction } from '../../storage/database.ts';
 
 /** A product's tags before and after a change; none before it is made and after it is deleted. */
@@ -10,16 +10,15 @@ export interface TagChange {
   readonly after: readonly string[];
 }
 
-/** Rows per statement: at 2 parameters a row far below what either database allows. */
-const sizes = [500, 128, 32, 8, 4, 2, 1];
-
 /** @returns a function that writes what has changed, in one order for all transactions */
-export function productTags({ build }: Pick<Database, 'build'>) {
-  const added = bulkInsert(build, 'product_tags', sizes, ['tag', 'product_id']);
-  const removed = bulk('product_tags', sizes, size =>
-    sql`delete from product_tags where (tag, product_id) in (values ${rowsOf(sql`(${null}, ${null})`, size)})`.compile(
-      build,
-    ),
+export function productTags(database: Pick<Database, 'build' | 'dialect'>) {
+  const columns = { tag: 'text', product_id: 'integer' } as const;
+  const added = bulkInsert(database, 'product_tags', columns);
+  const removed = bulk(
+    database,
+    'product_tags',
+    columns,
+    rows => sql`delete from product_tags where (tag, product_id) in (${rows})`,
   );
 
   return (session: Transaction, changes: readonly TagChange[]): void => {

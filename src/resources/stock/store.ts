@@ -1,5 +1,5 @@
 /** The queries of stock adjustments: they are written with the quantities they led to, and never changed. */
-import { bulkInsert } from '../../storage/bulk.ts';
+import { bulkInsert, type ColumnType } from '../../storage/bulk.ts';
 import type { Database, Session, Transaction } from '../../storage/database.ts';
 import { type Lister, lister } from '../../storage/list/index.ts';
 import type { Place } from './locked.ts';
@@ -31,19 +31,19 @@ export interface AdjustmentStore {
   insert(session: Transaction, adjustments: readonly NewAdjustment[]): Promise<StoredAdjustment[]>;
 }
 
-const columns = [
-  'product_id',
-  'variant_id',
-  'sku',
-  'delta',
-  'reason',
-  'on_hand',
-  'reserved',
-  'actor',
-  'created_at',
-] as const satisfies readonly (keyof NewAdjustment)[];
-/** Rows per INSERT, largest first. */
-const insertSizes = [64, 16, 4, 1] as const;
+const types = {
+  product_id: 'integer',
+  variant_id: 'integer',
+  sku: 'text',
+  delta: 'integer',
+  reason: 'text',
+  on_hand: 'integer',
+  reserved: 'integer',
+  actor: 'text',
+  created_at: 'double precision',
+} as const satisfies { readonly [Column in keyof NewAdjustment]: ColumnType };
+// Boundary: Object.keys types its result as string[]; the record has these keys and no others.
+const columns = Object.keys(types) as readonly (keyof NewAdjustment)[];
 
 /** The representation. */
 export function adjustmentOf(row: StoredAdjustment): Adjustment {
@@ -63,7 +63,7 @@ export function adjustmentOf(row: StoredAdjustment): Adjustment {
 
 export function adjustmentStore(database: Database): AdjustmentStore {
   const { build } = database;
-  const into = bulkInsert(build, 'stock_adjustments', insertSizes, columns);
+  const into = bulkInsert(database, 'stock_adjustments', types);
   const variants = build.selectFrom('product_variants').select(['id', 'product_id']);
   return {
     list: lister<StoredAdjustment>(database, { table: 'stock_adjustments', columns }),

@@ -3,11 +3,8 @@ import type { Cause, Outbox } from '../../events/outbox.ts';
 import { bulkInsert } from '../../storage/bulk.ts';
 import type { Database, Transaction } from '../../storage/database.ts';
 import { keptStock } from '../products/members/stock.ts';
-import { rowOf, variantColumns, variantInEvent } from './row.ts';
+import { rowOf, variantColumns, variantInEvent, variantNames } from './row.ts';
 import type { VariantFields } from './schema.ts';
-
-/** Rows per INSERT, largest first: at 10 parameters a row far below what either database allows. */
-const insertSizes = [500, 128, 32, 8, 4, 2, 1] as const;
 
 /** Variants of a product that has none yet, each of a combination of its own. */
 export interface NewVariants {
@@ -16,8 +13,8 @@ export interface NewVariants {
 }
 
 /** @returns a function that writes variants of products whose rows say already what they come to */
-export function variantInserter({ build }: Pick<Database, 'build'>, outbox: Outbox) {
-  const insert = bulkInsert(build, 'product_variants', insertSizes, variantColumns);
+export function variantInserter(database: Pick<Database, 'build' | 'dialect'>, outbox: Outbox) {
+  const insert = bulkInsert(database, 'product_variants', variantColumns);
   /** @throws StorageError `unique` when a sku is taken */
   return async (session: Transaction, products: readonly NewVariants[], cause: Cause): Promise<void> => {
     const stock = keptStock(null);
@@ -29,7 +26,7 @@ export function variantInserter({ build }: Pick<Database, 'build'>, outbox: Outb
     if (rows.length === 0) return;
     const ids = await session.insertMany(
       insert,
-      rows.map(row => variantColumns.map(name => row[name])),
+      rows.map(row => variantNames.map(name => row[name])),
     );
     const changes = rows.map(({ document }, index) => {
       const id = ids[index] ?? 0;

@@ -1,4 +1,5 @@
 /** A variant as a row: all of it in one text (stored.ts), and beside it what SQL filters, sorts and keeps unique. */
+import type { ColumnType } from '../../storage/bulk.ts';
 import type { Collection } from '../../storage/changes/change.ts';
 import { codeOf } from '../../storage/search/text/words.ts';
 import type { VariantsTable } from '../../storage/tables/products.ts';
@@ -15,20 +16,21 @@ export interface StoredVariant {
 
 export type VariantRow = Omit<VariantsTable, 'id'>;
 
+export const variantColumns = {
+  product_id: 'integer',
+  sku: 'text',
+  code: 'text',
+  gtin: 'text',
+  combination: 'text',
+  price: 'double precision',
+  available: 'integer',
+  position: 'integer',
+  created_at: 'double precision',
+  updated_at: 'double precision',
+  document: 'text',
+} as const satisfies { readonly [Column in keyof VariantRow]: ColumnType };
 // Boundary: Object.keys types its result as string[]; the record has these keys and no others.
-export const variantColumns = Object.keys({
-  product_id: true,
-  sku: true,
-  code: true,
-  gtin: true,
-  combination: true,
-  price: true,
-  available: true,
-  position: true,
-  created_at: true,
-  updated_at: true,
-  document: true,
-} satisfies { readonly [Column in keyof VariantRow]: true }) as readonly (keyof VariantRow)[];
+export const variantNames = Object.keys(variantColumns) as readonly (keyof VariantRow)[];
 
 type Stored = Pick<StoredVariant, 'id' | 'document'>;
 

@@ -5,15 +5,14 @@ import { versionOf } from '../../storage/changes/versions.ts';
 import type { Database } from '../../storage/database.ts';
 import type { Total } from '../../storage/list/request.ts';
 import { prepared } from '../../storage/prepared.ts';
-import { type StoredVariant, type VariantRow, variantColumns, variants } from './row.ts';
+import { type StoredVariant, type VariantRow, variantColumns, variantNames, variants } from './row.ts';
 
 export const storedColumns = ['id', 'document', 'updated_at'] as const;
-/** Rows per INSERT, largest first. */
-const insertSizes = [100, 10, 1] as const;
 /** Rows read or deleted at once, where all variants of a product are. */
 const rowsAtOnce = 500;
 
-export function variantStatements({ build, dialect }: Pick<Database, 'build' | 'dialect'>) {
+export function variantStatements(database: Pick<Database, 'build' | 'dialect'>) {
+  const { build, dialect } = database;
   return {
     byId: prepared<{ id: number }, StoredVariant>(build, argument =>
       build.selectFrom('product_variants').select(storedColumns).where('id', '=', argument.id),
@@ -21,12 +20,12 @@ export function variantStatements({ build, dialect }: Pick<Database, 'build' | '
     bySku: prepared<{ sku: string }, { product_id: number }>(build, argument =>
       build.selectFrom('product_variants').select('product_id').where('sku', '=', argument.sku),
     ),
-    insert: bulkInsert(build, 'product_variants', insertSizes, variantColumns),
+    insert: bulkInsert(database, 'product_variants', variantColumns),
     updateOne: prepared<{ [Column in keyof VariantRow]: VariantRow[Column] } & { id: number }, unknown>(
       build,
       argument =>
         sql`update product_variants set ${sql.join(
-          variantColumns.map(name => sql`${sql.ref(name)} = ${argument[name]}`),
+          variantNames.map(name => sql`${sql.ref(name)} = ${argument[name]}`),
         )} where id = ${argument.id}`,
     ),
     sameCombination: prepared<{ productId: number; combination: string }, { id: number }>(

@@ -30,9 +30,9 @@ import {
   shownVariantRow,
   storedVariantOf,
   type VariantRow,
-  variantColumns,
   variantInEvent,
   variantJson,
+  variantNames,
   variantOf,
   variants,
 } from './row.ts';
@@ -167,7 +167,7 @@ export function variantStore(
         await refuseTaken(session, row);
       }
       for (const fields of all) tellSearch(session, undefined, fields);
-      const values = made.map(row => variantColumns.map(name => row[name]));
+      const values = made.map(row => variantNames.map(name => row[name]));
       const ids = await session.insertMany(statements.insert, values);
       const stored = made.map(({ document }, index) => ({
         id: ids[index] ?? 0,

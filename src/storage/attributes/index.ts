@@ -1,6 +1,6 @@
 /** The rows that products are found by their attributes with: each value of each product once. */
 import { sql } from 'kysely';
-import { bulk, bulkInsert, rowsOf } from '../bulk.ts';
+import { bulk, bulkInsert } from '../bulk.ts';
 import type { Database, Transaction } from '../database.ts';
 import { type AttributeValues, type IndexedValue, indexedValues } from './values.ts';
 
@@ -11,19 +11,19 @@ export interface AttributeChange {
   readonly after: AttributeValues;
 }
 
-/** Rows per statement: at 5 parameters a row far below what either database allows. */
-const sizes = [500, 128, 32, 8, 4, 2, 1];
-
 type Row = readonly [key: string, value: string, id: number];
 type FullRow = readonly [...Row, kind: number, number: number | null];
 
 /** @returns a function that writes what has changed, in one order for all transactions */
-export function attributeIndex({ build }: Pick<Database, 'build'>) {
+export function attributeIndex(database: Pick<Database, 'build' | 'dialect'>) {
   const table = 'product_attributes';
-  const added = bulkInsert(build, table, sizes, ['key', 'value', 'product_id', 'kind', 'number']);
-  const removed = bulk(table, sizes, size =>
-    sql`delete from product_attributes where (key, value, product_id) in
-      (values ${rowsOf(sql`(${null}, ${null}, ${null})`, size)})`.compile(build),
+  const key = { key: 'text', value: 'text', product_id: 'integer' } as const;
+  const added = bulkInsert(database, table, { ...key, kind: 'integer', number: 'double precision' });
+  const removed = bulk(
+    database,
+    table,
+    key,
+    rows => sql`delete from product_attributes where (key, value, product_id) in (${rows})`,
   );
 
   return (session: Transaction, changes: readonly AttributeChange[]): void => {

@@ -4,7 +4,7 @@
  * (docs/decisions/0023).
  */
 import { type RawBuilder, sql } from 'kysely';
-import { bulk, rowsOf } from '../bulk.ts';
+import { bulk } from '../bulk.ts';
 import type { Database, Dialect, Transaction } from '../database.ts';
 
 /**
@@ -20,11 +20,14 @@ export const versionOf = ({ types }: Dialect, collection: string): RawBuilder<nu
     where collection = ${sql.lit(collection)}) as ${types.real})`;
 
 export function collectionVersions({ build, dialect }: Pick<Database, 'build' | 'dialect'>) {
-  const row = sql`(${null}, ${dialect.slot}, ${null})`;
-  const statement = bulk('collection_versions', [2, 1], size =>
-    sql`insert into collection_versions (collection, slot, version) values ${rowsOf(row, size)}
+  const statement = bulk(
+    { build, dialect },
+    'collection_versions',
+    { collection: 'text', version: 'double precision' },
+    rows => sql`insert into collection_versions (collection, version, slot)
+      select *, ${dialect.slot} from (${rows}) as given where true
       on conflict (collection, slot) do update
-      set version = collection_versions.version + excluded.version`.compile(build),
+      set version = collection_versions.version + excluded.version`,
   );
   return {
     /**

@@ -19,11 +19,12 @@ export interface DialectWords {
   tables(): Part[];
   /** Puts the pieces together that many writes have left, so that searches have fewer to look into. */
   compact(): Part[];
-  /** Takes a position and the words with spaces between, `size` times; puts the document in its old one's place. */
-  insert(size: number): Part;
+  /** Takes rows of a position and the words with spaces between; puts each document in its old one's place. */
+  insert(rows: Part): Part;
   /** The columns into which the same can be copied as it is, where no document is in its place; undefined for none. */
   readonly copied?: readonly string[];
-  remove(position: Part): Part;
+  /** Takes rows of a position. */
+  remove(positions: Part): Part;
   /** Removes all documents, and the words kept of them. */
   clear(): Part[];
   /** The words of all documents, some at a time; those of one document need not follow each other. */

@@ -2,7 +2,6 @@
  * The search index: one document for each resource that can be found, changed in the transaction that changes
  * the resource. A store calls `add`, `change` and `remove` beside its own statements, and that is all it does.
  */
-import { sql } from 'kysely';
 import { bulk } from '../bulk.ts';
 import { collectionVersions } from '../changes/versions.ts';
 import type { Database, Session, Transaction } from '../database.ts';
@@ -78,6 +77,7 @@ export const rewordedCollection = 'reworded';
 const table = 'search_index';
 /** Documents per INSERT, largest first. */
 const insertSizes = [500, 100, 32, 16, 8, 4, 2, 1] as const;
+const rowColumns = { position: 'double precision', words: 'text' } as const;
 
 export function wordsOfDialect({ dialect }: Pick<Database, 'dialect'>): DialectWords {
   return dialect.name === 'sqlite' ? sqliteWords : postgresWords;
@@ -99,15 +99,13 @@ export function searchIndex(database: Pick<Database, 'build' | 'dialect'>): Sear
   const dialect = wordsOfDialect(database);
   const versions = collectionVersions(database);
   const words = spellingOf(database);
-  const inserts = bulk(
-    table,
-    insertSizes,
-    size => dialect.insert(size).compile(build),
-    ([position]) => position,
-  );
+  const inserts = bulk(database, table, rowColumns, rows => dialect.insert(rows), {
+    sizes: insertSizes,
+    keyOf: ([position]) => position,
+  });
   /** New documents need not look for old ones in their places. */
   const added = dialect.copied === undefined ? {} : { columns: dialect.copied };
-  const removals = bulk(table, [1], () => dialect.remove(sql`${null}`).compile(build));
+  const removals = bulk(database, table, { position: 'double precision' }, rows => dialect.remove(rows));
 
   const row = (type: DocumentType, id: number, entries: readonly string[]) => [
     positionOf(type, id),

@@ -65,14 +65,13 @@ export const postgresWords: DialectWords = {
   // Its autovacuum does so by itself.
   compact: () => [],
 
-  insert: size => {
-    const row = sql`(${null}::double precision, array_to_tsvector(string_to_array(${null}::text, ' ')))`;
-    return sql`insert into search_index (position, words) values ${sql.join(Array.from({ length: size }, () => row))}
-      on conflict (position) do update set words = excluded.words`;
-  },
+  insert: rows =>
+    sql`insert into search_index (position, words)
+      select position, array_to_tsvector(string_to_array(words, ' ')) from (${rows}) as given (position, words)
+      on conflict (position) do update set words = excluded.words`,
   // Words hold nothing that the text of a tsvector has a meaning for.
   copied: ['position', 'words'],
-  remove: position => sql`delete from search_index where position = ${position}`,
+  remove: positions => sql`delete from search_index where position in (${positions})`,
   clear: () => [sql`delete from search_index`, sql`delete from search_spellings`],
   entries: readEntries,
 

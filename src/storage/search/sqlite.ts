@@ -79,10 +79,8 @@ export const sqliteWords: DialectWords = {
 
   compact: () => [sql.raw(compact)],
 
-  insert: size =>
-    sql`insert or replace into search_index (rowid, words)
-      values ${sql.join(Array.from({ length: size }, () => sql`(${null}, ${null})`))}`,
-  remove: position => sql`delete from search_index where rowid = ${position}`,
+  insert: rows => sql`insert or replace into search_index (rowid, words) ${rows}`,
+  remove: positions => sql`delete from search_index where rowid in (${positions})`,
   clear: () => [
     sql`insert into search_index (search_index) values ('delete-all')`,
     sql`delete from search_spellings`,

@@ -26,7 +26,16 @@ import { type NewVariants, variantInserter } from '../../variants/bulk.ts';
 import { variantStore } from '../../variants/store.ts';
 import { imagesOf } from '../members/images.ts';
 import { uploadUses } from '../members/uploads.ts';
-import { type LockedProduct, nothingKept, type ProductRow, productInEvent, rowOf } from '../row.ts';
+import {
+  type LockedProduct,
+  nothingKept,
+  type ProductRow,
+  productInEvent,
+  rowOf,
+  type WrittenRow,
+  writtenColumns,
+  writtenNames,
+} from '../row.ts';
 import { searchTextOf } from '../search-text.ts';
 import { productStore } from '../store.ts';
 import { productTags, type TagChange } from '../tags.ts';
@@ -54,21 +63,17 @@ export interface ProductImporter {
   apply(session: Transaction, plan: ImportPlan, words: readonly string[], cause: Cause): Promise<void>;
 }
 
-/** Rows per INSERT, largest first: at 15 parameters a row far below what either database allows. */
-const insertSizes = [500, 128, 32, 8, 4, 2, 1] as const;
-
 export function productImporter(database: Database, outbox: Outbox): ProductImporter {
-  const { build } = database;
   const totals = productTotals(database);
   const search = searchIndex(database);
   const writeTags = productTags(database);
   const categories = productCategories(database, outbox);
   const writeAttributes = attributeIndex(database);
   const summarize = variantSummaries(database);
-  const insertPlain = bulkInsert(build, 'products', insertSizes, plainColumns);
+  const insertPlain = bulkInsert(database, 'products', plainColumns);
   const writeUses = uploadUses(database);
   const takeOffCategories = categoryImageLosses(database, outbox);
-  const insert = bulkInsert(build, 'products', insertSizes, columnNames);
+  const insert = bulkInsert(database, 'products', writtenColumns);
   const updateRow = updateOf(database);
   const created = createdEvents(database);
   const definitions = definitionStore(database, outbox);
@@ -92,7 +97,7 @@ export function productImporter(database: Database, outbox: Outbox): ProductImpo
   /** @returns the ids, in the order of the rows */
   function insertAll(session: Transaction, rows: readonly WrittenRow[]): Promise<number[]> {
     const isPlain = rows.every(row => rare.every(name => row[name] === null));
-    const columns = isPlain ? plainColumns : columnNames;
+    const columns = isPlain ? plainNames : writtenNames;
     const values = rows.map(row => columns.map(name => row[name]));
     return session.insertMany(isPlain ? insertPlain : insert, values);
   }
@@ -212,33 +217,18 @@ const changesOf = (updates: readonly ImportUpdate[], known: CategoriesByPath): T
     { status: after.status, category: categoryColumnsOf(after, known).category_id, change: 1 },
   ]);
 
-type WrittenRow = ProductRow & ReturnType<typeof categoryColumnsOf>;
-
-/** Every column of a row but its id; a record, so that a new column cannot be forgotten here. */
-const columns: { readonly [Column in keyof WrittenRow]: true } = {
-  name: true,
-  price: true,
-  status: true,
-  category_id: true,
-  further_categories: true,
-  sku: true,
-  created_at: true,
-  updated_at: true,
-  document: true,
-  brand: true,
-  gtin: true,
-  external_id: true,
-  available: true,
-  base_price: true,
-  variant_count: true,
-};
-// Boundary: Object.keys types its result as string[]; the record above has these keys and no others.
-const columnNames = Object.keys(columns) as (keyof WrittenRow)[];
 /** Columns that most files say nothing of: a parameter for each null costs more than looking. */
 const rare = ['brand', 'gtin', 'external_id', 'base_price'] as const;
-const plainColumns = columnNames.filter(
-  name => name !== 'variant_count' && rare.every(other => other !== name),
-);
+const {
+  brand: _brand,
+  gtin: _gtin,
+  external_id: _externalId,
+  base_price: _basePrice,
+  variant_count: _variants,
+  ...plainColumns
+} = writtenColumns;
+// Boundary: as writtenNames.
+const plainNames = Object.keys(plainColumns) as readonly (keyof typeof plainColumns)[];
 
 function updateOf({ build }: Database) {
   type Values = { [Column in keyof WrittenRow]: WrittenRow[Column] } & { id: number };
@@ -246,7 +236,7 @@ function updateOf({ build }: Database) {
     build,
     argument =>
       sql`update products set ${sql.join(
-        columnNames.map(name => sql`${sql.ref(name)} = ${argument[name]}`),
+        writtenNames.map(name => sql`${sql.ref(name)} = ${argument[name]}`),
       )} where id = ${argument.id}`,
   );
 }
