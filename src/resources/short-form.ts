@@ -2,7 +2,7 @@
  * How products and variants are stored, in their rows and in their events: their members as a list, without their names,
  * and with null for those that have their default; those at the end are left out. So they take a third of the space of
  * their representations, in the file and in all that is copied (docs/decisions/0034). Documents that were written before
- * are representations as they are shown, without the opening `{"id":…,`.
+ * are representations, in rows without the opening `{"id":…,`.
  */
 import { parseStored, requireWhole } from '../storage/damage.ts';
 
@@ -22,16 +22,14 @@ export interface ShortForm<Members> {
   membersOf(document: string): Members;
   /** The representation as JSON text. @throws StorageError `damaged` when what is stored is a list that cannot be read */
   jsonOf(id: number, document: string): string;
-  /** A document as it is shown, so that showing it again costs nothing. @throws StorageError `damaged` */
+  /** The same, for it to be kept as the document: showing that costs nothing. @throws StorageError `damaged` */
   shown(id: number, document: string): string;
-  /** A document as events have it: a list as it is, and a representation with its id. */
+  /** A document as events have it: a list as it is, and a representation with its id. Each is a document, too. */
   toEvent(id: number, document: string): string;
-  /** A document as rows have it. */
-  fromEvent(id: number, document: string): string;
 }
 
 const isList = (document: string): boolean => document.startsWith('[');
-const beginning = (id: number) => `{"id":${id},`;
+const isWhole = (document: string): boolean => document.startsWith('{');
 
 export function shortForm<Members extends object, List extends readonly unknown[]>({
   listOf,
@@ -39,9 +37,13 @@ export function shortForm<Members extends object, List extends readonly unknown[
   onFirstLine = 0,
 }: Pair<Members, List>): ShortForm<Members> {
   const read = (document: string): Members =>
-    isList(document) ? membersOf(parseStored<List>(document)) : parseStored<Members>(`{${document}`);
-  const jsonOf = (id: number, document: string): string =>
-    beginning(id) + (isList(document) ? JSON.stringify(read(document)).slice(1) : document);
+    isList(document)
+      ? membersOf(parseStored<List>(document))
+      : parseStored<Members>(isWhole(document) ? document : `{${document}`);
+  const jsonOf = (id: number, document: string): string => {
+    if (isWhole(document)) return document;
+    return `{"id":${id},${isList(document) ? JSON.stringify(read(document)).slice(1) : document}`;
+  };
   return {
     documentOf(members) {
       const list = listOf(members);
@@ -53,12 +55,8 @@ export function shortForm<Members extends object, List extends readonly unknown[
     },
     membersOf: read,
     jsonOf,
-    shown(id, document) {
-      const json = jsonOf(id, document);
-      return (isList(document) ? json : requireWhole(json)).slice(beginning(id).length);
-    },
+    shown: (id, document) => (isList(document) ? jsonOf(id, document) : requireWhole(jsonOf(id, document))),
     toEvent: (id, document) => (isList(document) ? document : jsonOf(id, document)),
-    fromEvent: (id, document) => (isList(document) ? document : document.slice(beginning(id).length)),
   };
 }
 

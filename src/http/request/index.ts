@@ -111,33 +111,42 @@ export function parseParams(
 export type QueryParser = (endpoint: Endpoint, search: string) => unknown;
 
 const cachedQueries = 2000;
-const longestRemembered = 300;
+const longestCached = 300;
 
 /**
  * Parses query strings by their endpoint's schema; caches the result, since callers repeat theirs.
  * The parser throws HttpError 400 when a query is malformed, repeats a parameter, or breaks the schema.
  */
 export function queryParser(): QueryParser {
-  const byEndpoint = new Map<Endpoint, BoundedMap<string, { readonly parsed: unknown }>>();
+  const byEndpoint = new Map<Endpoint, Queries>();
   return (endpoint, search) => {
     if (endpoint.query === undefined) return undefined;
     let queries = byEndpoint.get(endpoint);
     if (queries === undefined) {
-      queries = boundedMap(cachedQueries);
+      queries = { parsed: boundedMap(cachedQueries), prefixed: prefixesOf(endpoint.query) };
       byEndpoint.set(endpoint, queries);
     }
-    const known = queries.get(search);
+    const known = queries.parsed.get(search);
     if (known !== undefined) return known.parsed;
-    const parsed = Object.freeze(parseQuery(endpoint.query, search));
-    if (search.length <= longestRemembered) queries.set(search, { parsed });
+    const parsed = Object.freeze(parseQuery(endpoint.query, queries.prefixed, search));
+    if (search.length <= longestCached) queries.parsed.set(search, { parsed });
     return parsed;
   };
 }
 
-function parseQuery<S extends z.ZodObject>(schema: S, search: string): z.output<S> {
+/** What is known of an endpoint's queries: those that were parsed, and the prefixes that its schema has. */
+interface Queries {
+  readonly parsed: BoundedMap<string, { readonly parsed: unknown }>;
+  readonly prefixed: ReturnType<typeof prefixesOf>;
+}
+
+function parseQuery<S extends z.ZodObject>(
+  schema: S,
+  prefixed: Queries['prefixed'],
+  search: string,
+): z.output<S> {
   if (search.includes('%')) checkEncoding(search);
   const values: Record<string, unknown> = {};
-  const prefixed = prefixesOf(schema);
   const groups = new Map<string, Record<string, string[]>>();
   for (const [name, value] of new URLSearchParams(search)) {
     const group = prefixed.find(({ prefix }) => name.startsWith(prefix));

@@ -16,7 +16,7 @@ export interface EventStore {
 }
 
 /** What events of these resources say is stored as in their rows. */
-const stored: Readonly<Record<string, Pick<ShortForm<never>, 'jsonOf' | 'fromEvent'>>> = {
+const stored: Readonly<Record<string, Pick<ShortForm<never>, 'jsonOf'>>> = {
   product: storedProduct,
   variant: storedVariant,
 };
@@ -25,7 +25,7 @@ const stored: Readonly<Record<string, Pick<ShortForm<never>, 'jsonOf' | 'fromEve
 function shownIn({ resource, resource_id: id }: StoredEvent, document: string | null): string {
   const form = stored[resource];
   if (document === null || form === undefined) return document ?? 'null';
-  return form.jsonOf(id, form.fromEvent(id, document));
+  return form.jsonOf(id, document);
 }
 
 /** The representation as JSON text. @throws StorageError `damaged` when one of its documents is none */

@@ -65,8 +65,7 @@ export const shownProductRow = <Row extends Stored>(row: Row, known?: Stored): R
 export const productInEvent = ({ id, document }: Stored): string => storedProduct.toEvent(id, document);
 
 /** A product from what an event says of it, as it is shown. */
-export function storedOf(id: number, text: string): StoredProduct {
-  const document = storedProduct.fromEvent(id, text);
+export function storedOf(id: number, document: string): StoredProduct {
   const { updatedAt } = storedProduct.membersOf(document);
   return { id, document: storedProduct.shown(id, document), updated_at: Date.parse(updatedAt) };
 }
@@ -78,7 +77,7 @@ export const products: Collection = {
     resource: 'product',
     keys: ['sku', 'external_id', 'gtin', 'tag', 'brand', 'category', 'status'],
     valuesOf(id, document) {
-      const product = storedProduct.membersOf(storedProduct.fromEvent(id, document));
+      const product = storedProduct.membersOf(document);
       const { name, price, status, category, sku, tags, createdAt, brand, gtin } = product;
       return {
         ...{ id, name, price, status, sku, tag: tags, created_at: Date.parse(createdAt), brand },

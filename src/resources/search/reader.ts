@@ -5,7 +5,6 @@ import { idsOfWord } from '../../storage/search/memory/source.ts';
 import { type WordSets, wordSets } from '../../storage/search/memory/words.ts';
 import { type SearchReader, searchReader } from '../../storage/search/reading/index.ts';
 import { documentWords } from '../../storage/search/text/words.ts';
-import { storedProduct } from '../products/members/stored.ts';
 import { productOf, products } from '../products/row.ts';
 import { searchTextOf } from '../products/search-text.ts';
 
@@ -15,7 +14,7 @@ export const productWords = (database: Database, reader: SearchReader): WordSets
     collection: products,
     read: idsOfWord(database, reader),
     wordsOf(id, document) {
-      const text = searchTextOf(productOf({ id, document: storedProduct.fromEvent(id, document) }));
+      const text = searchTextOf(productOf({ id, document }));
       return text.archived === true ? [] : documentWords(text);
     },
   });

@@ -53,8 +53,7 @@ export const shownVariantRow = <Row extends Stored>(row: Row, known?: Stored): R
 export const variantInEvent = ({ id, document }: Stored): string => storedVariant.toEvent(id, document);
 
 /** A variant from what an event says of it, as it is shown. */
-export function storedVariantOf(id: number, text: string): StoredVariant {
-  const document = storedVariant.fromEvent(id, text);
+export function storedVariantOf(id: number, document: string): StoredVariant {
   const { updatedAt } = storedVariant.membersOf(document);
   return { id, document: storedVariant.shown(id, document), updated_at: Date.parse(updatedAt) };
 }
@@ -66,7 +65,7 @@ export const variants: Collection = {
     resource: 'variant',
     keys: ['sku', 'gtin', 'product_id'],
     valuesOf(id, document) {
-      const variant = storedVariant.membersOf(storedVariant.fromEvent(id, document));
+      const variant = storedVariant.membersOf(document);
       const { productId, sku, gtin, position, available, createdAt } = variant;
       return {
         ...{ id, product_id: productId, sku, position },

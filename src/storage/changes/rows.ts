@@ -60,8 +60,7 @@ export function cachedRows<Row extends { readonly id: number }, Shown>(
   const reading = new Map<number, Promise<Cached | undefined>>();
 
   function keep(row: Row): Cached {
-    // Twice: what is shown holds the text once more.
-    const cached = { row, bytes: rowBytes + 2 * bytesOf(textOf(row)), shown: undefined };
+    const cached = { row, bytes: rowBytes + bytesOf(textOf(row)), shown: undefined };
     rows.set(row.id, cached);
     return cached;
   }
