@@ -62,23 +62,22 @@ export function bulk(
     keyOf === undefined ? rows : [...new Map(rows.map(row => [keyOf(row), row])).values()];
 
   function* withPlaces(rows: Rows): Generator<CompiledQuery<unknown>> {
-    const row = sql`(${sql.join(types.map(() => null))})`;
     let start = 0;
     for (const size of sizes) {
       for (; rows.length - start >= size; start += size) {
-        const places = () => sql`values ${sql.join(new Array(size).fill(row))}`;
+        const places = () => placesOf(types.length, size);
         yield { ...statement(size, places), parameters: rows.slice(start, start + size).flat() };
       }
     }
   }
 
   function* withArrays(rows: Rows): Generator<CompiledQuery<unknown>> {
-    // As texts, which are cast: the driver is not to make arrays of them.
-    const arrays = types.map(type => sql`cast(cast(${null} as text) as ${sql.raw(type)}[])`);
-    const all = () => sql`select * from unnest(${sql.join(arrays)})`;
     for (let start = 0; start < rows.length; start += mostRows) {
       const some = rows.slice(start, start + mostRows);
-      yield { ...statement(0, all), parameters: types.map((_, index) => arrayText(some, index)) };
+      yield {
+        ...statement(0, () => arraysOf(types)),
+        parameters: types.map((_, index) => arrayText(some, index)),
+      };
     }
   }
 
@@ -87,6 +86,17 @@ export function bulk(
 }
 
 type Rows = readonly (readonly unknown[])[];
+
+function placesOf(columns: number, rows: number): RawBuilder<unknown> {
+  const row = sql`(${sql.join(new Array(columns).fill(null))})`;
+  return sql`values ${sql.join(new Array(rows).fill(row))}`;
+}
+
+/** As texts, which are cast: the driver is not to make arrays of them. */
+function arraysOf(types: readonly ColumnType[]): RawBuilder<unknown> {
+  const arrays = types.map(type => sql`cast(cast(${null} as text) as ${sql.raw(type)}[])`);
+  return sql`select * from unnest(${sql.join(arrays)})`;
+}
 
 /** The values of a column as PostgreSQL reads an array. */
 function arrayText(rows: Rows, index: number): string {
