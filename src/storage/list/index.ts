@@ -89,7 +89,7 @@ export function lister<Row>(database: Database, options: ListOptions<Row>): List
     if (offset > 0 && start === undefined) return undefined;
     if (known === undefined) return readFirst(request, name, limit);
     if (offset >= known.total) return undefined;
-    const read = (session: Session) => readPage(session, request, { limit, start }, true);
+    const read = (session: Session) => readPage(session, request, { limit, start });
     // Without a filter the page is at its place in an index.
     const rows = await (request.conditions.length === 0 ? read(database.read) : reading(request, read));
     const [first] = rows;
@@ -109,7 +109,7 @@ export function lister<Row>(database: Database, options: ListOptions<Row>): List
     if (kept === undefined || request.inBackground === true || isLong(request)) return undefined;
     const [total, rows] = await Promise.all([
       database.read.first(kept),
-      readPage(database.read, request, { limit }, false),
+      readPage(database.read, request, { limit }),
     ]);
     if (total === undefined || total.version !== rows[0]?.version) return undefined;
     const list = fresh(request, total.total);
@@ -131,7 +131,7 @@ export function lister<Row>(database: Database, options: ListOptions<Row>): List
       const { request: current, version, list } = await recall(session, request, name);
       const isThere = offset < list.total;
       const start = offset > 0 && isThere ? await anchorAt(session, current, list, offset) : undefined;
-      const rows = isThere ? await readPage(session, current, { limit, start }, false) : [];
+      const rows = isThere ? await readPage(session, current, { limit, start }) : [];
       const page = offsetPage(rows, list, offset);
       keep(name, list, version);
       return page;
@@ -153,7 +153,7 @@ export function lister<Row>(database: Database, options: ListOptions<Row>): List
     const start = page.before ?? page.after;
     const read = async (session: Session, request: ListRequest) => {
       const part = { limit: page.limit + 1, start, backwards };
-      const found = await readPage(session, request, part, false);
+      const found = await readPage(session, request, part);
       const more = found.length > page.limit;
       const rows = more ? found.slice(0, page.limit) : found;
       if (backwards) rows.reverse();

@@ -3,56 +3,28 @@ import type { Database, Session } from '../database.ts';
 import type { ListQueries, Part, Versioned } from './queries.ts';
 import type { Key, ListOptions, ListRequest, Positioned } from './request.ts';
 
-/**
- * @returns a function that reads a page. Where a second statement is a second question to a server, a page is read
- * whole unless its rows are `likely` to be cached
- */
+/** @returns a function that reads a page: where its rows are, and then those of them that are not cached */
 export function pageReader<Row>(
-  database: Database,
+  { changes }: Pick<Database, 'changes'>,
   { collection, rows: cached }: ListOptions<Row>,
   queries: ListQueries<Row>,
 ) {
-  const { changes } = database;
-  const isLocal = database.state() !== undefined;
-
   async function readWhole(session: Session, request: ListRequest, part: Part) {
     const rows = await queries.page(session, request, part);
     const [first] = rows;
     return first === undefined ? rows : (cached?.keep(first.version, rows) ?? rows);
   }
 
-  return async (
-    session: Session,
-    request: ListRequest,
-    part: Part,
-    likely: boolean,
-  ): Promise<(Row & Versioned)[]> => {
-    if (cached === undefined || collection === undefined || !(isLocal || likely))
-      return readWhole(session, request, part);
+  return async (session: Session, request: ListRequest, part: Part): Promise<(Row & Versioned)[]> => {
+    if (cached === undefined || collection === undefined) return readWhole(session, request, part);
     const keys = await queries.keys(session, request, part);
     const version = keys[0]?.version;
     if (version === undefined) return [];
     if (version !== changes.version(collection)) return readWhole(session, request, part);
-    const found = new Map<number, Row>();
-    const missing: number[] = [];
-    for (const { id } of keys) {
-      const known = cached.get(id);
-      if (known === undefined) missing.push(id);
-      else found.set(id, known.row);
-    }
-    if (missing.length > 0) {
-      const rows = await queries.rows(session, missing);
-      // Read later than the keys: in another state, unless the version is the same.
-      if (rows.some(row => row.version !== version)) return readWhole(session, request, part);
-      for (const row of cached.keep(version, rows)) found.set(row.id, row);
-    }
-    const page: (Row & Versioned)[] = [];
-    for (const key of keys) {
-      const row = found.get(key.id);
-      if (row === undefined) return readWhole(session, request, part);
-      page.push({ ...row, ...key });
-    }
-    return page;
+    const found = keys.map(({ sort_value, id }) => ({ value: sort_value, id }));
+    const rows = await rowsByKeys(session, { keys: found, version }, cached, queries);
+    // Read later than the keys, rows may be of another state; one statement reads all of one.
+    return rows?.map(row => ({ ...row, version })) ?? readWhole(session, request, part);
   };
 }
 
