@@ -58,7 +58,7 @@ export function readOptions(args: string[]): Options | 'help' {
       oneOf('databases', name, databaseKinds),
     ),
     rounds: positive('rounds', values.rounds ?? (quick ? '1' : '7')),
-    milliseconds: positive('milliseconds', values.milliseconds ?? (quick ? '150' : '800')),
+    milliseconds: positive('milliseconds', values.milliseconds ?? (quick ? '50' : '800')),
     picture: values.picture,
     only: new Set(listed(values.only ?? names.join()).map(name => oneOf('only', name, names))),
   };

@@ -1,13 +1,12 @@
 /** An import that has the embedded database to itself, and those who come in its way. */
 
 import { Database } from 'bun:sqlite';
-import { expect, setDefaultTimeout, test } from 'bun:test';
+import { expect, test } from 'bun:test';
 import { join } from 'node:path';
 import { createPlace, type Place, totalsOf, untilThereAre, waitFor } from '../cli/program.ts';
 import { signIn } from '../support/service.ts';
 
 // Each test starts several processes.
-setDefaultTimeout(30_000);
 
 const administrator = { ADMIN_EMAIL: 'admin@test.example', ADMIN_PASSWORD: 'correct horse battery' };
 

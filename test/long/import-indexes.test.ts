@@ -1,7 +1,7 @@
 /** Large imports into empty catalogs: indexes are made at the end, and nothing is lost when it does not come. */
 
 import { Database } from 'bun:sqlite';
-import { describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import { deferIndexes } from '../../src/storage/sqlite/deferred-indexes.ts';
@@ -18,7 +18,6 @@ import { hasPostgres } from '../support/postgres.ts';
 import { signIn } from '../support/service.ts';
 
 // Each test starts several processes.
-setDefaultTimeout(30_000);
 
 describe('indexes that a large import leaves out', () => {
   const indexesOf = (file: string) => {

@@ -1,4 +1,4 @@
-import { expect, setDefaultTimeout, test } from 'bun:test';
+import { expect, test } from 'bun:test';
 import { sql } from 'kysely';
 import { administrator, expectExactTotals, records } from '../cli/large-imports.ts';
 import { createPlace, productsOf, waitFor, withDatabaseOf } from '../cli/program.ts';
@@ -6,7 +6,6 @@ import { describeOnDatabases } from '../support/databases.ts';
 import { signIn } from '../support/service.ts';
 
 // Each test starts several processes.
-setDefaultTimeout(30_000);
 
 describeOnDatabases('on %s', kind => {
   test('an import while the service runs: no write is lost, list totals are exact', async () => {
