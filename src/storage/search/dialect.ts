@@ -45,6 +45,11 @@ export interface DialectWords {
   reach(values: Omit<PageArguments<Part>, 'offset'>, rare: boolean): RawBuilder<Reach>;
   /** The last document below a position. */
   lastPosition(below: Part): RawBuilder<{ position: number }>;
+  /**
+   * Words that many documents have, with the share of documents, as far as the database has counted them; undefined
+   * where it makes no difference.
+   */
+  commonWords?(): RawBuilder<CommonWord>;
   /** Looks at a sample of the documents between two positions; undefined where it makes no difference. */
   sample?(values: Pick<PageArguments<Part>, 'query' | 'low' | 'high'>): RawBuilder<Sample>;
   /** How many documents there are of a range. */
@@ -105,6 +110,11 @@ export interface Entry {
 export interface Reach {
   readonly total: number;
   readonly last: number | null;
+}
+
+interface CommonWord {
+  readonly word: string;
+  readonly share: number;
 }
 
 export interface Sample {

@@ -98,6 +98,12 @@ export const postgresWords: DialectWords = {
   lastPosition: below => sql`select coalesce(max(position), 0) as position from search_index
     where position < ${below}`,
 
+  // What ANALYZE has found, which autovacuum runs.
+  commonWords: () => sql`select listed.word, listed.share from pg_stats
+    cross join unnest(most_common_elems::text::text[], most_common_elem_freqs) as listed (word, share)
+    where schemaname = current_schema() and tablename = 'search_index' and attname = 'words'
+      and listed.word is not null`,
+
   sample: ({ query, low, high }) => sql`
     select cast(count(*) filter (where words @@ ${query}::tsquery) as integer) as hits,
       cast(count(*) as integer) as documents

@@ -47,7 +47,7 @@ interface Known extends Mark {
 }
 
 interface Reading {
-  isRare(session: SearchSession, query: string): Promise<boolean>;
+  isRare(session: SearchSession, expression: Expression): Promise<boolean>;
   readMark(session: SearchSession): Promise<Mark>;
   refuseIfBrief(
     session: SearchSession,
@@ -86,8 +86,9 @@ export function frequencyReader(
     return position < typeSpan ? 0 : idAt(position);
   }
 
-  async function read(session: SearchSession, query: string, types: readonly DocumentType[]) {
-    const shape = (await isRare(session, query)) ? 'rare' : 'common';
+  async function read(session: SearchSession, expression: Expression, types: readonly DocumentType[]) {
+    const query = words.text(expression);
+    const shape = (await isRare(session, expression)) ? 'rare' : 'common';
     const values = { query, ...spanOf(types), limit: reachLimit, offset: 0 };
     const { total, last } = (await session.first(reachQuery(shape, values))) ?? { total: 0, last: null };
     if (total < reachLimit || last === null || typeAt(last) !== 'product') return total;
@@ -112,7 +113,7 @@ export function frequencyReader(
         if (known.total >= reachLimit && known.uses < mostUses) return known.total;
       }
       if (!isOneWord(expression) && smallest > shortReads) await refuseIfBrief(session, types, expression);
-      const total = await read(session, query, types);
+      const total = await read(session, expression, types);
       cached.set(key, { ...mark, total, uses: 0 });
       return total;
     },

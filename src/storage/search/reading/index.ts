@@ -16,6 +16,7 @@ import {
   shortReads,
   spanOf,
 } from './frequency.ts';
+import { rarityTest } from './rare.ts';
 import { readStatements } from './statements.ts';
 
 interface SearchPage extends Partial<Range> {
@@ -77,10 +78,6 @@ export interface SearchReader extends FrequencyReader {
 }
 
 const cachedCounts = 5000;
-/** Of those asked for lately, which are rare. */
-const cachedRare = 5000;
-/** A word that fewer of the sampled documents have than one in so many is rare. */
-const rareShare = 100;
 /** Longer words than these are looked up as a prefix. */
 const fewLonger = 16;
 /** Documents that a brief session may put together. */
@@ -108,18 +105,7 @@ export function searchReader(database: Pick<Database, 'build' | 'dialect'>): Sea
 
   const marks = new WeakMap<SearchSession, Mark>();
 
-  const rare = new LRUCache<string, boolean>({ max: cachedRare });
-
-  /** Whether few documents are hits, as far as a sample of the products tells; most documents are products. */
-  async function isRare(session: SearchSession, query: string): Promise<boolean> {
-    if (words.sample === undefined) return false;
-    const known = rare.get(query);
-    if (known !== undefined) return known;
-    const sample = await session.first(statements.sampleQuery({ query, ...spanOf(['product']) }));
-    const found = sample !== undefined && sample.hits * rareShare < sample.documents;
-    rare.set(query, found);
-    return found;
-  }
+  const isRare = rarityTest(words, build, statements);
 
   async function countBetween(session: SearchSession, query: string, range: Range): Promise<number> {
     if (session.brief !== true)
@@ -225,7 +211,7 @@ export function searchReader(database: Pick<Database, 'build' | 'dialect'>): Sea
       if (low >= high) return [];
       const query = words.text(expression);
       const isFew = smallest !== undefined && smallest <= reachLimit;
-      const frequency = isFew || (await isRare(session, query)) ? 'rare' : 'common';
+      const frequency = isFew || (await isRare(session, expression)) ? 'rare' : 'common';
       const shape = `${descending ? 'down' : 'up'} ${frequency} ${numbersOf(types).join(' ')}`;
       const values = { query, low, high, limit, offset };
       return (await session.all(statements.pageQuery(shape, values))).map(({ position }) => position);
