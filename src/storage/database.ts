@@ -31,8 +31,12 @@ export interface Counter {
   row(amount: number): readonly unknown[];
 }
 
-/** The statement that reads rows by their ids in the order of these, keeping others from changing them. */
-export type LockById<Row> = (ids: readonly number[]) => CompiledQuery<Row>;
+/** How rows are read by a key that each has alone. */
+export interface LookUp<Key extends string | number, Row> {
+  /** For so many keys, `mostAtOnce` of together.ts at most; it locks rows in the order of their keys. */
+  statement(keys: readonly Key[]): CompiledQuery<Row>;
+  keyOf(row: Row): Key;
+}
 
 /** What transactions leave to be done together before their commit: see Transaction.atEnd. */
 export interface Ending {
@@ -49,8 +53,8 @@ export interface Transaction extends Session {
   insert(query: CompiledQuery<unknown>): Promise<number>;
   /** The same for many rows: their ids, in the order of the rows. */
   insertMany(into: BulkInsert, rows: readonly (readonly unknown[])[]): Promise<number[]>;
-  /** A row that others cannot change until the transaction ends: on PostgreSQL read with those that come beside it. */
-  lock<Row extends { readonly id: number }>(statement: LockById<Row>, id: number): Promise<Row | undefined>;
+  /** The row with a key: on PostgreSQL read with those that transactions want which share this one. */
+  pick<Key extends string | number, Row>(lookUp: LookUp<Key, Row>, key: Key): Promise<Row | undefined>;
   /** Writes rows now, by COPY where they are very many and the database has it. */
   writeMany(statement: Bulk, rows: readonly (readonly unknown[])[]): Promise<void>;
   /**

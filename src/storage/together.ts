@@ -5,10 +5,10 @@
 import type { CompiledQuery } from 'kysely';
 import type { Database } from './database.ts';
 
-/** Ids per statement; a shorter list is filled up, so that there are few statements to prepare. */
+/** Keys per statement; a shorter list is filled up, so that there are few statements to prepare. */
 const sizes = [1, 4, 16, 64, 101] as const;
 /** So many ids one statement takes: those of the largest page, and one more. */
-export const mostById = 101;
+export const mostAtOnce = 101;
 
 interface Waiting<Row> {
   readonly id: number;
@@ -16,21 +16,21 @@ interface Waiting<Row> {
   reject(error: unknown): void;
 }
 
-/** @param query the statement that reads the rows of so many ids, which are its only parameters; @returns that of some */
-export function statementById<Row>(
+/** @param query the statement that reads the rows of so many keys, which are its only parameters; @returns that of some */
+export function statementByKeys<Row, Key extends string | number = number>(
   query: (size: number) => CompiledQuery<Row>,
-): (ids: readonly number[]) => CompiledQuery<Row> {
+): (keys: readonly Key[]) => CompiledQuery<Row> {
   const made = new Map<number, CompiledQuery<Row>>();
-  return ids => {
-    const size = sizes.find(one => one >= ids.length) ?? mostById;
+  return keys => {
+    const size = sizes.find(one => one >= keys.length) ?? mostAtOnce;
     const compiled = made.get(size) ?? query(size);
     made.set(size, compiled);
-    return { ...compiled, parameters: [...ids, ...new Array<number>(size - ids.length).fill(ids[0] ?? 0)] };
+    return { ...compiled, parameters: [...keys, ...new Array(size - keys.length).fill(keys[0])] };
   };
 }
 
 /**
- * @param statement that of some ids, from `statementById`
+ * @param statement that of some ids, from `statementByKeys`
  * @returns what reads one row, as it is at some time after the call; undefined when there is none
  */
 export function readerById<Row extends { readonly id: number }>(
@@ -53,8 +53,8 @@ export function readerById<Row extends { readonly id: number }>(
   function flush(): void {
     const all = waiting;
     waiting = [];
-    for (let start = 0; start < all.length; start += mostById)
-      void readAll(all.slice(start, start + mostById));
+    for (let start = 0; start < all.length; start += mostAtOnce)
+      void readAll(all.slice(start, start + mostAtOnce));
   }
 
   return id => {

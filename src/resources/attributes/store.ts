@@ -59,7 +59,8 @@ export function definitionStore(database: Database, outbox: Outbox): DefinitionS
       collection: attributeDefinitions,
     }),
     async seenBy(session) {
-      const isSeen = (await session.first(version))?.version === changes.version(attributeDefinitions);
+      const seen = known === undefined ? undefined : (await session.first(version))?.version;
+      const isSeen = seen !== undefined && seen === changes.version(attributeDefinitions);
       return isSeen && known !== undefined ? known : all(session);
     },
     async current() {

@@ -2,12 +2,13 @@
  * The categories of products: which those are that products name by their paths, and the rows that say in which further
  * ones they are. What is named and not there yet is made by the same transaction.
  */
-import { type CompiledQuery, sql } from 'kysely';
+import { sql } from 'kysely';
 import type { Cause, Outbox } from '../../events/outbox.ts';
 import { bulk, bulkInsert } from '../../storage/bulk.ts';
 import { namesOf, pathsAbove } from '../../storage/categories/names.ts';
 import { categoryTree } from '../../storage/categories/tree.ts';
-import type { Database, Session, Transaction } from '../../storage/database.ts';
+import type { Database, LookUp, Session, Transaction } from '../../storage/database.ts';
+import { mostAtOnce, statementByKeys } from '../../storage/together.ts';
 import { noImage, type StoredCategory } from './row.ts';
 import { categoryWriter } from './write.ts';
 
@@ -36,23 +37,17 @@ export interface ProductCategories {
   write(session: Transaction, changes: readonly CategoryChange[], known: CategoriesByPath): Promise<void>;
 }
 
-/** Paths per look-up; a shorter list is filled up, so that there are few statements to prepare. */
-const lookUpSizes = [1, 8, 100] as const;
-const largestLookUp = 100;
-
 export function productCategories(database: Database, outbox: Outbox): ProductCategories {
   const { build, dialect } = database;
   const tree = categoryTree(database);
   const writer = categoryWriter(database, outbox);
-  const lookUps = new Map<number, CompiledQuery<Named>>(
-    lookUpSizes.map(size => {
-      const paths = sql.join(new Array(size).fill(null));
-      return [
-        size,
-        sql<Named>`select id, path, path_at from categories where path in (${paths})`.compile(build),
-      ];
-    }),
-  );
+  const byPath: LookUp<string, Named> = {
+    statement: statementByKeys<Named, string>(size =>
+      sql<Named>`select id, path, path_at from categories
+        where path in (${sql.join(new Array(size).fill(null))})`.compile(build),
+    ),
+    keyOf: ({ path }) => path,
+  };
   const product = { product_id: 'integer' } as const;
   const added = bulkInsert(database, 'product_categories', {
     ...product,
@@ -66,14 +61,16 @@ export function productCategories(database: Database, outbox: Outbox): ProductCa
     rows => sql`delete from product_categories where product_id in (${rows})`,
   );
 
-  async function lookUp(session: Session, paths: readonly string[], known: Map<string, Named>) {
-    for (let start = 0; start < paths.length; start += largestLookUp) {
-      const some = paths.slice(start, start + largestLookUp);
-      const size = lookUpSizes.find(size => size >= some.length) ?? largestLookUp;
-      const query = lookUps.get(size);
-      if (query === undefined) throw new Error(`no statement looks up ${size} paths`);
-      const parameters = [...some, ...new Array(size - some.length).fill(some[0])];
-      for (const row of await session.all<Named>({ ...query, parameters })) known.set(row.path, row);
+  async function lookUp(session: Transaction, paths: readonly string[], known: Map<string, Named>) {
+    const [only] = paths;
+    if (only !== undefined && paths.length === 1) {
+      const row = await session.pick(byPath, only);
+      if (row !== undefined) known.set(only, row);
+      return;
+    }
+    for (let start = 0; start < paths.length; start += mostAtOnce) {
+      const some = byPath.statement(paths.slice(start, start + mostAtOnce));
+      for (const row of await session.all(some)) known.set(row.path, row);
     }
   }
 

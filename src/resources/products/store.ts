@@ -15,12 +15,18 @@ import {
 import { type CachedRows, cachedRows } from '../../storage/changes/rows.ts';
 import { versionOf } from '../../storage/changes/versions.ts';
 import type { Columns } from '../../storage/columns/index.ts';
-import { type Database, largestId, type Session, type Transaction } from '../../storage/database.ts';
+import {
+  type Database,
+  type LookUp,
+  largestId,
+  type Session,
+  type Transaction,
+} from '../../storage/database.ts';
 import { type Lister, lister } from '../../storage/list/index.ts';
 import { momentOfChange } from '../../storage/moments.ts';
 import { prepared } from '../../storage/prepared.ts';
 import { searchIndex } from '../../storage/search/index.ts';
-import { readerById, statementById } from '../../storage/together.ts';
+import { readerById, statementByKeys } from '../../storage/together.ts';
 import { productTotals } from '../../storage/totals.ts';
 import { type CategoryChange, categoryColumnsOf, productCategories } from '../categories/assign.ts';
 import { categoryImageLosses } from '../categories/images.ts';
@@ -103,10 +109,13 @@ export function productStore(database: Database, outbox: Outbox, columns?: Colum
     build,
     ({ id }) => sql`select ${shown} from products where id = ${id}`,
   );
-  const byIdForUpdate = statementById(size =>
-    sql<LockedProduct>`select ${locked} from products where id in (${sql.join(new Array(size).fill(null))})
-      order by id ${dialect.forUpdate}`.compile(build),
-  );
+  const forUpdate: LookUp<number, LockedProduct> = {
+    statement: statementByKeys(size =>
+      sql<LockedProduct>`select ${locked} from products where id in (${sql.join(new Array(size).fill(null))})
+        order by id ${dialect.forUpdate}`.compile(build),
+    ),
+    keyOf: ({ id }) => id,
+  };
   const insert = bulkInsert(database, 'products', writtenColumns, { sizes: [1] });
 
   const { created_at: _, ...updatedColumns } = writtenColumns;
@@ -120,7 +129,7 @@ export function productStore(database: Database, outbox: Outbox, columns?: Colum
   }
 
   const rowsById = <Row extends ReadProduct>(further: RawBuilder<unknown>) =>
-    statementById(size =>
+    statementByKeys(size =>
       sql<Row>`select products.id, ${readColumns(dialect)}${further} from ${productsWithPaths}
         where products.id in (${sql.join(new Array(size).fill(null))})`.compile(build),
     );
@@ -197,7 +206,7 @@ export function productStore(database: Database, outbox: Outbox, columns?: Colum
     find: (session, id) => session.first(byId({ id })),
     async lock(session, id) {
       // Both at once: PostgreSQL gets them in one go, in this order.
-      const [, row] = await Promise.all([categories.share(session), session.lock(byIdForUpdate, id)]);
+      const [, row] = await Promise.all([categories.share(session), session.pick(forUpdate, id)]);
       return row && { ...row, value: productOf(row) };
     },
     async findMany(session, ids) {

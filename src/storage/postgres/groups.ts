@@ -221,7 +221,7 @@ function sharedSession(inner: CopySession) {
       };
       const session: Transaction = {
         ...alone,
-        lock: (statement, id) => sent(() => together.lock(statement, id)),
+        pick: (lookUp, key) => sent(() => together.pick(lookUp, key)),
         writeMany(statement, rows) {
           written = true;
           return guarded(() => together.write({ statement, rows }));

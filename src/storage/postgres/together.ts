@@ -1,18 +1,16 @@
 /**
  * What several transactions of a group want at about the same time, done by one statement for all of them: rows that they
- * lock, rows that are new, and rows that they write.
+ * read, rows that are new, and rows that they write.
  */
 import type { BulkInsert } from '../bulk.ts';
 import { type Late, writeLate } from '../counters.ts';
-import type { LockById } from '../database.ts';
-import { mostById } from '../together.ts';
+import type { LookUp } from '../database.ts';
+import { mostAtOnce } from '../together.ts';
 import { type CopySession, takeIds, writeRows } from './bulk/copy.ts';
 import { returningId } from './transaction.ts';
 
 type Rows = readonly (readonly unknown[])[];
-interface Identified {
-  readonly id: number;
-}
+type Key = string | number;
 
 /** One of them waits for what it wants. */
 interface Waiting<Wanted, Given> {
@@ -23,7 +21,7 @@ interface Waiting<Wanted, Given> {
 
 export function statementsTogether(inner: CopySession) {
   let sent = 0;
-  const locks = new Map<LockById<Identified>, Waiting<number, Identified | undefined>[]>();
+  const picks = new Map<LookUp<Key, unknown>, Waiting<Key, unknown>[]>();
   const inserts = new Map<BulkInsert, Waiting<Rows, number[]>[]>();
   const writes = new Map<'all', Waiting<Late, undefined>[]>();
 
@@ -49,18 +47,18 @@ export function statementsTogether(inner: CopySession) {
     for (const [, all] of taken(writes)) void whileSent(settle(all, writeAll));
   }
 
-  function flushLocks(): void {
-    for (const [statement, all] of taken(locks)) void settle(all, ids => lockAll(statement, ids));
+  function flushPicks(): void {
+    for (const [lookUp, all] of taken(picks)) void settle(all, keys => pickAll(lookUp, keys));
   }
 
-  /** In order of id, so that no deadlock arises. */
-  async function lockAll(statement: LockById<Identified>, ids: readonly number[]) {
-    const all = [...new Set(ids)].sort((a, b) => a - b);
-    const parts: Promise<Identified[]>[] = [];
-    for (let start = 0; start < all.length; start += mostById)
-      parts.push(inner.all(statement(all.slice(start, start + mostById))));
-    const rows = new Map((await Promise.all(parts)).flat().map(row => [row.id, row]));
-    return (id: number) => rows.get(id);
+  /** In the order of their keys, so that locks make no deadlock. */
+  async function pickAll<Row>({ statement, keyOf }: LookUp<Key, Row>, keys: readonly Key[]) {
+    const all = [...new Set(keys)].sort((a, b) => (a < b ? -1 : 1));
+    const parts: Promise<Row[]>[] = [];
+    for (let start = 0; start < all.length; start += mostAtOnce)
+      parts.push(inner.all(statement(all.slice(start, start + mostAtOnce))));
+    const rows = new Map((await Promise.all(parts)).flat().map(row => [keyOf(row), row]));
+    return (key: Key) => rows.get(key);
   }
 
   /** The ids are taken before: RETURNING would not say which rows those are that another one is in the way of. */
@@ -91,11 +89,11 @@ export function statementsTogether(inner: CopySession) {
 
   return {
     whileSent,
-    /** A row, locked with those that are asked for in the same turn of the event loop. */
-    lock<Row extends Identified>(statement: LockById<Row>, id: number): Promise<Row | undefined> {
-      if (locks.size === 0) setImmediate(flushLocks);
-      // Boundary: what a statement reads is of its type.
-      return waitFor(locks, statement, id) as Promise<Row | undefined>;
+    /** A row, read with those that are asked for in the same turn of the event loop. */
+    pick<K extends Key, Row>(lookUp: LookUp<K, Row>, key: K): Promise<Row | undefined> {
+      if (picks.size === 0) setImmediate(flushPicks);
+      // Boundary: a look-up is only ever given keys of its own, and gives rows of its own.
+      return waitFor(picks, lookUp as unknown as LookUp<Key, unknown>, key) as Promise<Row | undefined>;
     },
     /** New rows: the ids of those that no other row is in the way of. */
     insert(into: BulkInsert, rows: Rows): Promise<number[]> {

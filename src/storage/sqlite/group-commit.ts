@@ -211,9 +211,9 @@ function transaction(writer: Connected, left: Left, isOpen: () => boolean): Tran
       left.hasWritten ||= !isRead(query.sql);
       return row;
     },
-    async lock(statement, id) {
+    async pick(lookUp, key) {
       check();
-      return session.first(statement([id]));
+      return session.first(lookUp.statement([key]));
     },
     // What fails has changed nothing: SQLite undoes a statement that it cannot complete.
     async run(query) {
