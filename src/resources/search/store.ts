@@ -197,8 +197,20 @@ const searchTypeOf = (type: DocumentType): SearchType => (type === 'archived' ? 
 
 type Page = Omit<Found, 'facets' | 'relaxed' | 'unfiltered'>;
 
-const productsAt = (positions: readonly number[]): number[] =>
-  positions.filter(position => isProduct(typeAt(position))).map(idAt);
+/** Positions between two turns of the event loop, at most. */
+const positionsAtOnce = 50_000;
+
+/** The ids of the products at these positions. */
+async function productsAt(positions: readonly number[]): Promise<number[]> {
+  const ids: number[] = [];
+  const { turn } = slices();
+  for (let from = 0; from < positions.length; from += positionsAtOnce) {
+    for (const position of positions.slice(from, from + positionsAtOnce))
+      if (isProduct(typeAt(position))) ids.push(idAt(position));
+    await turn();
+  }
+  return ids;
+}
 
 /** The ids of all products found. */
 async function idsOf(session: SearchSession, { reader, ranking }: Results): Promise<number[]> {
@@ -217,7 +229,8 @@ async function unfilteredIds(
   const others = new Set(head.map(({ position }) => position));
   const isOther = (position: number) => !others.has(position);
   const found = expression.length === 0 ? [] : await allHits(reader, { session, expression, types }, isOther);
-  return productsAt([...others, ...found]);
+  for (const position of others) found.push(position);
+  return productsAt(found);
 }
 
 interface Sorting {

@@ -12,6 +12,8 @@ export interface Arrangement {
   readonly starts: Uint32Array;
   /** By combination: how many rows it has there. */
   readonly counts: Uint32Array;
+  /** A bit for each row that has one. */
+  readonly all: Uint32Array;
 }
 
 /**
@@ -35,7 +37,9 @@ export async function arranged(
     placeRows({ codes, next, ids }, from, Math.min(codes.length, from + rowsAtOnce));
     await turn();
   }
-  return { ids, starts, counts };
+  const all = new Uint32Array((codes.length + 31) >>> 5);
+  flipBits(all, ids, 0, ids.length);
+  return { ids, starts, counts, all };
 }
 
 interface Placing {
@@ -86,21 +90,28 @@ export function orderedCodes(count: number, numberOf: (code: number) => number):
 
 /** The rows that had an accepted combination when they were arranged. @param length that of all codes */
 export function rowsArranged(
-  { ids, starts, counts }: Arrangement,
+  { ids, starts, counts, all }: Arrangement,
   accepted: Uint8Array,
   length: number,
 ): RowSet {
-  const words = new Uint32Array((length + 31) >>> 5);
   let count = 0;
+  for (let code = 1; code < starts.length; code++) if (accepted[code] === 1) count += counts[code] ?? 0;
+  const words = new Uint32Array((length + 31) >>> 5);
+  // Of most rows the others are taken out.
+  const isMost = count > ids.length / 2;
+  if (isMost) words.set(all);
+  const chosen = isMost ? 0 : 1;
   for (let code = 1; code < starts.length; code++) {
-    if (accepted[code] !== 1) continue;
+    if (accepted[code] !== chosen) continue;
     const start = starts[code] ?? 0;
-    const end = start + (counts[code] ?? 0);
-    for (let place = start; place < end; place++) {
-      const id = ids[place] ?? 0;
-      words[id >>> 5] = (words[id >>> 5] ?? 0) | (1 << (id & 31));
-    }
-    count += end - start;
+    flipBits(words, ids, start, start + (counts[code] ?? 0));
   }
   return { words, count };
+}
+
+function flipBits(words: Uint32Array, ids: Uint32Array, start: number, end: number): void {
+  for (let place = start; place < end; place++) {
+    const id = ids[place] ?? 0;
+    words[id >>> 5] = (words[id >>> 5] ?? 0) ^ (1 << (id & 31));
+  }
 }

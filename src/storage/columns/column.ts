@@ -151,10 +151,7 @@ export function column(isOrder = false): Column {
 
   function rowsOf(test: AttributeTest): RowSet {
     const meets = accepted(test, { members, singles, values, numbers });
-    let expected = 0;
-    for (let code = 1; code < meets.length; code++) if (meets[code] === 1) expected += uses[code] ?? 0;
-    // Of most rows, to look at each in turn is less than to go to and fro.
-    if (arrangement === undefined || expected > codes.length / 2) return rowsWith(codes, meets);
+    if (arrangement === undefined) return rowsWith(codes, meets);
     const rows = rowsArranged(arrangement, meets, codes.length);
     for (const id of moved) putRow(rows, id, meets[codes[id] ?? 0] === 1);
     return rows;
