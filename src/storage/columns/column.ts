@@ -60,6 +60,8 @@ export function column(isOrder = false): Column {
   const places = new Map<string, number>();
   const singles: number[] = [-1];
   const numbers: number[] = [];
+  /** By place: the kind of the value. Beside each other they are passed fast. */
+  const valueKinds: number[] = [];
   /** The combination of a single value, by its place. */
   const alone: number[] = [];
   const combinations = new Map<string, number>();
@@ -78,6 +80,7 @@ export function column(isOrder = false): Column {
     if (known !== undefined) return known;
     const place = values.push(value) - 1;
     numbers.push(value.number ?? Number.NaN);
+    valueKinds.push(value.kind);
     places.set(token, place);
     textBytes += valueBytes + 2 * token.length;
     return place;
@@ -150,7 +153,7 @@ export function column(isOrder = false): Column {
   }
 
   function rowsOf(test: AttributeTest): RowSet {
-    const meets = accepted(test, { members, singles, values, numbers });
+    const meets = accepted(test, { members, singles, values, numbers, valueKinds });
     if (arrangement === undefined) return rowsWith(codes, meets);
     const rows = rowsArranged(arrangement, meets, codes.length);
     for (const id of moved) putRow(rows, id, meets[codes[id] ?? 0] === 1);
@@ -201,11 +204,14 @@ export function column(isOrder = false): Column {
   };
 }
 
-type Values = Pick<Column, 'members' | 'singles' | 'values' | 'numbers'>;
+type Values = Pick<Column, 'members' | 'singles' | 'values' | 'numbers'> & {
+  readonly valueKinds: readonly number[];
+};
 
 /** 1 for each combination of which some value meets the test. */
-function accepted(test: AttributeTest, { members, singles, values, numbers }: Values): Uint8Array {
-  const meets = test.of === 'equal' ? equalTo(test.texts, values) : within(test, values, numbers);
+function accepted(test: AttributeTest, own: Values): Uint8Array {
+  const { members, singles } = own;
+  const meets = test.of === 'equal' ? equalTo(test.texts, own.values) : within(test, own);
   const found = new Uint8Array(members.length);
   for (let code = 1; code < found.length; code++) {
     const only = singles[code] ?? -1;
@@ -227,10 +233,9 @@ function equalTo(texts: readonly string[], values: readonly IndexedValue[]): Uin
 /** 1 for each value that is within bounds. Those with an order are looked at without anything being called. */
 function within(
   { of, bounds }: Exclude<AttributeTest, { readonly of: 'equal' }>,
-  values: readonly IndexedValue[],
-  numbers: readonly number[],
+  { numbers, valueKinds }: Values,
 ): Uint8Array {
-  const meets = new Uint8Array(values.length);
+  const meets = new Uint8Array(numbers.length);
   const kind = kinds[of];
   let [low, high] = [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY];
   for (const { operator, value } of bounds) {
@@ -239,7 +244,7 @@ function within(
   }
   for (let place = 0; place < meets.length; place++) {
     const number = numbers[place] ?? Number.NaN;
-    if (!(number >= low && number <= high) || values[place]?.kind !== kind) continue;
+    if (!(number >= low && number <= high) || valueKinds[place] !== kind) continue;
     // Only what lies on a bound may yet be outside.
     if ((number > low && number < high) || bounds.every(bound => withinBound(bound, number)))
       meets[place] = 1;
