@@ -15,7 +15,7 @@ import { vocabulary } from '../../storage/search/vocabulary.ts';
 import type { SynonymStore, Synonyms } from '../synonyms/store.ts';
 import { candidatesFor } from './ranking/candidates.ts';
 import { codedProducts, rankedAlike } from './ranking/codes.ts';
-import { allHits, filteredReader, type HitReader } from './ranking/filtered.ts';
+import { allHits, filteredReader, type HitReader, productsAt } from './ranking/filtered.ts';
 import { scorableReader } from './ranking/known.ts';
 import { inOrder, lastPlace, type Place, type Ranking, rankedHead, sliceOf } from './ranking/ranked.ts';
 import { weighed } from './ranking/score.ts';
@@ -196,21 +196,6 @@ const countsByType = (counts: ReadonlyMap<DocumentType, number>) =>
 const searchTypeOf = (type: DocumentType): SearchType => (type === 'archived' ? 'product' : type);
 
 type Page = Omit<Found, 'facets' | 'relaxed' | 'unfiltered'>;
-
-/** Positions between two turns of the event loop, at most. */
-const positionsAtOnce = 50_000;
-
-/** The ids of the products at these positions. */
-async function productsAt(positions: readonly number[]): Promise<number[]> {
-  const ids: number[] = [];
-  const { turn } = slices();
-  for (let from = 0; from < positions.length; from += positionsAtOnce) {
-    for (const position of positions.slice(from, from + positionsAtOnce))
-      if (isProduct(typeAt(position))) ids.push(idAt(position));
-    await turn();
-  }
-  return ids;
-}
 
 /** The ids of all products found. */
 async function idsOf(session: SearchSession, { reader, ranking }: Results): Promise<number[]> {

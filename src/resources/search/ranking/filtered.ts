@@ -1,9 +1,10 @@
 /** Reads hits that meet the filters of a search: all that the index gives, and of those the ones that meet them. */
 import { slices } from '../../../slices.ts';
 import type { Expression } from '../../../storage/search/expression.ts';
-import { type DocumentType, idAt } from '../../../storage/search/index.ts';
+import { type DocumentType, idAt, typeAt } from '../../../storage/search/index.ts';
 import type { SearchSession } from '../../../storage/search/reading/frequency.ts';
 import type { SearchReader } from '../../../storage/search/reading/index.ts';
+import { isProduct } from '../sources.ts';
 
 /** Hits that are read in one piece: a few milliseconds of the event loop. */
 const readAtOnce = 10_000;
@@ -34,6 +35,21 @@ export async function allHits(
     low = last + 1;
     await turn();
   }
+}
+
+/** Positions between two turns of the event loop, at most. */
+const positionsAtOnce = 50_000;
+
+/** The ids of the products at these positions. */
+export async function productsAt(positions: readonly number[]): Promise<number[]> {
+  const ids: number[] = [];
+  const { turn } = slices();
+  for (let from = 0; from < positions.length; from += positionsAtOnce) {
+    for (const position of positions.slice(from, from + positionsAtOnce))
+      if (isProduct(typeAt(position))) ids.push(idAt(position));
+    await turn();
+  }
+  return ids;
 }
 
 /** @param meets tells of a product's id whether it meets the filters */
