@@ -136,6 +136,27 @@ describeOnDatabases('lists held in memory on %s', kind => {
     }
   });
 
+  test('are exact after changes that came while the keys were read', async () => {
+    for (let round = 0; round < 3; round++) {
+      const fresh = await service.replica();
+      const queries = Array.from({ length: 6 }, () => ({ ...someList(), sort: 'price' }));
+      const request = async (query: Query) => {
+        const page = await call(fresh, { path: `/v1/products?${searchOf(query)}`, as: 'user' });
+        expect(page.status).toBe(200);
+      };
+      let isDone = false;
+      const write = async () => {
+        for (let index = 0; index < 12; index++) await change(100 * round + index);
+        isDone = true;
+      };
+      const read = async () => {
+        while (!isDone) await Promise.all(queries.map(request));
+      };
+      await Promise.all([write(), read()]);
+      for (const query of queries) await checkPage(fresh, query);
+    }
+  });
+
   test('are exact after a category has been renamed', async () => {
     const found = await call(service, { path: '/v1/categories?perPage=100', as: 'admin' });
     const lamps = found.body.data.find(({ path }: { path: string }) => path === 'lighting > lamps');

@@ -115,7 +115,7 @@ export function sortedLists<Row>(
   }
 
   async function load(list: Sorted): Promise<void> {
-    const { name, conditions, column, keys } = list;
+    const { name, conditions, column } = list;
     const replayed: Change[] = [];
     loading.set(name, replayed);
     try {
@@ -124,17 +124,10 @@ export function sortedLists<Row>(
       const request = await planned({ conditions, order: { column, descending: false }, page });
       // Each part of what is gathered would be gathered again.
       if (request.within !== undefined && request.within.kind !== 'merged') return;
-      const found = await readKeys(request, () => loading.get(name) === undefined);
-      if (found === undefined) return;
+      if (!(await readKeys(request, list, () => loading.get(name) === undefined))) return;
       await changes.look();
-      const changed = new Set(replayed.map(({ id }) => id));
-      for (const { sort_value, id } of found)
-        if (!changed.has(id)) keys.add({ value: Number(sort_value), id });
       if (loading.get(name) === undefined || replayed.length > mostReplayed) return;
-      for (const { id, after } of new Map(replayed.map(change => [change.id, change])).values()) {
-        const value = after?.[column];
-        if (meets(conditions, after) && typeof value === 'number') keys.add({ value, id });
-      }
+      replay(list, replayed);
       lists.set(name, list);
       index.add(list);
     } finally {
@@ -142,21 +135,36 @@ export function sortedLists<Row>(
     }
   }
 
-  /** All keys of a filter, as each was when it was read; undefined when they are too many, or given up. */
-  async function readKeys(request: ListRequest, isGivenUp: () => boolean): Promise<Versioned[] | undefined> {
+  /** Reads all keys of a filter, as each is when it is read; false when they are too many, or given up. */
+  async function readKeys(
+    request: ListRequest,
+    { keys }: Sorted,
+    isGivenUp: () => boolean,
+  ): Promise<boolean> {
     const { turn } = slices();
-    const found: Versioned[] = [];
     const next = pacedReads<Versioned>((limit, last) => {
       const start = last && { value: last.sort_value, id: last.id };
       return queries.keys(read, request, { limit, start });
     });
     for (let last: Versioned | undefined; ; ) {
       const { rows, isFull } = await next(last);
-      for (const row of rows) found.push(row);
-      if (found.length > mostKeys || isGivenUp()) return undefined;
-      if (!isFull) return found;
+      for (const { sort_value, id } of rows) keys.add({ value: Number(sort_value), id });
+      if (keys.size() > mostKeys || isGivenUp()) return false;
+      if (!isFull) return true;
       last = rows.at(-1);
       await turn();
+    }
+  }
+
+  /** A row that has changed while others were read may have been read before, after, and at both of its places. */
+  function replay({ conditions, column, keys }: Sorted, changes: readonly Change[]): void {
+    for (const { id, before, after } of changes) {
+      for (const value of [before?.[column], after?.[column]])
+        if (typeof value === 'number') keys.delete({ value, id });
+    }
+    for (const { id, after } of new Map(changes.map(change => [change.id, change])).values()) {
+      const value = after?.[column];
+      if (meets(conditions, after) && typeof value === 'number') keys.add({ value, id });
     }
   }
 
