@@ -4,6 +4,7 @@ import { addProduct } from '../support/catalog.ts';
 import { describeOnDatabases } from '../support/databases.ts';
 import { call } from '../support/http.ts';
 import { png, sendImage } from '../support/images.ts';
+import { importProducts } from '../support/imported.ts';
 import { play } from '../support/scenario.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
@@ -81,6 +82,24 @@ describeOnDatabases('images of categories on %s', kind => {
       attributes: { a: '{"id":998,"url":"' },
     });
     await play(service, { ...refused, name: 'text', method: 'PATCH', path: address, body: { imageId: 998 } });
+  });
+
+  test('an image of any of very many products, however it is named', async () => {
+    const plain = Array.from({ length: 10_001 }, (_, index) => ({
+      name: 'Plain',
+      price: 1,
+      sku: `P-${index}`,
+    }));
+    await importProducts(service, plain);
+    const urls = [link(), link()];
+    const { images } = await addProduct(service, { images: urls.map(url => ({ url })) });
+    const [first, second] = images.map(({ id }) => id);
+    const { id } = await add(first ?? 0);
+    expect(await shown(id)).toEqual([first, urls[0]]);
+    // The image that is meant in the end was not looked for ahead.
+    const operations = [first, second].map(value => ({ op: 'replace', path: '/imageId', value }));
+    await write('PATCH', `${path}/${id}`, operations, 'application/json-patch+json');
+    expect(await shown(id)).toEqual([second, urls[1]]);
   });
 
   test('an image that its product loses is lost to the category, and to no other', async () => {

@@ -1,10 +1,8 @@
 /** Lists filtered by attributes, of so many rows that have moved that what is kept in memory is put in order again. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { causedBy, outboxOf } from '../../src/events/outbox.ts';
-import { productImporter } from '../../src/resources/products/import/index.ts';
-import { checkRecord, recordPreparer } from '../../src/resources/products/import/prepared.ts';
 import { describeOnDatabases } from '../support/databases.ts';
 import { call } from '../support/http.ts';
+import { importProducts } from '../support/imported.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
 interface Row {
@@ -30,18 +28,11 @@ describeOnDatabases('rows that have moved on %s', kind => {
 
   beforeAll(async () => {
     service = await startTestService(kind);
-    const { prepare } = recordPreparer('EUR');
     const made = Array.from({ length: products }, drawn);
-    const records = made.map(({ name, price, size }, index) => {
-      const record = checkRecord({ name, price, sku: `M-${index}`, attributes: { size } });
-      if (!('name' in record)) throw new Error(JSON.stringify(record));
-      return prepare(record, 0);
-    });
-    const importer = productImporter(service.database, outboxOf(service.database));
-    await service.database.write(async session => {
-      const plan = await importer.plan(session, records, 'blind');
-      await importer.apply(session, plan, [], causedBy('import', 0));
-    });
+    await importProducts(
+      service,
+      made.map(({ name, price, size }, index) => ({ name, price, sku: `M-${index}`, attributes: { size } })),
+    );
     for (const [index, row] of made.entries()) rows.set(index + 1, { ...row, id: index + 1 });
   });
   afterAll(() => service.stop());

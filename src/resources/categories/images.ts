@@ -2,19 +2,21 @@
  * Images that categories are shown with: each is an image of a product. Ids of images are those of one product; which
  * product is meant is found once, when a category is given the image, and kept with it.
  */
-import { sql } from 'kysely';
+import { type CompiledQuery, sql } from 'kysely';
 import type { Cause, Outbox } from '../../events/outbox.ts';
 import { invalid } from '../../http/errors.ts';
+import { slices } from '../../slices.ts';
 import { type Database, largestId, type Session, type Transaction } from '../../storage/database.ts';
 import { momentOfChange } from '../../storage/moments.ts';
+import { type Arguments, prepared } from '../../storage/prepared.ts';
 import { storedProduct } from '../products/members/stored.ts';
 import { type CategoryImage, noImage } from './row.ts';
 import { categoryWriter } from './write.ts';
 
-/** What was looked for, and what was found of it. */
+/** What was looked for, and the first product that has it. */
 export interface SoughtImage {
   readonly id: number;
-  readonly found: CategoryImage | undefined;
+  readonly product: number | undefined;
 }
 
 interface Shower {
@@ -22,16 +24,40 @@ interface Shower {
   readonly document: string;
 }
 
+/** What was found in some products. */
+interface Part {
+  readonly last: number | null;
+  readonly product: number | null;
+  readonly size: number;
+}
+
+/** Products that one statement looks through: a few milliseconds, between which others read and are served. */
+const productsAtOnce = 5000;
+
 export function categoryImages(database: Pick<Database, 'build' | 'dialect' | 'snapshot'>) {
   const { build, dialect } = database;
+  const part = prepared<Arguments, Part>(
+    build,
+    ({ after, written }) => sql`select max(id) as last, cast(count(*) as integer) as size,
+        min(case when ${dialect.position(sql`document`, sql`${written}`)} > 0 then id end) as product
+      from (select id, document from products where id > ${after} order by id limit ${sql.lit(productsAtOnce)}) as part`,
+  );
 
   /** The first product that shows an image of this id: all are read until one does. */
-  async function look(session: Session, id: number): Promise<CategoryImage | undefined> {
+  async function look(
+    read: (query: CompiledQuery<Part>) => Promise<Part | undefined>,
+    id: number,
+  ): Promise<number | undefined> {
     // As JSON writes it; within a text its quotation marks are escaped.
-    const written = `%{"id":${id},"url":"%`;
-    const query = sql<Shower>`select id, document from products where document like ${written}
-      order by id limit 1`;
-    return imageIn(await session.first(query.compile(build)), id);
+    const written = `{"id":${id},"url":"`;
+    const { turn } = slices();
+    for (let after = 0; ; ) {
+      const found = await read(part({ after, written }));
+      if (typeof found?.product === 'number') return found.product;
+      if (found === undefined || found.last === null || found.size < productsAtOnce) return undefined;
+      after = found.last;
+      await turn();
+    }
   }
 
   return {
@@ -41,8 +67,9 @@ export function categoryImages(database: Pick<Database, 'build' | 'dialect' | 's
      */
     async seek(id: unknown): Promise<SoughtImage | undefined> {
       if (typeof id !== 'number' || !Number.isInteger(id) || id < 1 || id > largestId) return undefined;
-      const found = await database.snapshot(session => look(session, id), { background: true });
-      return { id, found };
+      const inBackground = (query: CompiledQuery<Part>) =>
+        database.snapshot(session => session.first(query), { background: true });
+      return { id, product: await look(inBackground, id) };
     },
 
     /**
@@ -50,10 +77,10 @@ export function categoryImages(database: Pick<Database, 'build' | 'dialect' | 's
      * @throws HttpError 400 when no product has it
      */
     async require(session: Session, id: number, sought: SoughtImage | undefined): Promise<CategoryImage> {
-      const found = sought?.id === id ? sought.found : await look(session, id);
-      if (found !== undefined) {
+      const product = sought?.id === id ? sought.product : await look(query => session.first(query), id);
+      if (product !== undefined) {
         const query = sql<Shower>`select id, document from products
-          where id = ${found.image_product_id} ${dialect.forUpdate}`;
+          where id = ${product} ${dialect.forUpdate}`;
         const image = imageIn(await session.first(query.compile(build)), id);
         if (image !== undefined) return image;
       }
