@@ -6,6 +6,7 @@ import type { SearchSession } from '../../storage/search/reading/frequency.ts';
 import type { SearchReader } from '../../storage/search/reading/index.ts';
 import { wordsOf } from '../../storage/search/text/split.ts';
 import { vocabulary } from '../../storage/search/vocabulary.ts';
+import { cachedWords } from './cached.ts';
 import type { Hit, SearchStore } from './store.ts';
 
 const mostWords = 8;
@@ -14,6 +15,8 @@ const mostProducts = 5;
 /** Words with the same beginning that are compared. */
 const wordsCompared = 24;
 const longestEnding = 20;
+/** Beginnings of words whose completions are kept. */
+const mostBeginnings = 5000;
 /** Categories that are looked at: of more, those made first. */
 const categoriesRead = 5000;
 
@@ -46,6 +49,7 @@ export function suggester(
   reader: SearchReader,
 ): Suggester {
   const words = vocabulary(database);
+  const completed = cachedWords<readonly string[]>(mostBeginnings);
   let known: Promise<readonly KnownCategory[]> | undefined;
   database.changes.follow(categoryCollection, () => {
     known = undefined;
@@ -98,8 +102,12 @@ export function suggester(
     const asked = wordsOf(query);
     const last = asked.at(-1) ?? '';
     const before = asked.slice(0, -1);
+    const completionsOf = async (session: SearchSession) =>
+      completed(await reader.mark(session), `${types.join()} ${last}`, () =>
+        completions(session, last, types),
+      );
     const { longer, categories } = await database.snapshot(async session => ({
-      longer: last === '' ? [] : await completions({ ...session }, last, types),
+      longer: last === '' ? [] : await completionsOf({ ...session }),
       categories: visible.includes('product') ? await categoriesFor(session, asked) : [],
     }));
     const products = visible.filter(type => type === 'product');

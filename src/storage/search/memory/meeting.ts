@@ -1,6 +1,6 @@
 /** Which documents meet an expression, out of the sets of its terms. */
 import { intersection, type RowSet } from '../../columns/rows.ts';
-import { addTo, contains, type DocumentSet, idsIn, sizeOf } from './set.ts';
+import { addTo, contains, type DocumentSet, idsIn, largestIn, sizeOf } from './set.ts';
 
 /** Sets that a document has to be in all of: a choice of an expression. */
 export type MetChoice = readonly DocumentSet[];
@@ -62,6 +62,3 @@ function manyMeeting(groups: readonly MetGroup[]): RowSet {
 
 /** The documents that are in all sets of a choice. */
 const choiceSet = (choice: MetChoice): DocumentSet => documentsMeeting(choice.map(set => [[set]]));
-
-const largestIn = (set: DocumentSet): number =>
-  set.kind === 'list' ? (set.ids.at(-1) ?? 0) : set.rows.words.length * 32 - 1;

@@ -24,6 +24,10 @@ export const sizeOf = (set: DocumentSet): number => (set.kind === 'list' ? set.i
 export const bytesOf = (set: DocumentSet): number =>
   setBytes + (set.kind === 'list' ? set.ids.byteLength : set.rows.words.byteLength);
 
+/** No document of the set has a larger id. */
+export const largestIn = (set: DocumentSet): number =>
+  set.kind === 'list' ? (set.ids.at(-1) ?? 0) : set.rows.words.length * 32 - 1;
+
 export const contains = (set: DocumentSet, id: number): boolean =>
   set.kind === 'bits' ? has(set.rows, id) : set.ids[placeIn(set.ids, id)] === id;
 

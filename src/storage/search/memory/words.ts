@@ -9,12 +9,14 @@ import { slices } from '../../../slices.ts';
 import type { Collection } from '../../changes/change.ts';
 import type { Database } from '../../database.ts';
 import { rewordedCollection } from '../index.ts';
-import { bytesOf, type DocumentSet, setOf, withDocument } from './set.ts';
+import { bytesOf, type DocumentSet, largestIn, setOf, withDocument } from './set.ts';
 
 /** Bytes of sets at most. */
 const setsSize = 64 * 1024 * 1024;
+/** Sets at most: a product that has changed is looked for in each. */
+const mostSets = 2000;
 /** Products that have changed since sets were last asked for, at most: with more all sets go. */
-const mostChanged = 5000;
+const mostChanged = 2000;
 /** Milliseconds for which nothing is read after everything may have changed: as in an import, again and again. */
 const restMs = 1000;
 /** Words that wait to be read, at most: others are asked for again. */
@@ -48,7 +50,13 @@ export function wordSets(
   { changes }: Pick<Database, 'changes'>,
   { collection, wordsOf, read }: WordSource,
 ): WordSets {
-  const sets = new LRUCache<IndexedWord, DocumentSet>({ maxSize: setsSize, sizeCalculation: bytesOf });
+  const sets = new LRUCache<IndexedWord, DocumentSet>({
+    max: mostSets,
+    maxSize: setsSize,
+    sizeCalculation: bytesOf,
+  });
+  /** No set has a product with a larger id. */
+  let largest = 0;
   /** What changed products are now; null for what is gone. */
   const changed = new Map<number, string | null>();
   const waiting = new Set<IndexedWord>();
@@ -82,15 +90,29 @@ export function wordSets(
     forgetAll();
   });
 
+  function put(word: IndexedWord, set: DocumentSet): void {
+    sets.set(word, set);
+    largest = Math.max(largest, largestIn(set));
+  }
+
+  function change(id: number, document: string | null): void {
+    const words = new Set(document === null ? [] : wordsOf(id, document));
+    // One that is new is in no set yet.
+    const concerned = id > largest ? words : [...sets.keys()];
+    for (const word of concerned) {
+      const set = sets.peek(word);
+      if (set === undefined) continue;
+      const next = withDocument(set, id, words.has(word));
+      if (next !== set) sets.set(word, next);
+    }
+    largest = Math.max(largest, id);
+  }
+
   async function settle(): Promise<void> {
     const { turn } = slices();
     for (const [id, document] of changed) {
       changed.delete(id);
-      const words = new Set(document === null ? [] : wordsOf(id, document));
-      for (const [word, set] of [...sets.entries()]) {
-        const next = withDocument(set, id, words.has(word));
-        if (next !== set) sets.set(word, next);
-      }
+      change(id, document);
       await turn();
     }
   }
@@ -107,7 +129,7 @@ export function wordSets(
     let set = setOf(ids);
     for (const [id, document] of since)
       set = withDocument(set, id, document !== null && wordsOf(id, document).includes(word));
-    sets.set(word, set);
+    put(word, set);
   }
 
   async function readAll(): Promise<void> {
@@ -124,7 +146,7 @@ export function wordSets(
     seen: () => looks,
     keep(word, set, seen) {
       // A change that was looked at since is not in what was read.
-      if (seen === looks && performance.now() >= restsUntil) sets.set(word, set);
+      if (seen === looks && performance.now() >= restsUntil) put(word, set);
     },
     want(word) {
       if (waiting.size >= mostWaiting || performance.now() < restsUntil) return;
