@@ -27,11 +27,8 @@ const scratch = mkdtempSync(join(isInMemory ? memory : tmpdir(), 'catalog-tests-
 // PostgreSQL may run as another user, and has to reach its files in it.
 chmodSync(scratch, 0o711);
 
-/**
- * The optimizing compiler costs more than it brings to processes that run for seconds: a seventh of the run. So does memory
- * that is given back to the system and taken again soon: a twelfth.
- */
-const shortLived = kind === 'usual' ? { BUN_JSC_useFTLJIT: '0', MIMALLOC_PURGE_DELAY: '-1' } : {};
+/** The optimizing compiler costs more than it brings to processes that run for seconds: a seventh of the run. */
+const shortLived = kind === 'usual' ? { BUN_JSC_useFTLJIT: '0' } : {};
 
 const given = process.env.TEST_DATABASE_URL;
 let cluster: Cluster | undefined;
