@@ -1,4 +1,4 @@
-/** The kinds of requests that are measured. Each varies what it asks for: no response is asked for all the time. */
+/** The kinds of requests that are measured. Each varies what it asks for: no response is requested all the time. */
 import { categories, productNumber } from './catalog-data.ts';
 import { type Random, random } from './random.ts';
 import { oneWord, rareWord, threeWords, typing, typingNames } from './search-requests.ts';

@@ -1,4 +1,4 @@
-/** What searches are asked for, out of the made-up products. */
+/** What searches look for, out of the made-up products. */
 import { productNumber } from './catalog-data.ts';
 import type { Random } from './random.ts';
 
@@ -34,7 +34,7 @@ export function typing(draw: Random, { size }: Catalog): string {
   return `/v1/search/suggest?q=${words.slice(0, draw.integer(2, words.length)).replace(/\+$/, '')}`;
 }
 
-/** The same while a name is typed to its end: few have been asked for before. */
+/** The same while a name is typed to its end: few have been requested before. */
 export function typingNames(draw: Random, { size }: Catalog): string {
   const name = productNumber(draw.integer(1, size)).fields.name.replaceAll(' ', '+');
   return `/v1/search/suggest?q=${name.slice(0, name.length - draw.integer(0, 3)).replace(/\+$/, '')}`;

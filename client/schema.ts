@@ -2255,7 +2255,7 @@ export interface paths {
         };
         /**
          * An image, in a size and format
-         * @description Without parameters it is the image as it is kept. Other sizes and formats are made when they are first asked for, which is charged to a quota of its own; what is there already is free.
+         * @description Without parameters it is the image as it is kept. Other sizes and formats are made when they are first requested, which is charged to a quota of its own; what is there already is free.
          *
          *     Access: public.
          */
@@ -9439,7 +9439,7 @@ export interface components {
                  */
                 lastPage: number;
                 /**
-                 * @description Hits of each type the caller may read, whichever type was asked for; and the facets of products that were asked for.
+                 * @description Hits of each type the caller may read, whichever type was requested; and the facets of products that were requested.
                  * @example {
                  *       "product": 1,
                  *       "article": 0,
@@ -9515,7 +9515,7 @@ export interface components {
                  */
                 total?: number;
                 /**
-                 * @description Hits of each type the caller may read, whichever type was asked for; and the facets of products that were asked for.
+                 * @description Hits of each type the caller may read, whichever type was requested; and the facets of products that were requested.
                  * @example {
                  *       "product": 1,
                  *       "article": 0,
@@ -11016,7 +11016,7 @@ export interface components {
          *     }
          */
         Weather: {
-            /** @description The city asked for. */
+            /** @description The city requested. */
             city: string;
             /** @description In the unit beside it. */
             temperature: number;
@@ -12014,7 +12014,7 @@ export interface components {
          */
         Vary: string;
         /**
-         * @description That unknown parameters and members would have been refused; when `Prefer` asked for it.
+         * @description That unknown parameters and members would have been refused; when `Prefer` requested it.
          * @example handling=strict
          */
         "Preference-Applied": "handling=strict";
@@ -21049,7 +21049,7 @@ export interface operations {
                     ETag: components["headers"]["ETag"];
                     "Last-Modified": components["headers"]["Last-Modified"];
                     /**
-                     * @description That parts can be asked for with Range.
+                     * @description That parts can be requested with Range.
                      * @example example
                      */
                     "Accept-Ranges"?: string;
@@ -21075,7 +21075,7 @@ export interface operations {
                     "image/*": unknown;
                 };
             };
-            /** @description The part that Range asked for. */
+            /** @description The part that Range requested. */
             206: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -21096,7 +21096,7 @@ export interface operations {
                     ETag: components["headers"]["ETag"];
                     "Last-Modified": components["headers"]["Last-Modified"];
                     /**
-                     * @description That parts can be asked for with Range.
+                     * @description That parts can be requested with Range.
                      * @example example
                      */
                     "Accept-Ranges"?: string;

@@ -130,7 +130,7 @@ describeOnDatabases('the ten risks on %s', kind => {
     const found = holders.filter(name => !/Attribute(Hal)?\.key$/.test(name));
     expect(found.sort()).toEqual(secretMembers);
   });
-  /** What is asked for, and what is answered once to those it is made for. */
+  /** What is requested, and what is answered once to those it is made for. */
   const secretMembers = [
     'AccessToken.accessToken',
     'AddressRestoration.password',

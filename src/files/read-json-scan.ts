@@ -1,6 +1,6 @@
 /**
  * Finding values in JSON text that arrives in pieces, without building them: where a value ends, and where the
- * array that was asked for begins. What is skipped is not checked; the elements are, when they are parsed.
+ * array that was requested begins. What is skipped is not checked; the elements are, when they are parsed.
  */
 
 const quote = 34;

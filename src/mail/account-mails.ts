@@ -22,7 +22,7 @@ export const invitationMail = ({ shop, name, link }: LetterWithLink): MailText =
 
 export const passwordResetMail = ({ shop, name, link }: LetterWithLink): MailText =>
   composeMail(`Set a new password for ${shop}`, name, [
-    `Somebody, most likely you, has asked for a new password at ${shop}. Set it here:`,
+    `Somebody, most likely you, has requested a new password at ${shop}. Set it here:`,
     { link },
     'The link works once, for one hour. If you did not ask for it, do nothing: your password stays as it is.',
   ]);

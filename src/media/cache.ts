@@ -1,5 +1,5 @@
 /**
- * What can be made again, in files, bounded in bytes: what has not been asked for longest goes first. The order is known
+ * What can be made again, in files, bounded in bytes: what has not been requested longest goes first. The order is known
  * as long as the process runs; after a start it is that in which the files were written.
  */
 import { mkdir, readdir, readFile, rm, stat } from 'node:fs/promises';

@@ -1,4 +1,4 @@
-/** `/media/{hash}`: images, in the sizes and formats that are asked for. Beside the versions: what is there never changes. */
+/** `/media/{hash}`: images, in the sizes and formats that are requested. Beside the versions: what is there never changes. */
 import { z } from 'zod';
 import { allow } from '../http/access.ts';
 import { type Endpoint, endpoint } from '../http/endpoint.ts';
@@ -60,7 +60,7 @@ const params = z.object({
 });
 
 const headers = {
-  'Accept-Ranges': 'That parts can be asked for with Range.',
+  'Accept-Ranges': 'That parts can be requested with Range.',
   'Content-Disposition': 'A name for the file.',
   'Content-Security-Policy': 'That nothing in it is run.',
   'Cross-Origin-Resource-Policy': 'That pages of other sites may show it.',
@@ -75,7 +75,7 @@ export function mediaEndpoints(media: Media, makings: Quota): Endpoint[] {
       operationId: 'getMedia',
       summary: 'An image, in a size and format',
       description:
-        'Without parameters it is the image as it is kept. Other sizes and formats are made when they are first asked for, which is charged to a quota of its own; what is there already is free.',
+        'Without parameters it is the image as it is kept. Other sizes and formats are made when they are first requested, which is charged to a quota of its own; what is there already is free.',
       tag: 'Media',
       access: allow.public,
       free: true,
@@ -85,7 +85,7 @@ export function mediaEndpoints(media: Media, makings: Quota): Endpoint[] {
       responses: {
         200: { description: 'The image.', mediaType: 'image/webp', tagged: true, headers },
         206: {
-          description: 'The part that Range asked for.',
+          description: 'The part that Range requested.',
           mediaType: 'image/webp',
           headers: { ...headers, 'Content-Range': 'Which bytes these are, and of how many.' },
         },

@@ -1,6 +1,6 @@
 /**
  * Images: kept once by the hash of their content, in a folder or in S3, and given out in the sizes and formats that are
- * asked for, which are made when they are first wanted and kept as long as there is room.
+ * requested, which are made when they are first wanted and kept as long as there is room.
  */
 import { join } from 'node:path';
 import { boundedMap } from '../bounded-map.ts';

@@ -5,7 +5,7 @@ import { inspect, type Sniffed, sniff } from './inspect/index.ts';
 import type { Limiter } from './limiter.ts';
 import { cutOut, decoded, onWhite, type Pixels, pixelsOf, pngOf } from './pixels.ts';
 
-/** Widths and heights that can be asked for: few enough that what is made is asked for again. */
+/** Widths and heights that can be requested: few enough that what is made is requested again. */
 export const sizes = [
   64, 100, 128, 150, 200, 256, 300, 320, 400, 480, 500, 512, 600, 640, 800, 960, 1000, 1024, 1200, 1280, 1600,
   1920, 2000, 2560,
@@ -39,7 +39,7 @@ export function variantName({ w, h, fit, format }: VariantRequest): string {
   return `${w ?? ''}x${h ?? ''}${both ? `-${fit}` : ''}-${edition}.${format}`;
 }
 
-/** The format of a variant where none is asked for: that of the image, or WebP where that cannot be written. */
+/** The format of a variant where none is requested: that of the image, or WebP where that cannot be written. */
 export function usualFormat(type: KeptType): Format {
   return type === 'image/jpeg' ? 'jpeg' : type === 'image/png' ? 'png' : 'webp';
 }

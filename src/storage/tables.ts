@@ -84,7 +84,7 @@ interface UsersTable {
   /** The e-mail address in lower case: what makes an address unique. */
   email_key: string;
   password_hash: string | null;
-  /** The address that is asked for and has yet to be confirmed. */
+  /** The address that is requested and has yet to be confirmed. */
   pending_email: string | null;
   role: string;
   tags: string;

@@ -1,5 +1,5 @@
 /**
- * Single rows that are asked for in one turn of the event loop, read by one statement where a statement is a round trip:
+ * Single rows that are requested in one turn of the event loop, read by one statement where a statement is a round trip:
  * it costs server and driver more than the row. The embedded database reads each at once.
  */
 import type { CompiledQuery } from 'kysely';

@@ -141,7 +141,7 @@ test.each(shopifyRows)('rows of Shopify: $name', ({ header, rows, status = 0, sa
   }),
 );
 
-test('images that are paths are asked for with their base, and an XML feed as a table', () =>
+test('images that are paths are requested with their base, and an XML feed as a table', () =>
   alone(async place => {
     const magento = place.file('m.csv', magentoFile);
     const without = await place.runHere(['import', magento, '--preset', 'magento']);

@@ -48,7 +48,7 @@ describeOnDatabases('unusual messages on %s', kind => {
     }),
   );
 
-  test('a body that nobody asked for is not taken for the next request', async () => {
+  test('a body that nobody requested is not taken for the next request', async () => {
     const headers = ['Host: x', `Content-Length: ${smuggled.length}`];
     const answer = await raw('GET /health HTTP/1.1', headers, smuggled);
     expect([answer.status, answersIn(answer)]).toEqual([200, 1]);
@@ -168,7 +168,7 @@ describeOnDatabases('unusual messages on %s', kind => {
     }
   });
 
-  test('Expect: 100-continue: the body is asked for, unless it is too large already', async () => {
+  test('Expect: 100-continue: the body is requested, unless it is too large already', async () => {
     const headers = (length: number) => [
       'Host: x',
       editor(),

@@ -43,7 +43,7 @@ describeOnDatabases('the quota on %s', kind => {
       const headers = { 'X-API-Key': 'none' };
       expect((await call(service, { ...me, headers })).headers.get('X-RateLimit-Reset')).toBe(String(reset));
       service.clock.advance(1);
-      // The access token has expired meanwhile: the address is asked for, whose window is new as well.
+      // The access token has expired meanwhile: the address is requested, whose window is new as well.
       const fresh = await call(service, { path: '/v1/me' });
       expect([fresh.status, remaining(fresh)]).toEqual([401, limit - 1]);
       expect(fresh.headers.get('X-RateLimit-Reset')).toBe(String(reset + 3600));

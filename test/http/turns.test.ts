@@ -47,7 +47,7 @@ test('a patch of many large products, which is one transaction', async () => {
   expect([texts.length, new Set(texts)]).toEqual([100, new Set([text])]);
 });
 
-test('the document, made when it is first asked for', async () => {
+test('the document, made when it is first requested', async () => {
   const fresh = await startTestService('sqlite');
   const [first, second] = await Promise.all([
     answeredDuring(fetch(`${fresh.url}/openapi.json`)),

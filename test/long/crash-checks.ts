@@ -87,7 +87,7 @@ function lostOf(ledger: Ledger, operation: Operation, now: ReadonlyMap<string, S
   return of(ledger, operation).filter(attempt => wasDone(attempt) && !isAsTold(attempt));
 }
 
-/** Each was asked for once, costs what it must, and is as its customer was told last. */
+/** Each was requested once, costs what it must, and is as its customer was told last. */
 function acknowledgedOrdersHold({ ledger, prices }: Aftermath, orders: readonly Shown[]): void {
   const numberOf = ({ customerId, items }: Shown) => `${customerId}:${items[0]?.quantity}`;
   const now = new Map<string, Shown>(orders.map(order => [numberOf(order), order]));
@@ -146,7 +146,7 @@ type EventRow = StoredEvent & { readonly new_document: string };
 
 /**
  * The events of each resource are one chain from its first version to the one it has now; what was acknowledged
- * is in it, and nothing that nobody has asked for.
+ * is in it, and nothing that nobody has requested.
  */
 async function eventsHold(
   { read, build }: Database,

@@ -1,4 +1,4 @@
-/** How much mail one recipient gets, by whatever way it is asked for, and what strangers are not made to read. */
+/** How much mail one recipient gets, by whatever way it is requested, and what strangers are not made to read. */
 import { afterEach, beforeEach, expect, test } from 'bun:test';
 import { mailboxOf } from '../../src/mail/limits.ts';
 import { describeOnDatabases } from '../support/databases.ts';

@@ -1,4 +1,4 @@
-/** `/media/{hash}`: files as they are kept, and in the sizes and formats that are asked for. */
+/** `/media/{hash}`: files as they are kept, and in the sizes and formats that are requested. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { existsSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';

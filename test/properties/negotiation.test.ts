@@ -56,7 +56,7 @@ describe('negotiation', () => {
       const best = Math.max(0, ...allowed.map(({ q }) => q));
       const identity = weightOf('identity') ?? star;
       const chosen = negotiation().coding(header);
-      // To send a body as it is is always allowed unless it is refused; asked for, by name or by *, it may win.
+      // To send a body as it is is always allowed unless it is refused; requested, by name or by *, it may win.
       if (best === 0) return expect(chosen ?? undefined).toBeUndefined();
       if (identity !== undefined && identity > best) return expect(chosen).toBeUndefined();
       if (identity === best)

@@ -1,4 +1,4 @@
-/** Another e-mail address: asked for with the password, confirmed from its mailbox, and undone from the former one. */
+/** Another e-mail address: requested with the password, confirmed from its mailbox, and undone from the former one. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import {
   type Account,
@@ -146,7 +146,7 @@ describeOnDatabases('addresses on %s', kind => {
     await play(service, { name: 'taken', ...taken, status: 409, error: 'DUPLICATE' });
   });
 
-  test('only the address that was asked for last is waited for, and none after another password', async () => {
+  test('only the address that was requested last is waited for, and none after another password', async () => {
     const me = await confirmed(service);
     const tokenFor = async (email: string) =>
       tokenIn(mailTo(await mailsOf(service, () => call(service, asks(me, email))), email));

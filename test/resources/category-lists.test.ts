@@ -21,7 +21,7 @@ type Query = Omit<ListQuery, 'category'>;
 
 const sorts = ['id', 'price', 'name', 'created_at'] as const;
 /**
- * What is listed, and how many of it are asked for at a time: so that each plan is taken by some. Those with the same
+ * What is listed, and how many of it are requested at a time: so that each plan is taken by some. Those with the same
  * plan share what they are sorted by and in which direction: at even places one half of it, at odd ones the other.
  */
 const listed: readonly (readonly [paths: readonly string[], perPage: number, plan: string])[] = [

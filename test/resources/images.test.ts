@@ -233,7 +233,7 @@ describeOnDatabases('images of products on %s', kind => {
         problems: [['file', 'required']],
       },
       {
-        name: 'a part that is not known, where that is asked for',
+        name: 'a part that is not known, where that is requested',
         body: '--x\r\nContent-Disposition: form-data; name="altt"\r\n\r\nA\r\n--x--',
         headers: { 'Content-Type': 'multipart/form-data; boundary=x', Prefer: 'handling=strict' },
         status: 400,

@@ -73,7 +73,7 @@ describeOnDatabases('orders on %s', kind => {
     });
   });
 
-  test('lists hold what was asked for, in that order', async () => {
+  test('lists hold what was requested, in that order', async () => {
     const own = [];
     for (const price of [30, 10, 20])
       own.push((await placeOrder(service, { as: 'editor', product: { price }, quantity: 1 })).order);

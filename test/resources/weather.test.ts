@@ -86,7 +86,7 @@ describeOnDatabases('weather on %s', kind => {
     expect(provider.requests).toEqual(['/v1/search', '/v1/forecast', '/v1/forecast']);
   });
 
-  test('a city nobody knows is 404, and is not asked for again', async () => {
+  test('a city nobody knows is 404, and is not requested again', async () => {
     for (let attempt = 0; attempt < 3; attempt++) {
       const answer = await ask('Atlantis');
       expect([answer.status, answer.body.error]).toEqual([404, 'NOT_FOUND']);

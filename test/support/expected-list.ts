@@ -85,7 +85,7 @@ export const filters: readonly ListQuery[] = [
   { tag: 'Desk' },
 ];
 
-/** Every sort in both directions, as asked for and by default. */
+/** Every sort in both directions, as requested and by default. */
 export const orderings: readonly ListQuery[] = [
   {},
   { order: 'desc' },

@@ -103,7 +103,7 @@ function keepExplicit(
   }
 }
 
-/** A column that was asked for and is not there is a slip in the command: better reported at once than per line. */
+/** A column that was requested and is not there is a slip in the command: better reported at once than per line. */
 function checkColumns(
   { value: first = {}, columns }: SourceRecord,
   { file, mapping, set }: CandidateRequest,

@@ -8,7 +8,7 @@ import type { ThreadMessage } from './thread.ts';
 /** Chunks after which the heap is collected: left to itself it grows to several times what a chunk needs. */
 const collectEvery = 4;
 
-/** Counts what the other thread has asked for. */
+/** Counts what the other thread has requested. */
 function demand(from: MessagePort) {
   let wanted = 0;
   let wake = () => {};

@@ -85,7 +85,7 @@ const common = {
     example: 'Accept, Accept-Encoding, Origin',
   },
   'Preference-Applied': {
-    description: 'That unknown parameters and members would have been refused; when `Prefer` asked for it.',
+    description: 'That unknown parameters and members would have been refused; when `Prefer` requested it.',
     schema: withValueTexts({ type: 'string', enum: ['handling=strict'] }),
     example: 'handling=strict',
   },

@@ -11,7 +11,7 @@ export const memberTexts: Readonly<Record<string, string>> = {
   category: 'The category it is listed in.',
   categories: 'The categories of this page.',
   children: 'Where the categories directly below it are.',
-  city: 'The city asked for.',
+  city: 'The city requested.',
   comments: 'The comments of this page, or where they are.',
   conditions: 'The weather in a word or two.',
   count: 'How many reviews it has.',

@@ -7,7 +7,7 @@ export interface ByteRange {
   readonly last: number;
 }
 
-/** What a response says where ranges can be asked for. */
+/** What a response says where ranges can be requested. */
 export const acceptRanges = { 'Accept-Ranges': 'bytes' };
 
 /**

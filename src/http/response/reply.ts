@@ -18,7 +18,7 @@ export interface Reply {
   readonly etag?: string;
   /** Whether the body is the representation of a resource, and so has an entity tag. */
   readonly tagged: boolean;
-  /** Of a 200 that has its `etag`: parts of it can be asked for, and it is compressed already. */
+  /** Of a 200 that has its `etag`: parts of it can be requested, and it is compressed already. */
   readonly ranged?: true;
 }
 

@@ -1,4 +1,4 @@
-/** Facets of lists of products: which are asked for, and how `meta` says what they count. */
+/** Facets of lists of products: which are requested, and how `meta` says what they count. */
 import { sql } from 'kysely';
 import { z } from 'zod';
 import { HttpError, invalid } from '../../http/errors.ts';
@@ -45,7 +45,7 @@ const priceFacet = z
   .meta({ id: 'PriceFacet' });
 const valuesFacet = z.array(facetValue).max(mostValues).meta({ id: 'ValuesFacet' });
 
-/** What `meta` has where facets are asked for. */
+/** What `meta` has where facets are requested. */
 export const facetMeta = {
   facets: z
     .record(z.string().max(80), z.union([valuesFacet, priceFacet]))
@@ -134,7 +134,7 @@ export function productFacets(database: Database, columns: Columns): ProductFace
   };
 }
 
-/** In the order they were asked for. */
+/** In the order they were requested. */
 function membersOf(names: readonly string[], { values, ranges }: Facets): string {
   const more: Record<string, number> = {};
   const facets = names.map(name => {

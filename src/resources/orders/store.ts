@@ -48,7 +48,7 @@ interface NewOrder {
   readonly customer: { readonly id: number; readonly name: string; readonly email: string };
   readonly currency: string;
   readonly total: number;
-  /** In the order they were asked for, each with the pieces that it has reserved. */
+  /** In the order they were requested, each with the pieces that it has reserved. */
   readonly items: readonly (NewItem & { readonly reserved: number })[];
 }
 
@@ -68,7 +68,7 @@ export interface OrderStore {
   find(session: Session, id: number): Promise<StoredOrder | undefined>;
   /** The same, keeping others from changing it until the transaction ends. */
   lock(session: Session, id: number): Promise<StoredOrder | undefined>;
-  /** In the order they were asked for. */
+  /** In the order they were requested. */
   items(session: Session, orderId: number): Promise<StoredItem[]>;
   findItem(session: Session, orderId: number, id: number): Promise<StoredItem | undefined>;
   /** The items of many orders, by order: one query. */

@@ -17,7 +17,7 @@ import { productJson, products, type StoredProduct } from './row.ts';
 import * as schema from './schema.ts';
 import type { ProductStore } from './store.ts';
 
-/** What is asked for; `id` is that of the product of which a variant has the sku. */
+/** What is requested; `id` is that of the product of which a variant has the sku. */
 type Query = z.output<typeof schema.listProducts> & { readonly id?: number };
 
 const noDefinitions: Definitions = new Map();
@@ -97,7 +97,7 @@ export function productLists(
     query.sku === undefined ? respond(context, query) : pageOfSku(context, query, query.sku);
 }
 
-/** In one order, each once: cursors belong to the same list however it is asked for. */
+/** In one order, each once: cursors belong to the same list however it is requested. */
 function categoryCondition(paths: readonly string[]): Condition {
   const [first = '', ...others] = [...new Set(paths)].sort();
   if (others.length === 0) return { column: 'category', operator: '=', value: first };

@@ -153,7 +153,7 @@ const ofProducts = [
   'order',
 ] as const;
 
-/** What the caller may find, and what of it is asked for. @throws HttpError 400, 403 */
+/** What the caller may find, and what of it is requested. @throws HttpError 400, 403 */
 function typesFor(query: Query, caller: Caller): { visible: SearchType[]; types: SearchType[] } {
   const visible = searchTypes.filter(candidate => mayRead(caller, candidate));
   const named = ofProducts.find(name => query[name] !== undefined);

@@ -60,7 +60,7 @@ const facets = z
   })
   .catchall(facetMeta.facets.unwrap().valueType)
   .describe(
-    'Hits of each type the caller may read, whichever type was asked for; and the facets of products that were asked for.',
+    'Hits of each type the caller may read, whichever type was requested; and the facets of products that were requested.',
   )
   .meta({ examples: [{ product: 1, article: 0, post: 0 }] });
 

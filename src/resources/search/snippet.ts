@@ -6,7 +6,7 @@ import type { QueryWord } from './ranking/understand.ts';
 const before = 60;
 const length = 160;
 
-/** Tells whether a word of a text is one that was asked for. */
+/** Tells whether a word of a text is one that was searched for. */
 export interface WordTest {
   (word: string): boolean;
   /** All that such words begin with. */

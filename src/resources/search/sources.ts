@@ -49,7 +49,7 @@ function searchSources({
 }: Pick<Database, 'build' | 'dialect'>): Readonly<Record<DocumentType, Source>> {
   /** @param rows reads the rows that say something of these ids */
   function rowsOf<Row>(rows: (ids: RawBuilder<unknown>) => RawBuilder<Row>) {
-    // One statement for each number of ids that is asked for: a page's hits, or fewer.
+    // One statement for each number of ids that is requested: a page's hits, or fewer.
     const statements = new Map<number, CompiledQuery<Row>>();
     return (session: Session, ids: readonly number[]): Promise<Row[]> => {
       const statement = statements.get(ids.length) ?? rows(sql.join(ids)).compile(build);

@@ -27,7 +27,7 @@ interface SearchRequest {
   readonly query: string;
   /** The types the caller may read. */
   readonly visible: readonly SearchType[];
-  /** The types asked for: some of those. */
+  /** The types requested: some of those. */
   readonly types: readonly SearchType[];
   readonly page: PageRequest;
   /** Of products: those that have this status, instead of the active ones. */
@@ -63,7 +63,7 @@ export interface Found extends Listed<{ readonly hit: Hit }> {
   readonly facets: ReadonlyMap<SearchType, number>;
   /** Words of the query that not even the best hit has; none where there are no hits. */
   readonly relaxed: readonly string[];
-  /** The ids of all products found, whether they meet the filters or not; where they were asked for. */
+  /** The ids of all products found, whether they meet the filters or not; where they were requested. */
   readonly unfiltered: readonly number[];
 }
 

@@ -75,7 +75,7 @@ export function userEndpoints({ database, paginator }: Dependencies, options: Us
           requireCreation(caller, fields.role);
           const now = cause();
           const row = await users.insert(session, { ...fields, passwordHash, verifiedAt: null }, now);
-          // Asked for what is still missing: the password, or proof that the address is the user's.
+          // Requested is what is still missing: the password, or proof that the address is the user's.
           await (row.password_hash === null ? mailTemplates.invite : mailTemplates.verify)(session, row, now);
           const view = await viewFor(session, users, context);
           return created(addressOf(url, 'users', row.id), userBody(row, view), optionsFor(row, view));

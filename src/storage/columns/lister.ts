@@ -33,7 +33,7 @@ interface Ranked {
   readonly start?: Place;
 }
 
-/** @returns a function that gives a page, or undefined where the database has to be asked for it */
+/** @returns a function that gives a page, or undefined where the database has to be queried */
 export function memoryLister<Row>(database: Database, options: ListOptions<Row>, queries: ListQueries<Row>) {
   const { changes, read } = database;
   const { collection, inMemory: columns, rows: cached, table } = options;

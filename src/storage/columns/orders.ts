@@ -2,7 +2,7 @@
  * Orders that only the database has, by name and by the moment of creation, in memory: the rows in their order, and a
  * number for each, its rank, which ascends in the order. They are read in the order of an index when they are first
  * needed. A row that is new, or has another value, gets a rank between those of its neighbours, which the database tells,
- * when it is next asked for.
+ * when it is next requested.
  */
 import { sql } from 'kysely';
 import { slices } from '../../slices.ts';

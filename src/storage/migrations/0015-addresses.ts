@@ -1,4 +1,4 @@
-/** E-mail addresses that are asked for, and the way back to those that were given up. */
+/** E-mail addresses that are requested, and the way back to those that were given up. */
 import { sql } from 'kysely';
 import type { Migration } from './migration.ts';
 

@@ -89,7 +89,7 @@ export function statementsTogether(inner: CopySession) {
 
   return {
     whileSent,
-    /** A row, read with those that are asked for in the same turn of the event loop. */
+    /** A row, read with those that are requested in the same turn of the event loop. */
     pick<K extends Key, Row>(lookUp: LookUp<K, Row>, key: K): Promise<Row | undefined> {
       if (picks.size === 0) setImmediate(flushPicks);
       // Boundary: a look-up is only ever given keys of its own, and gives rows of its own.

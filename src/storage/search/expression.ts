@@ -1,4 +1,4 @@
-/** What documents are asked for: a small language that both databases' own are written from. */
+/** What documents are searched for: a small language that both databases' own are written from. */
 
 /** A word, or the beginning of one; anywhere, or with a mark: see words.ts. */
 export interface Term {

@@ -12,7 +12,7 @@ import { StorageError } from '../database.ts';
 const askEveryMs = 2;
 const limitMs = 10_000;
 
-/** What another mode than the one asked for means: https://sqlite.org/wal.html, "Overview", disadvantage 2. */
+/** What another mode than the one requested means: https://sqlite.org/wal.html, "Overview", disadvantage 2. */
 const noLog =
   'The database is on a file system without shared memory, such as a network share: DATA_DIR must be on a local disk.';
 

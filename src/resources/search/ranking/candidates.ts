@@ -14,7 +14,7 @@ export const mostCandidates = 200;
 const fewCandidates = 40;
 /** Where fewer hits have all words, others are added that have fewer. */
 const enoughHits = 50;
-/** Of so many hits and those that have all words the order is found out first: more are seldom asked for. */
+/** Of so many hits and those that have all words the order is found out first: more are seldom wanted. */
 const likelyHits = 25;
 /** Questions to the index about hits with fewer words. */
 const mostQuestions = 64;

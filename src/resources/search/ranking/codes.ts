@@ -21,7 +21,7 @@ interface Coded {
   readonly status: string;
 }
 
-/** What is asked for as one piece, with a digit in it or of several parts. */
+/** What is searched for as one piece, with a digit in it or of several parts. */
 function codeIn(query: string): string | undefined {
   const text = query.trim();
   if (text.length < shortestCode || text.length > longestCode || /\s/.test(text)) return undefined;
@@ -59,7 +59,7 @@ export function codedProducts({ build }: Pick<Database, 'build'>) {
   };
 }
 
-/** What is asked for by its code: nothing is better or worse, and nothing is missing. */
+/** What is searched for by its code: nothing is better or worse, and nothing is missing. */
 export function rankedAlike(
   positions: readonly number[],
   visible: readonly DocumentType[],

@@ -10,7 +10,7 @@ const mostParts = 4;
 const apostrophes = `'’‘`;
 const hyphens = '-‐‑_&';
 
-/** A word that is asked for. */
+/** A word that is searched for. */
 export interface Piece {
   readonly word: string;
   /** Of one that is written with hyphens or the like: what stands between them. */

@@ -71,7 +71,7 @@ export const lastPlace = (page: PageRequest): number | undefined =>
 /**
  * Candidates in order: the likely ones, then the others, whatever they score, so that pages go on alike whether the
  * others have been looked at or not.
- * @param scored puts some in order; @param wanted how many places are asked for, all where that is unknown
+ * @param scored puts some in order; @param wanted how many places are requested, all where that is unknown
  */
 export async function rankedHead(
   positions: readonly number[],

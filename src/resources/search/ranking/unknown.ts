@@ -17,7 +17,7 @@ const mostWords = 12;
 /** What a word ends with in one form and not in another. */
 const inflections = ['s', 'es', 'n', 'en', 'e'] as const;
 
-/** The word with an ending more or less: forms of it that can be asked for at once. */
+/** The word with an ending more or less: forms of it that can be requested at once. */
 export function inflected(word: string, stems: Stems): string[] {
   const others = inflections.flatMap(ending => [
     word + ending,

@@ -2,7 +2,7 @@
  * Lists whose order is in memory: the keys of all rows that meet a filter, by a number that they are sorted by. Any page,
  * at any depth, and how many rows a range of that number has are then known without the database (docs/decisions/0035).
  *
- * The keys of a filter are read when it is asked for again, in slices, and then follow storage/changes/: they are as new
+ * The keys of a filter are read when it is requested again, in slices, and then follow storage/changes/: they are as new
  * as the last look. Rows that are not cached are read by their ids, and have to be of the same version.
  */
 import { LRUCache } from 'lru-cache';
@@ -46,7 +46,7 @@ interface Noticed {
 }
 
 export interface SortedLists<Row> {
-  /** The page, as new as a look that is made now; undefined where the database has to be asked for it. */
+  /** The page, as new as a look that is made now; undefined where the database has to be queried. */
   page(request: ListRequest): Promise<Listed<Row> | undefined> | undefined;
   /** How many rows there are in a state of the collection; undefined when that is another, or not known. */
   total(request: ListRequest, version: number): number | undefined;
@@ -99,7 +99,7 @@ export function sortedLists<Row>(
     else if (!isKnown || has) lists.delete(list.name);
   }
 
-  /** What is in memory of a filter; it is read when it is asked for again. */
+  /** What is in memory of a filter; it is read when it is requested again. */
   function find(conditions: readonly Condition[], column: string): SortedKeys | undefined {
     const name = nameOf(conditions, column);
     const found = lists.get(name);

@@ -1,7 +1,7 @@
 /**
  * Which products have a word, in memory: an index on disk passes through a hundred thousand documents of each common word
  * to find the few that have two of them, and a set of bits tells at once. A word that many have is read when it is first
- * asked for, in the background of what is served, and from then on follows what storage/changes/ tells; so it is as new
+ * requested, in the background of what is served, and from then on follows what storage/changes/ tells; so it is as new
  * as the last look. All of them are bounded in bytes: what has not been used for longest goes (docs/decisions/0036).
  */
 import { LRUCache } from 'lru-cache';
@@ -15,18 +15,18 @@ import { bytesOf, type DocumentSet, largestIn, setOf, withDocument } from './set
 const setsSize = 64 * 1024 * 1024;
 /** Sets at most: a product that has changed is looked for in each. */
 const mostSets = 2000;
-/** Products that have changed since sets were last asked for, at most: with more all sets go. */
+/** Products that have changed since sets were last requested, at most: with more all sets go. */
 const mostChanged = 2000;
 /** Milliseconds for which nothing is read after everything may have changed: as in an import, again and again. */
 const restMs = 1000;
-/** Words that wait to be read, at most: others are asked for again. */
+/** Words that wait to be read, at most: others are requested again. */
 const mostWaiting = 200;
 
 /** A word as the index has it, with its mark. */
 type IndexedWord = string;
 
 export interface WordSets {
-  /** Takes over what had changed at the last look. To be called before sets are asked for. */
+  /** Takes over what had changed at the last look. To be called before sets are requested. */
   settle(): Promise<void>;
   /** The products that have a word; undefined where it is not in memory. Later words may be those of a later look. */
   get(word: IndexedWord): DocumentSet | undefined;
@@ -154,7 +154,7 @@ export function wordSets(
       if (isReading) return;
       isReading = true;
       readAll()
-        // They are asked for again.
+        // They are requested again.
         .catch(() => waiting.clear())
         .finally(() => {
           meanwhile = undefined;

@@ -1,5 +1,5 @@
 /**
- * Whether few documents have what is asked for, which decides how PostgreSQL had better look for it: from what it has
+ * Whether few documents have what is searched for, which decides how PostgreSQL had better look for it: from what it has
  * counted itself, and where that does not say, from a sample of the documents.
  */
 import { LRUCache } from 'lru-cache';
@@ -9,7 +9,7 @@ import type { Expression, Term } from '../expression.ts';
 import { spanOf } from './frequency.ts';
 import type { readStatements } from './statements.ts';
 
-/** Of those asked for lately. */
+/** Of those requested lately. */
 const cachedRare = 5000;
 /** What fewer documents have than one in so many is rare. */
 const rareShare = 100;
@@ -23,7 +23,7 @@ const isCommon = (shares: Shares, { word, mark = '', prefix }: Term): boolean =>
     ? [...shares].some(([other, share]) => share * rareShare >= 1 && other.startsWith(mark + word))
     : (shares.get(mark + word) ?? 0) * rareShare >= 1;
 
-/** Undefined where common words are asked for together. */
+/** Undefined where common words are looked up together. */
 function isRareBy(shares: Shares, expression: Expression): boolean | undefined {
   const isAnyRare = expression.some(group =>
     group.every(choice => choice.some(term => !isCommon(shares, term))),

@@ -39,7 +39,7 @@ export interface Run {
   readonly words: readonly string[];
 }
 
-/** The runs of a text one after another, for as long as they are asked for. */
+/** The runs of a text one after another, for as long as they are requested. */
 export function* runsOf(text: string): Generator<Run> {
   if (!isPlain(text)) {
     for (const { 0: found, index } of text.matchAll(run)) {
