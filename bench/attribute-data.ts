@@ -54,7 +54,7 @@ export async function fillWithAttributes(database: Database, count: number): Pro
       return prepare(checked, Date.UTC(2026, 0, 1) + (first + index) * 1000);
     });
     await database.write(async session => {
-      const plan = await importer.plan(session, records, 'blind');
+      const plan = await importer.plan(session, records, 'lock');
       await importer.apply(session, plan, [], causedBy('bench', Date.now()));
     });
   }

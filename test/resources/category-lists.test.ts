@@ -46,7 +46,7 @@ describeOnDatabases('lists of categories on %s', kind => {
     const { prepare } = recordPreparer('EUR');
     const records = Array.from({ length: 3000 }, (_, index) => prepare(fieldsOf(index), clock.now()));
     await database.write(async session => {
-      const plan = await importer.plan(session, records, 'blind');
+      const plan = await importer.plan(session, records, 'lock');
       await importer.apply(session, plan, [], causedBy('import', clock.now()));
     });
     const columns = storedColumns(database.dialect);

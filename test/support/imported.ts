@@ -16,7 +16,7 @@ export async function importProducts(
   });
   const importer = productImporter(database, outboxOf(database));
   await database.write(async session => {
-    const plan = await importer.plan(session, prepared, 'blind');
+    const plan = await importer.plan(session, prepared, 'lock');
     await importer.apply(session, plan, [], causedBy('import', 0));
   });
 }

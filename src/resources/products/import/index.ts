@@ -42,15 +42,12 @@ import { productTags, type TagChange } from '../tags.ts';
 import { variantSummaries } from '../variant-summary.ts';
 import { createdEvents } from './events.ts';
 import { knownProducts } from './known.ts';
-import { type ImportPlan, type ImportUpdate, type Known, planAgainst, planWithout } from './plan.ts';
+import { type ImportPlan, type ImportUpdate, type Known, planAgainst } from './plan.ts';
 import type { PreparedRecord } from './prepared.ts';
 import { summaryOf } from './variants.ts';
 
-/**
- * How a plan sees the products that have the records' skus: `lock` so that it can be carried out, `read` only to
- * tell, `blind` as if there were none.
- */
-export type Look = 'lock' | 'read' | 'blind';
+/** How a plan sees the products that have the records' skus: `lock` so that it can be carried out, `read` only to tell. */
+type Look = 'lock' | 'read';
 
 export interface ProductImporter {
   /** Reads what is there, as `look` says, and decides what to do; writes nothing. */
@@ -58,7 +55,7 @@ export interface ProductImporter {
   /**
    * Carries a plan out, in the transaction that made it.
    * @param words those of the plan's records that a search may misspell
-   * @throws StorageError `unique` when the plan was blind to one of the skus, or someone else has created it since
+   * @throws StorageError `unique` when someone else has created a product with one of the skus since
    */
   apply(session: Transaction, plan: ImportPlan, words: readonly string[], cause: Cause): Promise<void>;
 }
@@ -106,7 +103,6 @@ export function productImporter(database: Database, outbox: Outbox): ProductImpo
     async plan(session, records, look) {
       const defined = await definitions.seenBy(session);
       const requireFit: Known['requireFit'] = (after, before) => requireAttributes(defined, after, before);
-      if (look === 'blind') return planWithout(records, requireFit);
       if (look === 'lock') await categories.share(session);
       return planAgainst({ ...(await known(session, records, look)), requireFit }, records);
     },
