@@ -40,6 +40,7 @@ const limits: Readonly<Record<DatabaseKind, Readonly<Record<string, Limit>>>> = 
   },
 };
 
+const title = 'CPU per request, database included (µs, logarithmic)';
 const width = 860;
 const left = 240;
 const right = 120;
@@ -56,8 +57,9 @@ export function drawCosts(bars: readonly Bar[]): string {
   const height = top + bars.length * rowHeight + 24;
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" font-family="sans-serif" font-size="13">`,
+    `<title>${title}</title>`,
     `<rect width="${width}" height="${height}" fill="#ffffff"/>`,
-    `<text x="12" y="22" font-size="16">CPU per request, database included (µs, logarithmic)</text>`,
+    `<text x="12" y="22" font-size="16">${title}</text>`,
     legend(),
     ...bars.map((bar, index) => row(bar, top + index * rowHeight, scale)),
     '</svg>\n',
