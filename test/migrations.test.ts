@@ -5,11 +5,21 @@ import { productOf, products, type StoredProduct, storedColumns } from '../src/r
 import { productReader } from '../src/resources/search/reader.ts';
 import { searchStore } from '../src/resources/search/store.ts';
 import { columnsOf } from '../src/storage/columns/index.ts';
+import type { Database } from '../src/storage/database.ts';
 import { migrate } from '../src/storage/migrations/migrate.ts';
 import { searchIndex, searchTypes } from '../src/storage/search/index.ts';
 import { stemsOf } from '../src/storage/search/text/stems.ts';
 import { describeOnDatabases } from './support/databases.ts';
 import { olderDatabase } from './support/older-database.ts';
+
+const searchIn = (database: Database) =>
+  searchStore(
+    database,
+    columnsOf(database, products),
+    stemsOf(['en', 'de']),
+    { current: async () => new Map() },
+    productReader(database),
+  );
 
 describeOnDatabases('migrations on %s', kind => {
   test('products get the rating that their reviews give', async () => {
@@ -78,15 +88,7 @@ describeOnDatabases('migrations on %s', kind => {
     await run(sql`insert into posts (title, body, author_id, author_name, created_at, updated_at)
       values ('Teak again', 'A note.', 1, 'a', 1, 1)`);
     await migrate(database, () => 2);
-    const store = searchStore(
-      database,
-      columnsOf(database, products),
-      stemsOf(['en', 'de']),
-      {
-        current: async () => new Map(),
-      },
-      productReader(database),
-    );
+    const store = searchIn(database);
     const page = { kind: 'offset', page: 1, perPage: 20, sort: 'rank', order: 'asc' } as const;
     const found = async (query: string) => {
       const { rows } = await store.search({ query, visible: searchTypes, types: searchTypes, page });
@@ -126,15 +128,7 @@ describeOnDatabases('migrations on %s', kind => {
       sql<{ word: string }>`select distinct word from search_spellings`.compile(database.build),
     );
     expect(kept.map(({ word }) => word).sort()).toEqual(['bright', 'evenings', 'note']);
-    const store = searchStore(
-      database,
-      columnsOf(database, products),
-      stemsOf(['en', 'de']),
-      {
-        current: async () => new Map(),
-      },
-      productReader(database),
-    );
+    const store = searchIn(database);
     const page = { kind: 'offset', page: 1, perPage: 20, sort: 'rank', order: 'asc' } as const;
     const found = async (query: string) => {
       const { rows } = await store.search({ query, visible: searchTypes, types: searchTypes, page });

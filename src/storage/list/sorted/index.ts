@@ -80,6 +80,8 @@ export function sortedLists<Row>(
   function forgetAll(): void {
     if (lists.size > 0 || loading.size > 0) restsUntil = performance.now() + restMs;
     lists.clear();
+    // Only keys that had to go for lack of room are read again later than others.
+    noticed.clear();
     for (const name of loading.keys()) loading.set(name, undefined);
   }
   changes.follow(collection, committed => {
