@@ -1,4 +1,5 @@
 /** A category as a row, and what is shown of it. */
+import { datesOf } from '../../storage/moments.ts';
 
 /** A category as it is stored. */
 export interface StoredCategory {
@@ -52,8 +53,7 @@ export function categoryOf(row: StoredCategory) {
     description: row.description,
     imageId: row.image_id,
     image: row.image_url,
-    createdAt: new Date(row.created_at).toISOString(),
-    updatedAt: new Date(row.updated_at).toISOString(),
+    ...datesOf(row),
   };
 }
 

@@ -5,7 +5,7 @@ import type { Role } from '../../http/access.ts';
 import { parseStored } from '../../storage/damage.ts';
 import { type Database, type Session, StorageError, type Transaction } from '../../storage/database.ts';
 import { type Lister, lister } from '../../storage/list/index.ts';
-import { momentOfChange } from '../../storage/moments.ts';
+import { datesOf, momentOfChange } from '../../storage/moments.ts';
 import { prepared } from '../../storage/prepared.ts';
 import { searchIndex } from '../../storage/search/index.ts';
 import { type EndedSessions, endedSessions } from '../auth/ended-sessions.ts';
@@ -106,8 +106,7 @@ export function userOf(row: UserRow): User {
     version: row.version,
     pendingEmail: row.pending_email,
     verifiedAt: row.verified_at === null ? null : new Date(row.verified_at).toISOString(),
-    createdAt: new Date(row.created_at).toISOString(),
-    updatedAt: new Date(row.updated_at).toISOString(),
+    ...datesOf(row),
   };
 }
 
