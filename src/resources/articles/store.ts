@@ -4,17 +4,12 @@ import type { Cause, Outbox } from '../../events/outbox.ts';
 import { parseStored } from '../../storage/damage.ts';
 import type { Database, Transaction } from '../../storage/database.ts';
 import { datesOf } from '../../storage/moments.ts';
-import { type Author, type AuthoredStore, authoredStore, type Written } from '../authored/store.ts';
+import type { Row } from '../../storage/tables.ts';
+import { type Author, type AuthoredStore, authoredStore } from '../authored/store.ts';
 import { articleText } from '../search/texts.ts';
 import type { ArticleFields } from './schema.ts';
 
-export type StoredArticle = Written & {
-  readonly title: string;
-  readonly body: string;
-  /** As JSON text. */
-  readonly tags: string;
-  readonly author_id: number;
-};
+export type StoredArticle = Row<'articles'>;
 
 export interface ArticleStore extends Omit<AuthoredStore<StoredArticle>, 'insert' | 'update'> {
   insert(session: Transaction, author: Author, fields: ArticleFields, cause: Cause): Promise<StoredArticle>;

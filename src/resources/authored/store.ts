@@ -2,7 +2,7 @@
  * The queries that articles, posts, comments and reviews share: rows that somebody has written, changed one at a
  * time, each change with its event (docs/decisions/0013).
  */
-import { type CompiledQuery, type RawBuilder, sql } from 'kysely';
+import { sql } from 'kysely';
 import { type Cause, changesOf, type Outbox } from '../../events/outbox.ts';
 import type { Database, Session, Transaction } from '../../storage/database.ts';
 import { type Lister, lister } from '../../storage/list/index.ts';
@@ -10,6 +10,7 @@ import type { ListOptions } from '../../storage/list/request.ts';
 import { momentOfChange } from '../../storage/moments.ts';
 import { type Arguments, prepared, preparedByShape } from '../../storage/prepared.ts';
 import { type SearchText, type SearchType, searchIndex } from '../../storage/search/index.ts';
+import { tableRows } from '../../storage/table-rows.ts';
 
 /** Who has written something: the id, and the name at that time. */
 export interface Author {
@@ -85,34 +86,10 @@ export function authoredStore<Row extends Arguments & Written>(
   const { build, dialect } = database;
   const { collection, searched } = spec;
   const columns = [...spec.columns, 'author_name', 'user_id', 'created_at', 'updated_at'];
+  const rows = tableRows<Row>(database, spec.table, columns);
   const search = searchIndex(database);
   const table = sql.table(spec.table);
   const names = sql.join(columns.map(name => sql.ref(name)));
-
-  const byId = (ending: RawBuilder<unknown>) =>
-    prepared<{ id: number }, Row>(
-      build,
-      ({ id }) => sql`select id, ${names} from ${table} where id = ${id} ${ending}`,
-    );
-  const find = byId(sql``);
-  const lock = byId(dialect.forUpdate);
-  const insert = prepared<Arguments, Row>(
-    build,
-    argument =>
-      sql`insert into ${table} (${names})
-      values (${sql.join(columns.map(name => argument[name]))}) returning id, ${names}`,
-  );
-  const update = prepared<Arguments, Row>(
-    build,
-    argument =>
-      sql`update ${table}
-      set ${sql.join(columns.map(name => sql`${sql.ref(name)} = ${argument[name]}`))}
-      where id = ${argument.id} returning id, ${names}`,
-  );
-  const remove = prepared<{ id: number }, unknown>(
-    build,
-    ({ id }) => sql`delete from ${table} where id = ${id}`,
-  );
 
   const removeSome = preparedByShape<{ value: number }, Row>(build, (shape, { value }) => {
     const [column = '', by = ''] = shape.split(' ');
@@ -134,12 +111,6 @@ export function authoredStore<Row extends Arguments & Written>(
     return rows;
   };
 
-  async function written(session: Session, query: CompiledQuery<Row>): Promise<Row> {
-    const row = await session.first(query);
-    if (row === undefined) throw new Error('a statement with RETURNING gave no row');
-    return row;
-  }
-
   const changeOf = changesOf<Row>(spec.resource, row => JSON.stringify(spec.representationOf(row)));
 
   return {
@@ -148,13 +119,17 @@ export function authoredStore<Row extends Arguments & Written>(
       columns,
       ...(collection === undefined ? {} : { collection: { name: collection } }),
     }),
-    find: (session, id) => session.first(find({ id })),
-    lock: (session, id) => session.first(lock({ id })),
+    find: rows.find,
+    lock: rows.lock,
 
     async insert(session, author, fields, cause) {
       const by = { author_id: author.id, author_name: author.name, user_id: author.id };
-      const values = { ...fields, ...by, created_at: cause.at, updated_at: cause.at };
-      const row = await written(session, insert(values));
+      const row = await rows.insertReturning(session, {
+        ...fields,
+        ...by,
+        created_at: cause.at,
+        updated_at: cause.at,
+      });
       if (searched !== undefined)
         await search.add(session, searched.type, { ...searched.textOf(row), id: row.id });
       await outbox.record(session, changeOf('created', undefined, row), cause);
@@ -162,10 +137,9 @@ export function authoredStore<Row extends Arguments & Written>(
     },
 
     async update(session, before, changes, cause) {
-      const row = await written(
-        session,
-        update({ ...before, ...changes, updated_at: momentOfChange(cause.at, before.updated_at) }),
-      );
+      const changed = { ...changes, updated_at: momentOfChange(cause.at, before.updated_at) };
+      await rows.update(session, before.id, changed);
+      const row = { ...before, ...changed };
       if (searched !== undefined) {
         const document = { ...searched.textOf(row), id: row.id };
         await search.change(session, searched.type, searched.textOf(before), document);
@@ -175,7 +149,7 @@ export function authoredStore<Row extends Arguments & Written>(
     },
 
     async remove(session, before, cause) {
-      await session.run(remove({ id: before.id }));
+      await rows.remove(session, before.id);
       if (searched !== undefined) {
         const document = { ...searched.textOf(before), id: before.id };
         await search.remove(session, searched.type, document);

@@ -2,14 +2,10 @@
 import type { Outbox } from '../../events/outbox.ts';
 import type { Database } from '../../storage/database.ts';
 import { datesOf } from '../../storage/moments.ts';
-import { type AuthoredStore, authoredStore, type Written } from '../authored/store.ts';
+import type { Row } from '../../storage/tables.ts';
+import { type AuthoredStore, authoredStore } from '../authored/store.ts';
 
-export type StoredComment = Written & {
-  readonly post_id: number;
-  readonly user_id: number;
-  readonly body: string;
-};
-
+export type StoredComment = Row<'comments'>;
 export type CommentStore = AuthoredStore<StoredComment>;
 
 export function commentOf(row: StoredComment) {

@@ -4,13 +4,10 @@ import type { Outbox } from '../../events/outbox.ts';
 import type { Database, Session } from '../../storage/database.ts';
 import { datesOf } from '../../storage/moments.ts';
 import { prepared } from '../../storage/prepared.ts';
-import { type AuthoredStore, authoredStore, type Written } from '../authored/store.ts';
+import type { Row } from '../../storage/tables.ts';
+import { type AuthoredStore, authoredStore } from '../authored/store.ts';
 
-export type StoredPost = Written & {
-  readonly title: string;
-  readonly body: string;
-  readonly author_id: number;
-};
+export type StoredPost = Row<'posts'>;
 
 export interface PostStore extends AuthoredStore<StoredPost> {
   /** Whether there is such a post, which then cannot be deleted before the transaction ends. */

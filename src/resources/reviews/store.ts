@@ -7,23 +7,13 @@ import type { Cause, Outbox } from '../../events/outbox.ts';
 import type { Database, Session, Transaction } from '../../storage/database.ts';
 import { datesOf } from '../../storage/moments.ts';
 import { prepared } from '../../storage/prepared.ts';
-import {
-  type Author,
-  type AuthoredStore,
-  authoredStore,
-  removedAtOnce,
-  type Written,
-} from '../authored/store.ts';
+import type { Row } from '../../storage/tables.ts';
+import { type Author, type AuthoredStore, authoredStore, removedAtOnce } from '../authored/store.ts';
 import { productRatings, type RatingChange } from '../products/ratings.ts';
 import type { LockedProduct } from '../products/row.ts';
 import type { ReviewFields } from './schema.ts';
 
-export type StoredReview = Written & {
-  readonly product_id: number;
-  readonly user_id: number;
-  readonly rating: number;
-  readonly body: string | null;
-};
+export type StoredReview = Row<'reviews'>;
 
 export interface ReviewStore extends Pick<AuthoredStore<StoredReview>, 'list' | 'find'> {
   /** Reads a review, keeping others from changing it or its product until the transaction ends. */
