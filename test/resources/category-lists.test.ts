@@ -24,16 +24,21 @@ const sorts = ['id', 'price', 'name', 'created_at'] as const;
  * What is listed, and how many of it are requested at a time: so that each plan is taken by some. Those with the same
  * plan share what they are sorted by and in which direction: at even places one half of it, at odd ones the other.
  */
-const listed: readonly (readonly [paths: readonly string[], perPage: number, plan: string])[] = [
-  [['R'], 50, 'gathered'],
-  [['R'], 1, 'merged'],
-  [['R > A', 'R > B'], 1, 'merged'],
-  [['Rest'], 3, 'probed'],
-  [['Rest'], 1, 'probed'],
-  [['Rest', 'R > A'], 20, 'probed'],
-  [['R > B > D'], 2, 'merged'],
-  [['Rest > X'], 5, 'one'],
-  [['None'], 2, 'one'],
+const listed: readonly (readonly [
+  paths: readonly string[],
+  perPage: number,
+  plan: string,
+  planById: string,
+])[] = [
+  [['R'], 50, 'gathered', 'gathered'],
+  [['R'], 1, 'gathered', 'merged'],
+  [['R > A', 'R > B'], 1, 'gathered', 'merged'],
+  [['Rest'], 3, 'probed', 'probed'],
+  [['Rest'], 1, 'probed', 'probed'],
+  [['Rest', 'R > A'], 20, 'probed', 'probed'],
+  [['R > B > D'], 2, 'gathered', 'merged'],
+  [['Rest > X'], 5, 'probed', 'one'],
+  [['None'], 2, 'gathered', 'one'],
 ];
 
 describeOnDatabases('lists of categories on %s', kind => {
@@ -97,7 +102,7 @@ describeOnDatabases('lists of categories on %s', kind => {
   }
 
   const placed = listed.map((one, place) => [...one, place] as const);
-  test.each(placed)('%p, %d at a time: %s', async (paths, perPage, plan, place) => {
+  test.each(placed)('%p, %d at a time: %s, and %s by id', async (paths, perPage, plan, planById, place) => {
     const planner = withinPlanner(service.database, collection);
     const [first = ''] = paths;
     const condition =
@@ -105,10 +110,13 @@ describeOnDatabases('lists of categories on %s', kind => {
         ? ({ column: 'category', operator: '=', value: first } as const)
         : ({ column: 'category', operator: 'in', values: paths, value: JSON.stringify(paths) } as const);
     const page = { kind: 'offset', page: 1, perPage } as const;
-    const order = { column: 'price', descending: false };
-    const planned = await planner.now({ conditions: [condition], order, page });
-    expect(planned.within?.kind ?? 'one').toBe(plan as 'gathered');
-    const isAlone = listed.filter(one => one[2] === plan).length === 1;
+    const plans = ['price', 'id'].map(async column => {
+      const order = { column, descending: false };
+      const planned = await planner.now({ conditions: [condition], order, page });
+      return planned.within?.kind ?? 'one';
+    });
+    expect(await Promise.all(plans)).toEqual([plan, planById] as 'gathered'[]);
+    const isAlone = listed.filter(one => `${one.slice(2)}` === `${[plan, planById]}`).length === 1;
     for (const [index, sort] of sorts.entries())
       for (const [direction, order] of ['asc', 'desc'].entries())
         if (isAlone || (index + direction + place) % 2 === 0) await check(paths, perPage, { sort, order });

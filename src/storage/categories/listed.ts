@@ -51,7 +51,5 @@ export function isListedBelow(places: readonly PlaceArguments[], besides: boolea
 }
 
 /** Selects the ids of all products that are listed in some categories, as `product_id`, each once. */
-export function listedProducts(ids: RawBuilder<unknown>, besides: boolean): RawBuilder<unknown> {
-  const own = sql`select id as product_id from products where category_id in (${ids})`;
-  return besides ? sql`${own} union ${listedBesides(ids)}` : own;
-}
+export const listedProducts = (ids: RawBuilder<unknown>): RawBuilder<unknown> =>
+  sql`select id as product_id from products where category_id in (${ids}) union ${listedBesides(ids)}`;

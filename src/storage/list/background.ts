@@ -37,7 +37,7 @@ export function backgroundRule<Row>(
   return request => {
     const { conditions, order, page } = request;
     if (conditions.some(({ operator }) => operator === 'attribute')) return isLarge();
-    // Where totals are kept, only ranges and some columns are counted, and there is an index for every filter and order.
+    // Where totals are kept, only ranges and some columns are counted; lists of categories have a plan (within.ts).
     if (rangeColumn !== undefined) {
       if (!conditions.some(isCounted)) return false;
       return isLarge().then(async large => large && !(await isNarrow(request)));

@@ -45,11 +45,12 @@ export function listQueries<Row>(database: Database, options: ListOptions<Row>) 
   };
   const shapeOf = (kind: string, request: ListRequest): string => {
     const probed = request.through?.probed === true ? ' probed' : '';
-    const { within, order } = request;
+    const { within, order, value = order.column } = request;
     const tree =
       within === undefined ? '' : ` ${within.kind} ${within.ids.length} ${within.besides} ${within.isWide}`;
     const conditions = conditionsOf(request);
-    const shape = `${kind}${probed}${tree} ${order.column} ${order.descending} ${conditions.map(conditionShape).join(' ')}`;
+    const filter = conditions.map(conditionShape).join(' ');
+    const shape = `${kind}${probed}${tree} ${value} ${order.column} ${order.descending} ${filter}`;
     if (!shapes.has(shape)) shapes.set(shape, { ...request, conditions });
     return shape;
   };
@@ -64,15 +65,14 @@ export function listQueries<Row>(database: Database, options: ListOptions<Row>) 
 
   /** Of shapes that begin with `keys`, only where the rows are: indexes tell that without the table. */
   const pageQuery = preparedByShape<Arguments, Row & Versioned>(database.build, (shape, argument) => {
-    const { order, ...request } = requestOf(shape);
+    const { order, value = order.column, ...request } = requestOf(shape);
     const shown = shape.startsWith('keys') ? sql`` : sql`${columns},`;
     const descending = shape.includes('backwards') ? !order.descending : order.descending;
     const seekBy = (id: string) =>
       shape.includes('-seek ') ? [seekCondition(order.column, id, descending, argument)] : [];
     if (request.within?.kind === 'merged' && !isThrough(request)) {
-      const source = mergedSource({ ...request, order }, argument, seekBy('id'));
-      const direction = sql.raw(descending ? 'desc' : 'asc');
-      const sorted = sql`order by place ${direction}, product_id ${direction}`;
+      const source = mergedSource(request, value, argument, seekBy('id'));
+      const sorted = orderBy('id', 'product_id', descending);
       const listed = sql`(${source} ${sorted} limit ${argument.limit}) as listed`;
       if (shape.startsWith('keys'))
         return sql<Row & Versioned>`
@@ -84,7 +84,7 @@ export function listQueries<Row>(database: Database, options: ListOptions<Row>) 
     const { from, conditions, id } = sourceOf(options.table, request, argument);
     const seek = seekBy(id);
     return sql<Row & Versioned>`
-      select ${shown} id, ${sql.ref(order.column)} as sort_value${versionColumn} from ${from}
+      select ${shown} id, ${sql.ref(value)} as sort_value${versionColumn} from ${from}
       ${where([...conditions, ...seek])}
       ${orderBy(order.column, id, descending)} limit ${argument.limit}`;
   });

@@ -76,6 +76,8 @@ export interface ListRequest {
   readonly facets?: readonly string[];
   /** It counts, or reads past, very many rows: in the background, where nobody else waits. */
   readonly inBackground?: boolean;
+  /** The column whose values are read with all keys of a filter, part by part. */
+  readonly value?: string;
   /** For a condition `through` another table that most rows may meet; decided by through.ts. */
   readonly through?: ThroughPlan;
   /** For a condition on a part of a tree that is no single category; decided by within.ts. */

@@ -76,7 +76,10 @@ export function sourceOf(
     const index = request.conditions.findIndex(({ column }) => column === withinColumn);
     const condition = request.conditions[index];
     if (condition === undefined) throw new Error('a plan for a part of a tree has no condition');
-    const listed = listedProducts(idsOf(condition, index, argument), within.besides);
+    const ids = idsOf(condition, index, argument);
+    if (!within.besides)
+      return { from: table, conditions: [sql`category_id in (${ids})`, ...conditions], id: 'id' };
+    const listed = listedProducts(ids);
     return {
       from: sql`(${listed}) as listed cross join ${table}`,
       conditions: [sql`product_id = id`, ...conditions],
@@ -161,21 +164,21 @@ export function where(conditions: readonly RawBuilder<unknown>[]): RawBuilder<un
 }
 
 /**
- * The ids of a part of a tree in the order of a list, with their places in it: a range of an index for each category, which
- * both databases merge as they read them. @param seek the rows' place in the order
+ * The ids of a part of a tree in their order, with a value of each row: a range of an index for each category, which both
+ * databases merge as they read them. @param seek the rows' place in the order
  */
 export function mergedSource(
-  request: Pick<ListRequest, 'conditions' | 'order' | 'within'>,
+  { conditions, within }: Pick<ListRequest, 'conditions' | 'within'>,
+  value: string,
   argument: Argument,
   seek: readonly RawBuilder<unknown>[],
 ): RawBuilder<unknown> {
-  const { ids = [], besides = false } = request.within ?? {};
-  const column = sql.ref(request.order.column);
-  const rest = request.conditions.flatMap((condition, index) =>
+  const { ids = [], besides = false } = within ?? {};
+  const rest = conditions.flatMap((condition, index) =>
     condition.column === withinColumn ? [] : [conditionSql(condition, index, argument)],
   );
   const part = (own: readonly RawBuilder<unknown>[]) =>
-    sql`select id as product_id, ${column} as place from products ${where([...own, ...rest, ...seek])}`;
+    sql`select id as product_id, ${sql.ref(value)} as place from products ${where([...own, ...rest, ...seek])}`;
   const parts = ids.map((_, number) => part([sql`category_id = ${argument[`w${number}`]}`]));
   if (besides) {
     const all = sql.join(ids.map((_, number) => argument[`w${number}`]));

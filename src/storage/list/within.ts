@@ -1,10 +1,10 @@
 /**
  * Lists filtered by a part of a tree: the products of categories and of all below them.
  *
- * A category without others below it is one range of an index. Of few categories the ranges are merged in the order of
- * the list; of few rows all are gathered and sorted; and where most rows are meant, rows are read in their order and
- * those that are not listed there passed over. The plan that reads least is taken; a page is right with any of them
- * (docs/decisions/0030).
+ * One index has the products of each category in the order of their ids, with all that lists filter and sort by. So of
+ * few rows all are gathered there and sorted; where many are meant, rows are read in the order of the list, and those of
+ * other categories passed over; in the order of ids, the ranges of few categories are merged. The plan that reads least
+ * is taken; a page is right with any of them (docs/decisions/0030, 0037).
  */
 
 import { type RawBuilder, sql } from 'kysely';
@@ -23,8 +23,10 @@ export const withinColumn = 'category';
 const mostRanges = 64;
 /** So many rows are read within some milliseconds. */
 const shortlyRead = 5000;
-/** What it costs to begin a range, in rows of it that are read. */
+/** What it costs to begin a range, in rows that are looked up by their ids. */
 const rangeCost = 12;
+/** What it costs to read and sort a row by the index of its category: without the table, and with it. */
+const gatherCost = { alone: 0.25, besides: 1 };
 /** What it costs to pass a row by: the indexes of the orders have the category, but not whether there are others. */
 const passCost = { alone: 0.5, besides: 1.5 };
 /** How many rows there are is only a hint, counted again after this long. */
@@ -135,13 +137,18 @@ export function withinPlanner(database: Database, products: Collection) {
     const { ids, besides } = place;
     const paths = pathsIn(condition);
     const [mine, all] = [await rowsOf(paths), await rowsOf(undefined)];
-    const { page } = request;
+    const { page, order } = request;
     const limit = page.kind === 'offset' ? page.perPage : page.limit + 1;
-    const merged = ids === undefined ? Number.POSITIVE_INFINITY : ids.length * rangeCost + limit;
+    const isInRanges = order.column === 'id' && ids !== undefined;
+    const merged = isInRanges ? ids.length * rangeCost + limit : Number.POSITIVE_INFINITY;
     const passed = limit * (all / Math.max(1, mine));
     const probed = passed * (besides ? passCost.besides : passCost.alone);
-    const kind = mine <= Math.min(merged, probed) ? 'gathered' : merged <= probed ? 'merged' : 'probed';
-    const rows = Math.min(mine, merged, probed);
+    const gathered = mine * (besides ? gatherCost.besides : gatherCost.alone);
+    // Who reads all of them reads part by part, and each part would be gathered again.
+    const isWhole = isInRanges && request.value !== undefined;
+    const isGathered = !isWhole && gathered <= Math.min(merged, probed);
+    const kind = isGathered ? 'gathered' : isWhole || merged <= probed ? 'merged' : 'probed';
+    const rows = Math.min(gathered, merged, probed);
     // Where the rows that are meant come last, all others are passed.
     const mayPassMany = kind === 'probed' && all - mine > shortlyRead;
     return {
@@ -177,8 +184,8 @@ export function withinPlanner(database: Database, products: Collection) {
 
   async function planned(request: ListRequest, condition: Condition, place: Place): Promise<ListRequest> {
     const { ids, besides } = place;
-    if (besides || ids === undefined || ids.length > 1)
-      return { ...request, within: await planOf(request, condition, place) };
+    const isOneRange = !besides && ids !== undefined && ids.length <= 1 && request.order.column === 'id';
+    if (!isOneRange) return { ...request, within: await planOf(request, condition, place) };
     // No category has the id -1, and 0 stands for none where totals are kept.
     const one = { column: 'category_id', operator: '=', value: ids[0] ?? -1 } as const;
     const resolved = request.conditions.map(other => (other === condition ? one : other));

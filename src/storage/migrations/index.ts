@@ -31,6 +31,7 @@ import { synonyms } from './0028-expand-synonyms.ts';
 import { setChecks } from './0029-expand-set-checks.ts';
 import { categoryImages } from './0030-expand-category-images.ts';
 import { shortDocuments } from './0031-short-documents.ts';
+import { fewerIndexes } from './0032-expand-fewer-indexes.ts';
 import type { Migration } from './migration.ts';
 
 export const migrations: readonly Migration[] = [
@@ -65,4 +66,5 @@ export const migrations: readonly Migration[] = [
   setChecks,
   categoryImages,
   shortDocuments,
+  fewerIndexes,
 ];

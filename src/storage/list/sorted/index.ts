@@ -28,6 +28,8 @@ const againWanted = 4;
 const mostReplayed = 10_000;
 /** Milliseconds for which no keys are read after everything may have changed: as in an import, again and again. */
 const restMs = 1000;
+/** Columns of filters whose index is in the order of ids, and has what lists are sorted by. */
+const inOneIndex = ['category', 'brand'];
 /** So often a page is tried again that others have changed meanwhile. */
 const attempts = 3;
 
@@ -123,7 +125,10 @@ export function sortedLists<Row>(
     try {
       await changes.look();
       const page = { kind: 'key', limit: 1, count: false } as const;
-      const request = await planned({ conditions, order: { column, descending: false }, page });
+      // One index has all that lists need of a category or brand, in the order of ids.
+      const isById = conditions.some(({ column }) => inOneIndex.includes(column));
+      const order = { column: isById ? 'id' : column, descending: false };
+      const request = await planned({ conditions, order, value: column, page });
       // Each part of what is gathered would be gathered again.
       if (request.within !== undefined && request.within.kind !== 'merged') return;
       if (!(await readKeys(request, list, () => loading.get(name) === undefined))) return;
