@@ -83,7 +83,11 @@ describeOnDatabases('words of products in memory on %s', kind => {
           for (const asked of expressions) {
             await database.changes.look();
             inMemory += Number(sets.get('lamp') !== undefined);
-            const session = { ...database.read };
+            const session = { ...database.read, seen: memory.seen() };
+            if (asked.length > 1) await memory.fetch(session, asked.flat(2));
+            const word = page.offset % 2 === 0 ? 'lam' : '377';
+            const begun = await index.page(session, [[[{ word, prefix: true }]]], types, { limit: 100 });
+            expect([begun.length, undefined]).toContain(await memory.beginning(session, word));
             expect(await memory.page(session, asked, types, page)).toEqual(
               await index.page(session, asked, types, page),
             );

@@ -1,18 +1,24 @@
 /** What has been found out about words, kept for as long as documents have the words that they had then. */
-import { LRUCache } from 'lru-cache';
-import type { Mark } from '../../storage/search/dialect.ts';
+import { boundedMap } from '../../bounded-map.ts';
 
-/** Gives what `make` has made of this key before, or has it made. */
-export type CachedWords<Value> = (mark: Mark, key: string, make: () => Promise<Value>) => Promise<Value>;
+/**
+ * Gives what `make` has made of this key before, or has it made.
+ * @param seen another number when words may be others: `SearchReader.seen`
+ */
+export type CachedWords<Value> = (
+  seen: number | undefined,
+  key: string,
+  make: () => Promise<Value>,
+) => Promise<Value>;
 
 /** @param most how many are kept */
 export function cachedWords<Value>(most: number): CachedWords<Value> {
-  const cached = new LRUCache<string, Mark & { readonly value: Value }>({ max: most });
-  return async ({ version, last }, key, make) => {
+  const cached = boundedMap<string, { readonly seen: number; readonly value: Value }>(most);
+  return async (seen, key, make) => {
     const known = cached.get(key);
-    if (known?.version === version && known.last === last) return known.value;
+    if (known !== undefined && known.seen === seen) return known.value;
     const value = await make();
-    cached.set(key, { version, last, value });
+    if (seen !== undefined) cached.set(key, { seen, value });
     return value;
   };
 }

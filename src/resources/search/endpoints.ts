@@ -126,7 +126,10 @@ export function searchEndpoints(
           return { body, rows: [] };
         };
         // No change of a product tells that its variant's sku is another one.
-        if (query.sku !== undefined) return ok((await pageOf(requestOf())).body);
+        if (query.sku !== undefined) {
+          await database.changes.look();
+          return ok((await pageOf(requestOf())).body);
+        }
         return cached.respond(`${visible.join()} ${url.base}${url.path}?${url.search}`, requestOf, pageOf);
       },
     }),

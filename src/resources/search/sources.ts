@@ -1,6 +1,6 @@
 /** The texts of what is in the index, read from the tables of the resources themselves. */
 import { type CompiledQuery, type RawBuilder, sql } from 'kysely';
-import { shownProduct } from '../../storage/categories/shown.ts';
+import { productsWithPaths, type ReadProduct, readColumns, shownOf } from '../../storage/categories/shown.ts';
 import type { Database, Session } from '../../storage/database.ts';
 import {
   type DocumentType,
@@ -69,13 +69,12 @@ function searchSources({
     ids => sql`select orders.id, name, sku from orders left join order_items on order_items.order_id = orders.id
       where orders.id in (${ids}) order by orders.id, order_items.id`,
   );
-  const products = reading(
-    sql<{
-      id: number;
-      document: string;
-    }>`select id, ${shownProduct(dialect).document} as document from products`,
-    productDocument,
+  const productRows = rowsOf<ReadProduct>(
+    ids =>
+      sql`select products.id, ${readColumns(dialect)} from ${productsWithPaths} where products.id in (${ids})`,
   );
+  const products: Source = async (session, ids) =>
+    (await productRows(session, ids)).map(row => productDocument(shownOf(row)));
   return {
     product: products,
     archived: products,

@@ -69,8 +69,6 @@ export interface Found extends Listed<{ readonly hit: Hit }> {
 
 export interface SearchStore {
   search(request: SearchRequest): Promise<Found>;
-  /** Another number whenever a result may have changed. */
-  version(): Promise<number>;
 }
 
 interface Tools extends QueryTools {
@@ -99,7 +97,7 @@ export function searchStore(
   reader: SearchReader,
 ): SearchStore {
   const documentsOf = documentReader(database);
-  const scorablesOf = scorableReader(database);
+  const scorablesOf = scorableReader(database, reader);
   const sorted = sortedReader(database);
   const rowsMeeting = rowFinder(database, columns);
   const tools = {
@@ -114,20 +112,18 @@ export function searchStore(
     ...queryCaches(),
   };
   return {
-    version: () => reader.version(database.read),
-
     async search(asked) {
       const { conditions = [] } = asked;
       // Before anything is read: it may be read in the background itself.
       const request = { ...asked, meets: await rowsMeeting(conditions), synonyms: await synonyms.current() };
       const seen = reader.seen();
-      // A session of its own for each search: see SearchSession.
       const brief = reader.holdsUp;
       try {
-        return await database.snapshot(session => find(tools, { ...session, brief, seen }, request));
+        // No snapshot: what is in memory is of another state anyway, and beginning and ending one takes as long as two reads.
+        return await find(tools, { ...database.read, brief, seen }, request);
       } catch (error) {
         if (!(error instanceof LongRead)) throw error;
-        return database.snapshot(session => find(tools, { ...session }, request), { background: true });
+        return database.snapshot(session => find(tools, { ...session, seen }, request), { background: true });
       }
     },
   };

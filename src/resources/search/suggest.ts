@@ -4,6 +4,7 @@ import type { Database, Session } from '../../storage/database.ts';
 import type { SearchType } from '../../storage/search/index.ts';
 import type { SearchSession } from '../../storage/search/reading/frequency.ts';
 import type { SearchReader } from '../../storage/search/reading/index.ts';
+import { hasDigit } from '../../storage/search/text/joined.ts';
 import { wordsOf } from '../../storage/search/text/split.ts';
 import { vocabulary } from '../../storage/search/vocabulary.ts';
 import { cachedWords } from './cached.ts';
@@ -41,6 +42,7 @@ interface Suggestions {
   readonly products: readonly Hit[];
 }
 
+/** To be called after a look at what has changed. */
 export type Suggester = (query: string, visible: readonly SearchType[]) => Promise<Suggestions>;
 
 export function suggester(
@@ -97,19 +99,15 @@ export function suggester(
   }
 
   return async (query, visible) => {
-    await database.changes.look();
     const types = visible.filter(type => type !== 'order' && type !== 'user');
     const asked = wordsOf(query);
     const last = asked.at(-1) ?? '';
     const before = asked.slice(0, -1);
-    const completionsOf = async (session: SearchSession) =>
-      completed(await reader.mark(session), `${types.join()} ${last}`, () =>
-        completions(session, last, types),
-      );
-    const { longer, categories } = await database.snapshot(async session => ({
-      longer: last === '' ? [] : await completionsOf({ ...session }),
-      categories: visible.includes('product') ? await categoriesFor(session, asked) : [],
-    }));
+    const session = { ...database.read, seen: reader.seen() };
+    const isWord = last !== '' && !hasDigit(last);
+    const key = `${types.join()} ${last}`;
+    const longer = isWord ? await completed(session.seen, key, () => completions(session, last, types)) : [];
+    const categories = visible.includes('product') ? await categoriesFor(session, asked) : [];
     const products = visible.filter(type => type === 'product');
     const page = { kind: 'offset', page: 1, perPage: mostProducts } as const;
     const request = { query, visible: products, types: products, page, completions: longer };

@@ -52,6 +52,8 @@ export interface DialectWords {
   commonWords?(): RawBuilder<CommonWord>;
   /** Looks at a sample of the documents between two positions; undefined where it makes no difference. */
   sample?(values: Pick<PageArguments<Part>, 'query' | 'low' | 'high'>): RawBuilder<Sample>;
+  /** How many documents there are between two positions, up to a limit; undefined where it makes no difference. */
+  documentsUpTo?(values: Omit<PageArguments<Part>, 'query' | 'offset'>): RawBuilder<{ total: number }>;
   /** How many documents there are of a range. */
   count(values: Pick<PageArguments<Part>, 'query' | 'low' | 'high'>): RawBuilder<{ total: number }>;
   /** The same, but no more than `limit`; undefined where a long search holds nobody up. */
@@ -64,21 +66,18 @@ export interface DialectWords {
   ): RawBuilder<{ type: number; total: number }>;
   /** The words that begin with this one and are longer, up to a limit; undefined where prefixes cost no more. */
   longerWords?(values: { readonly word: Part; readonly limit: Part }): RawBuilder<{ word: string }>;
-  /** Whether any word begins so, or is so; undefined where a page of such documents costs no more. */
-  begins?(values: { readonly word: Part }): RawBuilder<{ word: string }>;
   /** How many words of documents begin so, each once for each of its documents, up to a limit: where `longerWords` is. */
   instances?(values: { readonly word: Part; readonly limit: Part }): RawBuilder<{ total: number }>;
   readonly spellings: SpellingStatements;
   /** At least as many as there are documents of these types; undefined where a long search holds nobody up. */
   documents?(types: readonly string[]): RawBuilder<{ total: number }>;
+  /**
+   * The documents of each of several queries, one a line, up to a limit for each; undefined where a statement for each
+   * costs no more.
+   */
+  documentsOf?(values: Omit<PageArguments<Part>, 'offset'>): RawBuilder<Placed>;
   /** The ids of a word's documents between two positions, as 32-bit numbers with the first byte first; undefined where pages of them cost no more. */
   ids?(values: Pick<PageArguments<Part>, 'query' | 'low' | 'high'>): RawBuilder<{ ids: Uint8Array | null }>;
-  /**
-   * `version` is another whenever a document has been changed or removed; `last` tells how many products there
-   * were, and when it is larger, all the products since have larger ids.
-   * @param changed, all: the version of what changes documents, and of all that adds them too
-   */
-  mark(changed: Part, all: Part): RawBuilder<Mark>;
 }
 
 /** The statements of the kept words (spelling.ts). Lists are text: their words with spaces between. */
@@ -122,7 +121,8 @@ export interface Sample {
   readonly documents: number;
 }
 
-export interface Mark {
-  readonly version: number;
-  readonly last: number;
+/** A document of the query at a place, from 1. */
+export interface Placed {
+  readonly place: number;
+  readonly position: number;
 }

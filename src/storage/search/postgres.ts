@@ -5,7 +5,7 @@
  */
 import { sql } from 'kysely';
 import type { Builder, Session } from '../database.ts';
-import type { DialectWords, Entry, Part, SpellingStatements } from './dialect.ts';
+import type { DialectWords, Entry, Part, Placed, SpellingStatements } from './dialect.ts';
 import { expressionText, type Term } from './expression.ts';
 
 const quoted = ({ word, mark = '', prefix }: Term) => `'${mark}${word}'${prefix === true ? ':*' : ''}`;
@@ -114,6 +114,9 @@ export const postgresWords: DialectWords = {
       where position >= span.first + floor((span.last - span.first) * step / 8)
       order by position limit 32) as sampled`,
 
+  documentsUpTo: ({ low, high, limit }) => sql`select cast(count(*) as integer) as total from (
+    select 1 from search_index where position >= ${low} and position < ${high} limit ${limit}) as documents`,
+
   count: ({ query, low, high }) => sql`
     select cast(count(*) as integer) as total from search_index
     where words @@ ${query}::tsquery and position + 0 >= ${low} and position + 0 < ${high}`,
@@ -125,13 +128,18 @@ export const postgresWords: DialectWords = {
     where words @@ ${query}::tsquery and position + 0 >= ${low} and position + 0 < ${high}
     group by 1`,
 
+  documentsOf: ({ query, low, high, limit }) => sql<Placed>`
+    select cast(place as integer) as place, position
+    from unnest(string_to_array(${query}::text, chr(10))) with ordinality as asked (query, place)
+    cross join lateral (select position from search_index
+      where words @@ asked.query::tsquery and position + 0 >= ${low} and position + 0 < ${high}
+      order by position + 0 limit ${limit}) as found
+    order by place, position`,
+
   // Each page would gather all documents of the word again.
   ids: ({ query, low, high }) => sql`
     select string_agg(int4send(cast(position - ${low} as integer)), ''::bytea order by position) as ids
     from search_index where words @@ ${query}::tsquery and position + 0 >= ${low} and position + 0 < ${high}`,
-
-  // Ids may become visible in another order than they were given: only the version tells.
-  mark: (_changed, all) => sql`select ${all} as version, 0 as last`,
 };
 
 const ofTypes = (types: readonly number[]) =>

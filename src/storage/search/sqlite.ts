@@ -130,17 +130,11 @@ export const sqliteWords: DialectWords = {
       ) select word from longer where word is not null`;
   },
 
-  begins: ({ word }) => sql`select term as word from search_terms
-    where term >= ${word} and term <= ${word} || ${'\u{10ffff}'} limit 1`,
   instances: ({ word, limit }) => sql`select count(*) as total from (select 1 from search_terms
     where term >= ${word} and term <= ${word} || ${'\u{10ffff}'} limit ${limit})`,
 
   documents: types => sql`select coalesce(sum(seq), 0) as total from sqlite_sequence
     where name in (${sql.join(types.map(type => sql.lit(type === 'archived' ? 'products' : `${type}s`)))})`,
-
-  // Ids grow with every product: whatever has been added since has a larger one.
-  mark: changed => sql`select ${changed} as version,
-    coalesce((select seq from sqlite_sequence where name = 'products'), 0) as last`,
 };
 
 const ofTypes = (types: readonly number[]) =>

@@ -3,9 +3,10 @@
  * indexed without the codes of their variants: with ten thousand, each change of one would write the codes of all.
  */
 import { sql } from 'kysely';
-import type { Database, Session } from '../../../storage/database.ts';
+import type { Database } from '../../../storage/database.ts';
 import { prepared } from '../../../storage/prepared.ts';
 import { type DocumentType, positionOf, typeAt } from '../../../storage/search/index.ts';
+import type { SearchSession } from '../../../storage/search/reading/frequency.ts';
 import { codeOf, wordsIn } from '../../../storage/search/text/words.ts';
 import { comparableGtin, isGtin } from '../../products/members/gtin.ts';
 import type { Ranking } from './ranked.ts';
@@ -43,10 +44,20 @@ export function codedProducts({ build }: Pick<Database, 'build'>) {
           union select id from products where gtin = ${product})
         order by id limit ${sql.lit(mostProducts)}`,
   );
-  return async (session: Session, query: string, types: readonly DocumentType[]): Promise<number[]> => {
+  const any = sql<{ found: number }>`select 1 as found from product_variants where code is not null limit 1`;
+  const anyQuery = any.compile(build);
+  let known: { readonly seen: number | undefined; readonly isAny: boolean } | undefined;
+  /** Most catalogs have no variants with codes of their own. */
+  async function isAnyCode(session: SearchSession): Promise<boolean> {
+    const { seen } = session;
+    if (known === undefined || known.seen === undefined || known.seen !== seen)
+      known = { seen, isAny: (await session.first(anyQuery)) !== undefined };
+    return known.isAny;
+  }
+  return async (session: SearchSession, query: string, types: readonly DocumentType[]): Promise<number[]> => {
     const text = codeIn(query);
     if (text === undefined) return [];
-    const found = await session.all(bySku({ code: codeOf(text) }));
+    const found = (await isAnyCode(session)) ? await session.all(bySku({ code: codeOf(text) })) : [];
     if (found.length === 0 && isGtin(text)) {
       const gtin = comparableGtin(text);
       found.push(...(await session.all(byGtin({ variant: gtin, product: gtin }))));

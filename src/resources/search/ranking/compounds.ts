@@ -1,6 +1,5 @@
 /** Words made of words: where they may be parted, the letters between their parts, and what neighbours make together. */
-import type { Mark } from '../../../storage/search/dialect.ts';
-import type { Choice } from '../../../storage/search/expression.ts';
+import type { Choice, Term } from '../../../storage/search/expression.ts';
 import type { DocumentType } from '../../../storage/search/index.ts';
 import type { SearchSession } from '../../../storage/search/reading/frequency.ts';
 import type { SearchReader } from '../../../storage/search/reading/index.ts';
@@ -57,7 +56,30 @@ interface Tools {
   readonly vocabulary: Vocabulary;
   readonly stems: Stems;
   readonly joined: CachedWords<ReadonlySet<string>>;
-  readonly mark: Mark;
+}
+
+interface Candidate {
+  readonly word: string;
+  readonly forms: readonly string[];
+  readonly isCode: boolean;
+  readonly first: number;
+  readonly last: number;
+}
+
+/** Shorter beginnings of codes may be those of very many. */
+const shortestCode = 4;
+
+/** What will be asked of words with digits and those joined to such: read together where that is cheaper. */
+function termsOf(pieces: readonly Piece[], candidates: readonly Candidate[]): Term[] {
+  const terms: Term[] = [];
+  const add = (word: string, isLast: boolean) => {
+    terms.push({ word });
+    if (isLast && word.length >= shortestCode) terms.push({ word, prefix: true });
+  };
+  for (const [index, { word }] of pieces.entries())
+    if (hasDigit(word)) add(word, index === pieces.length - 1);
+  for (const { word, isCode, last } of candidates) if (isCode) add(word, last === pieces.length - 1);
+  return terms;
 }
 
 interface Neighbours {
@@ -68,18 +90,12 @@ interface Neighbours {
 
 /** Words next to each other that documents write as one; of codes the beginning, too. */
 export async function joinedNeighbours(
-  { reader, stems, vocabulary, joined, mark }: Tools,
+  { reader, stems, vocabulary, joined }: Tools,
   session: SearchSession,
   pieces: readonly Piece[],
   types: readonly DocumentType[],
 ): Promise<Neighbours[]> {
-  const candidates: {
-    word: string;
-    forms: readonly string[];
-    isCode: boolean;
-    first: number;
-    last: number;
-  }[] = [];
+  const candidates: Candidate[] = [];
   for (const [first, { word: start }] of pieces.entries()) {
     let word = start;
     for (let last = first + 1; last < Math.min(pieces.length, first + 4); last++) {
@@ -93,16 +109,19 @@ export async function joinedNeighbours(
   const known =
     forms.length === 0
       ? new Set<string>()
-      : await joined(mark, forms.join(' '), () => vocabulary.known(session, forms));
+      : await joined(session.seen, forms.join(' '), () => vocabulary.known(session, forms));
+  await reader.fetch(session, termsOf(pieces, candidates));
   const found: Neighbours[] = [];
   for (const { word, forms, isCode, first, last } of candidates) {
     for (const form of forms) if (known.has(form)) found.push({ choice: [{ word: form }], first, last });
     const isLast = last === pieces.length - 1;
-    if (!isCode || (isLast && !(await reader.begins(session, word)))) continue;
+    if (!isCode) continue;
+    const few = isLast ? await reader.beginning(session, word) : undefined;
+    if (few === 0) continue;
     const isThere = (choice: Choice) => reader.frequency(session, [[choice]], types);
     if ((await isThere([{ word }])) > 0) found.push({ choice: [{ word }], first, last });
     else if (isLast) {
-      const longer = await reader.longerWords(session, word);
+      const longer = few === undefined ? await reader.longerWords(session, word) : undefined;
       const choice = [{ word, prefix: true, longer }];
       if (longer?.length !== 0 && (await isThere(choice)) > 0) found.push({ choice, first, last });
     }

@@ -1,11 +1,11 @@
 /** What documents are scored by, kept of those that were scored lately: splitting their texts costs most of a search. */
-import { sql } from 'kysely';
-import { LRUCache } from 'lru-cache';
+import { boundedMap } from '../../../bounded-map.ts';
 import { slices } from '../../../slices.ts';
 import { bytesOf } from '../../../storage/changes/rows.ts';
-import { versionOf } from '../../../storage/changes/versions.ts';
-import type { Database, Session } from '../../../storage/database.ts';
+import type { Database } from '../../../storage/database.ts';
 import { positionOf, typeAt } from '../../../storage/search/index.ts';
+import type { SearchSession } from '../../../storage/search/reading/frequency.ts';
+import type { SearchReader } from '../../../storage/search/reading/index.ts';
 import { products } from '../../products/row.ts';
 import { type DocumentReader, isProduct } from '../sources.ts';
 import { type Features, featuresOf } from './features.ts';
@@ -30,10 +30,8 @@ const sizeOf = ({ features }: Scorable): number =>
  * than all else of a search.
  * @returns what gives the features of documents by their positions, those that are gone left out
  */
-export function scorableReader({ build, changes, dialect }: Pick<Database, 'build' | 'changes' | 'dialect'>) {
-  const known = new LRUCache<number, Scorable>({ maxSize: knownSize, sizeCalculation: sizeOf });
-  const versionQuery = sql<{ version: number }>`select ${versionOf(dialect, products.name)} as version`;
-  const compiledVersion = versionQuery.compile(build);
+export function scorableReader({ changes }: Pick<Database, 'changes'>, { seen }: Pick<SearchReader, 'seen'>) {
+  const known = boundedMap<number, Scorable>(knownSize, sizeOf);
 
   changes.follow(products, committed => {
     if (committed === undefined) known.clear();
@@ -44,7 +42,7 @@ export function scorableReader({ build, changes, dialect }: Pick<Database, 'buil
   });
 
   return async (
-    session: Session,
+    session: SearchSession,
     positions: readonly number[],
     documentsOf: DocumentReader,
   ): Promise<ReadonlyMap<number, Scorable>> => {
@@ -56,7 +54,6 @@ export function scorableReader({ build, changes, dialect }: Pick<Database, 'buil
       else absent.push(position);
     }
     if (absent.length === 0) return found;
-    const read = await session.first(compiledVersion);
     const { turn } = slices();
     for (let first = 0; first < absent.length; first += readAtOnce) {
       const documents = await documentsOf(session, absent.slice(first, first + readAtOnce));
@@ -64,9 +61,8 @@ export function scorableReader({ build, changes, dialect }: Pick<Database, 'buil
         await turn();
         const { rating, available } = document;
         const scorable = { features: featuresOf(document), rating, available };
-        // What was read in another state than that of the last look would be kept past its change.
-        if (isProduct(typeAt(position)) && read?.version === changes.version(products))
-          known.set(position, scorable);
+        // What has changed since the search began may have been read before it did, and would be kept past its change.
+        if (isProduct(typeAt(position)) && session.seen === seen()) known.set(position, scorable);
         found.set(position, scorable);
       }
       await turn();

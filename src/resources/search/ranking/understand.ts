@@ -2,7 +2,6 @@
  * What a query is taken to mean: for each word the forms of it, what it is written as together or apart, words it may be
  * a typo of, and longer ones where it finds little by itself.
  */
-import type { Mark } from '../../../storage/search/dialect.ts';
 import type { Choice, Expression, Term } from '../../../storage/search/expression.ts';
 import type { DocumentType } from '../../../storage/search/index.ts';
 import type { SearchSession } from '../../../storage/search/reading/frequency.ts';
@@ -111,8 +110,7 @@ export async function understand(
 ): Promise<QueryWord[]> {
   const pieces = piecesOf(query);
   if (types.length === 0) return [];
-  const mark = await tools.reader.mark(session);
-  const neighbours = await joinedNeighbours({ ...tools, mark }, session, pieces, types);
+  const neighbours = await joinedNeighbours(tools, session, pieces, types);
   const words: QueryWord[] = [];
   for (const [index, piece] of pieces.entries()) {
     const together = neighbours.flatMap(({ choice, first, last }) =>
@@ -121,11 +119,11 @@ export async function understand(
     const others = synonymsAt(pieces, index, synonyms, tools.stems);
     const isLast = index === pieces.length - 1;
     const longer = isLast ? completions : undefined;
-    const looking = { tools, session, types, mark };
+    const looking = { tools, session, types };
     const make = () => wordOf(looking, piece, { together, others, isLast, longer });
     const isAlone = together.length === 0 && others.length === 0 && longer === undefined;
     const key = `${types.join()} ${isLast} ${piece.word} ${piece.parts.join(' ')}`;
-    const word = await (isAlone ? tools.meanings(mark, key, make) : make());
+    const word = await (isAlone ? tools.meanings(session.seen, key, make) : make());
     words.push({ ...word, importance: importanceOf(piece.word, tools.stems) });
   }
   return words;
@@ -140,7 +138,6 @@ interface Looking {
   readonly tools: QueryTools;
   readonly session: SearchSession;
   readonly types: readonly DocumentType[];
-  readonly mark: Mark;
 }
 
 interface Place {
@@ -204,8 +201,8 @@ async function frequencyOf({ tools, session, types }: Looking, choice: Choice): 
 }
 
 /** Other words with the stem of this one. */
-async function formsOf({ tools, session, mark }: Looking, word: string): Promise<readonly string[]> {
-  return hasDigit(word) ? [] : tools.forms(mark, word, () => readForms(tools, session, word));
+async function formsOf({ tools, session }: Looking, word: string): Promise<readonly string[]> {
+  return hasDigit(word) ? [] : tools.forms(session.seen, word, () => readForms(tools, session, word));
 }
 
 async function readForms({ stems, vocabulary }: QueryTools, session: SearchSession, word: string) {
@@ -233,8 +230,9 @@ async function beginningWith(
     const others = completions.filter(other => other !== word);
     return others.map(other => ({ choice: single(other), factor: factors.beginning }));
   }
-  const longer = await tools.reader.longerWords(session, word);
-  if (longer?.length === 0) return [];
+  const few = await tools.reader.beginning(session, word);
+  const longer = few === undefined ? await tools.reader.longerWords(session, word) : undefined;
+  if (few === 0 || longer?.length === 0) return [];
   const term: Term = { word, prefix: true, longer };
   return [{ choice: [term], factor: factors.beginning }];
 }

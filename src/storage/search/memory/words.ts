@@ -8,7 +8,7 @@ import { LRUCache } from 'lru-cache';
 import { slices } from '../../../slices.ts';
 import type { Collection } from '../../changes/change.ts';
 import type { Database } from '../../database.ts';
-import { rewordedCollection } from '../index.ts';
+import { rewordedCollection, searchCollection } from '../index.ts';
 import { bytesOf, type DocumentSet, largestIn, setOf, withDocument } from './set.ts';
 
 /** Bytes of sets at most. */
@@ -32,8 +32,10 @@ export interface WordSets {
   get(word: IndexedWord): DocumentSet | undefined;
   /** Has a word read that is not in memory. */
   want(word: IndexedWord): void;
-  /** Another number whenever something has changed. */
+  /** Another number whenever something that is found has changed. */
   seen(): number;
+  /** The same of documents that are no products. */
+  othersSeen(): number;
   /** Keeps the products that have a word, read in a state that is no older than that of `seen`. */
   keep(word: IndexedWord, set: DocumentSet, seen: number | undefined): void;
 }
@@ -66,6 +68,7 @@ export function wordSets(
   /** Another one whenever everything may have changed. */
   let era = 0;
   let looks = 0;
+  let othersLooks = 0;
   let restsUntil = 0;
 
   function forgetAll(): void {
@@ -88,6 +91,11 @@ export function wordSets(
   changes.follow({ name: rewordedCollection }, () => {
     looks += 1;
     forgetAll();
+  });
+  // Documents that are no products, and codes of variants.
+  changes.follow({ name: searchCollection }, () => {
+    looks += 1;
+    othersLooks += 1;
   });
 
   function put(word: IndexedWord, set: DocumentSet): void {
@@ -144,6 +152,7 @@ export function wordSets(
     settle,
     get: word => sets.get(word),
     seen: () => looks,
+    othersSeen: () => othersLooks,
     keep(word, set, seen) {
       // A change that was looked at since is not in what was read.
       if (seen === looks && performance.now() >= restsUntil) put(word, set);

@@ -1,8 +1,9 @@
 /** How many documents have a word: of common words about how many, estimated from the first of them. */
+import { sql } from 'kysely';
 import { LRUCache } from 'lru-cache';
 import type { Database, Session } from '../../database.ts';
 import { type Arguments, prepared, preparedByShape } from '../../prepared.ts';
-import type { Mark, PageArguments, Reach } from '../dialect.ts';
+import type { PageArguments, Reach } from '../dialect.ts';
 import { type Expression, isOneWord, type Range } from '../expression.ts';
 import { type DocumentType, idAt, positionOf, typeAt, typeSpan, wordsOfDialect } from '../index.ts';
 
@@ -11,6 +12,8 @@ export const reachLimit = 500;
 const cachedFrequencies = 10_000;
 /** Documents that may be looked at while others wait: SQLite looks at a million in 20 to 100 ms. */
 export const shortReads = 20_000;
+/** Documents that are looked at one by one in about a millisecond. */
+const fewToLookAt = 1000;
 /** How common a common word is need not be counted again after each change. */
 const mostUses = 500;
 
@@ -20,7 +23,7 @@ const mostUses = 500;
  */
 export interface SearchSession extends Session {
   readonly brief?: boolean;
-  /** What `SearchReader.seen` gave before the state was chosen that all reads see. */
+  /** What `SearchReader.seen` gave before the first read: what is found out is no older, and kept for as long as it is that. */
   readonly seen?: number | undefined;
 }
 
@@ -37,18 +40,20 @@ export interface FrequencyReader {
   ): Promise<number>;
   /** About how many documents there are: how many products there have ever been. */
   documents(session: SearchSession): Promise<number>;
+  /** Whether documents of these types had better be looked at one by one. */
+  areFew(session: SearchSession, types: readonly DocumentType[]): Promise<boolean>;
   /** Whether there are no documents of these types. */
   isEmpty(session: SearchSession, types: readonly DocumentType[]): Promise<boolean>;
 }
 
-interface Known extends Mark {
+interface Known {
+  readonly seen: number;
   readonly total: number;
   uses: number;
 }
 
 interface Reading {
   isRare(session: SearchSession, expression: Expression): Promise<boolean>;
-  readMark(session: SearchSession): Promise<Mark>;
   refuseIfBrief(
     session: SearchSession,
     types: readonly DocumentType[],
@@ -58,7 +63,7 @@ interface Reading {
 
 export function frequencyReader(
   database: Pick<Database, 'build' | 'dialect'>,
-  { isRare, readMark, refuseIfBrief }: Reading,
+  { isRare, refuseIfBrief }: Reading,
 ): FrequencyReader {
   const { build } = database;
   const words = wordsOfDialect(database);
@@ -70,15 +75,20 @@ export function frequencyReader(
   );
   const cached = new LRUCache<string, Known>({ max: cachedFrequencies });
 
-  const lasts = new Map<number, Mark & { readonly position: number }>();
+  const upToQuery = prepared<Range & { readonly limit: number } & Arguments, { total: number }>(
+    build,
+    argument => words.documentsUpTo?.(argument) ?? sql`select ${argument.limit}`,
+  );
+  const few = new Map<number, { readonly seen: number; readonly high: number; readonly isFew: boolean }>();
+  const lasts = new Map<number, { readonly seen: number; readonly position: number }>();
 
   /** The last document before a position, or 0. */
   async function lastBefore(session: SearchSession, below: number): Promise<number> {
-    const { version, last } = await readMark(session);
+    const { seen } = session;
     const known = lasts.get(below);
-    if (known?.version === version && known.last === last) return known.position;
+    if (known !== undefined && known.seen === seen) return known.position;
     const position = (await session.first(lastQuery({ below })))?.position ?? 0;
-    lasts.set(below, { version, last, position });
+    if (seen !== undefined) lasts.set(below, { seen, position });
     return position;
   }
   async function documents(session: SearchSession): Promise<number> {
@@ -92,33 +102,50 @@ export function frequencyReader(
     const values = { query, ...spanOf(types), limit: reachLimit, offset: 0 };
     const { total, last } = (await session.first(reachQuery(shape, values))) ?? { total: 0, last: null };
     if (total < reachLimit || last === null || typeAt(last) !== 'product') return total;
-    const share = total / Math.max(1, idAt(last));
-    return Math.max(total, Math.round(share * (await documents(session))));
+    return estimate(total, idAt(last), await documents(session));
+  }
+
+  /** Whether documents of these types are so few that all of them are looked at sooner than a word's are gathered. */
+  async function areFew(session: SearchSession, types: readonly DocumentType[]): Promise<boolean> {
+    if (words.documentsUpTo === undefined) return false;
+    const { seen } = session;
+    const range = spanOf(types);
+    const known = few.get(range.low);
+    if (known !== undefined && known.seen === seen && known.high === range.high) return known.isFew;
+    const total = (await session.first(upToQuery({ ...range, limit: fewToLookAt })))?.total ?? 0;
+    const isFew = total < fewToLookAt;
+    if (seen !== undefined) few.set(range.low, { seen, high: range.high, isFew });
+    return isFew;
   }
 
   return {
     documents,
+    areFew,
     async isEmpty(session, types) {
       const { low, high } = spanOf(types);
       return types.length === 0 || (await lastBefore(session, high)) < low;
     },
     async frequency(session, expression, types, smallest = Number.POSITIVE_INFINITY) {
       const query = words.text(expression);
-      const mark = await readMark(session);
+      const { seen } = session;
       const key = `${types.join()} ${query}`;
       const known = cached.get(key);
       if (known !== undefined) {
         known.uses += 1;
-        if (known.version === mark.version && known.last === mark.last) return known.total;
+        if (known.seen === seen) return known.total;
         if (known.total >= reachLimit && known.uses < mostUses) return known.total;
       }
       if (!isOneWord(expression) && smallest > shortReads) await refuseIfBrief(session, types, expression);
       const total = await read(session, expression, types);
-      cached.set(key, { ...mark, total, uses: 0 });
+      if (seen !== undefined) cached.set(key, { seen, total, uses: 0 });
       return total;
     },
   };
 }
+
+/** About how many documents have what the first `total` of them have up to an id. */
+export const estimate = (total: number, id: number, documents: number): number =>
+  Math.max(total, Math.round((total / Math.max(1, id)) * documents));
 
 /** From the first position of these types to behind their last. */
 export function spanOf(types: readonly DocumentType[]): Range {

@@ -2,12 +2,11 @@
  * Reads the search index: pages of positions, and how many there are. What a word of very many documents costs
  * is to count them; so counts are cached, and only what has been added since is counted again.
  */
-import { type CompiledQuery, sql } from 'kysely';
+import type { CompiledQuery } from 'kysely';
 import { LRUCache } from 'lru-cache';
 import type { Database, Session } from '../../database.ts';
-import type { Mark } from '../dialect.ts';
-import { type Expression, isOneWord, type Range } from '../expression.ts';
-import { type DocumentType, documentTypes, searchCollection, wordsOfDialect } from '../index.ts';
+import { type Expression, isOneWord, type Range, type Term } from '../expression.ts';
+import { type DocumentType, documentTypes, searchTypes, wordsOfDialect } from '../index.ts';
 import {
   type FrequencyReader,
   frequencyReader,
@@ -67,14 +66,23 @@ export interface SearchReader extends FrequencyReader {
   ): Promise<Map<DocumentType, number> | undefined>;
   /** The words that begin with this one and are longer; undefined when they are many, or not worth knowing. */
   longerWords(session: SearchSession, word: string): Promise<string[] | undefined>;
-  /** Another number whenever changes have been looked at that concern what is in memory. */
+  /**
+   * All documents with each of the words, by few statements. @returns undefined where that is not worth while; for a word
+   * that would take long undefined, too
+   */
+  documentsOf(
+    session: Session,
+    terms: readonly Term[],
+  ): Promise<readonly (readonly number[] | undefined)[] | undefined>;
+  /** Another number whenever changes have been looked at that concern what is found; undefined where nobody looks. */
   seen(): number | undefined;
-  /** Whether documents have a word that begins so; where it says so, they need not. */
-  begins(session: SearchSession, word: string): Promise<boolean>;
-  /** What is the same as long as documents have the words that they had, and there are no new ones. */
-  mark(session: SearchSession): Promise<Mark>;
-  /** Another number whenever what a search answers may have changed. */
-  version(session: Session): Promise<number>;
+  /**
+   * About how many documents have words that begin so, where they are few; else undefined.
+   * @param most fewer are few
+   */
+  beginning(session: SearchSession, word: string, most?: number): Promise<number | undefined>;
+  /** Reads what is about to be asked of some terms, as far as that is cheaper together. */
+  fetch(session: SearchSession, terms: readonly Term[]): Promise<void>;
 }
 
 const cachedCounts = 5000;
@@ -82,30 +90,24 @@ const cachedCounts = 5000;
 const fewLonger = 16;
 /** Documents that a brief session may put together. */
 const fewInstances = 2000;
+/** Of each word, where documents of several are read together. */
+export const mostDocuments = 2001;
 /** Hits that a brief session may pass over. */
 const briefOffset = 1000;
 /** Hits that a brief session may read. */
 const briefRows = 5000;
 
 export function searchReader(database: Pick<Database, 'build' | 'dialect'>): SearchReader {
-  const { build, dialect } = database;
+  const { build } = database;
   const words = wordsOfDialect(database);
-  const cached = new LRUCache<string, Mark & { readonly total: number }>({ max: cachedCounts });
-
-  const versionOf = (collections: readonly string[]) =>
-    sql`cast((select coalesce(sum(version), 0) from collection_versions
-      where collection in (${sql.join(collections.map(name => sql.lit(name)))})) as ${dialect.types.real})`;
-  const changed = versionOf([searchCollection]);
-  // Products advance the version of their own collection whenever one is added.
-  const all = versionOf([searchCollection, 'products']);
-  const versionQuery = sql<{ version: number }>`select ${all} as version`.compile(build);
+  const cached = new LRUCache<string, { readonly seen: number; readonly total: number }>({
+    max: cachedCounts,
+  });
   const documentsQueries = new Map<string, CompiledQuery<{ total: number }>>();
-  const markQuery = words.mark(changed, all).compile(build);
   const statements = readStatements(build, words);
 
-  const marks = new WeakMap<SearchSession, Mark>();
-
   const isRare = rarityTest(words, build, statements);
+  const frequencies = frequencyReader(database, { isRare, refuseIfBrief });
 
   async function countBetween(session: SearchSession, query: string, range: Range): Promise<number> {
     if (session.brief !== true)
@@ -116,40 +118,30 @@ export function searchReader(database: Pick<Database, 'build' | 'dialect'>): Sea
     return total;
   }
 
-  /** Products can be very many: theirs is cached together with the last product there was. */
-  async function countOf(
-    session: SearchSession,
-    query: string,
-    type: DocumentType,
-    mark: Mark,
-  ): Promise<number> {
-    const key = keyOf(type, query);
-    const known = cached.get(key);
-    const holds = known !== undefined && known.version === mark.version;
-    const grows = type === 'product' || type === 'archived';
-    if (holds && (!grows || known.last === mark.last)) return known.total;
-    const { low, high } = spanOf([type]);
-    const total =
-      holds && known.last < mark.last
-        ? known.total + (await countBetween(session, query, { low: low + known.last + 1, high }))
-        : await countBetween(session, query, { low, high });
-    cached.set(key, { ...mark, total });
+  const countedAt = ({ seen }: SearchSession, query: string, type: DocumentType): number | undefined => {
+    const known = cached.get(keyOf(type, query));
+    return known !== undefined && known.seen === seen ? known.total : undefined;
+  };
+  const keepCount = ({ seen }: SearchSession, query: string, type: DocumentType, total: number): number => {
+    if (seen !== undefined) cached.set(keyOf(type, query), { seen, total });
     return total;
-  }
+  };
 
   /** Counts all types at once and caches that. */
-  async function countTogether(
-    session: SearchSession,
-    query: string,
-    types: readonly DocumentType[],
-    mark: Mark,
-  ) {
-    if (types.every(type => cached.get(keyOf(type, query))?.version === mark.version)) return;
+  async function countTogether(session: SearchSession, query: string, types: readonly DocumentType[]) {
     const rows = await session.all(statements.countTypesQuery({ query, ...spanOf(types) }));
+    const totalOf = (type: DocumentType) => rows.find(row => row.type === numberOf(type))?.total ?? 0;
+    return new Map(types.map(type => [type, keepCount(session, query, type, totalOf(type))]));
+  }
+
+  async function countApart(session: SearchSession, query: string, types: readonly DocumentType[]) {
+    const counts = new Map<DocumentType, number>();
     for (const type of types) {
-      const total = rows.find(row => row.type === numberOf(type))?.total ?? 0;
-      cached.set(keyOf(type, query), { ...mark, total });
+      const known = countedAt(session, query, type);
+      const total = known ?? (await countBetween(session, query, spanOf([type])));
+      counts.set(type, keepCount(session, query, type, total));
     }
+    return counts;
   }
 
   async function refuseIfBrief(
@@ -175,21 +167,6 @@ export function searchReader(database: Pick<Database, 'build' | 'dialect'>): Sea
     return true;
   }
 
-  /** Once for all reads of a search, which see one state. */
-  async function readMark(session: SearchSession): Promise<Mark> {
-    const known = marks.get(session);
-    if (known !== undefined) return known;
-    const mark = (await session.first(markQuery)) ?? { version: 0, last: 0 };
-    marks.set(session, mark);
-    return mark;
-  }
-
-  async function countAll(session: SearchSession, query: string, types: readonly DocumentType[], mark: Mark) {
-    const counts = new Map<DocumentType, number>();
-    for (const type of types) counts.set(type, await countOf(session, query, type, mark));
-    return counts;
-  }
-
   const reader: SearchReader = {
     holdsUp: words.documents !== undefined,
 
@@ -211,7 +188,8 @@ export function searchReader(database: Pick<Database, 'build' | 'dialect'>): Sea
       if (low >= high) return [];
       const query = words.text(expression);
       const isFew = smallest !== undefined && smallest <= reachLimit;
-      const frequency = isFew || (await isRare(session, expression)) ? 'rare' : 'common';
+      const isWalked = low >= spanOf(['product']).high && (await frequencies.areFew(session, types));
+      const frequency = !isWalked && (isFew || (await isRare(session, expression))) ? 'rare' : 'common';
       const shape = `${descending ? 'down' : 'up'} ${frequency} ${numbersOf(types).join(' ')}`;
       const values = { query, low, high, limit, offset };
       return (await session.all(statements.pageQuery(shape, values))).map(({ position }) => position);
@@ -220,43 +198,55 @@ export function searchReader(database: Pick<Database, 'build' | 'dialect'>): Sea
     async counts(session, expression, types, smallest) {
       if (!isOneWord(expression) && !isShort(smallest)) await refuseIfBrief(session, types, expression);
       const query = words.text(expression);
-      const mark = await readMark(session);
-      if (words.countTypes !== undefined && !(words.countsWordsApart && isOneWord(expression)))
-        await countTogether(session, query, types, mark);
-      return countAll(session, query, types, mark);
+      const isTogether = words.countTypes !== undefined && !(words.countsWordsApart && isOneWord(expression));
+      const isKnown = types.every(type => countedAt(session, query, type) !== undefined);
+      return isTogether && !isKnown
+        ? countTogether(session, query, types)
+        : countApart(session, query, types);
     },
 
     async cached(session, expression, types, smallest) {
       const query = words.text(expression);
-      if (!types.every(type => cached.has(keyOf(type, query)))) return undefined;
+      if (!types.every(type => countedAt(session, query, type) !== undefined)) return undefined;
       if (!isOneWord(expression) && !isShort(smallest)) await refuseIfBrief(session, types);
-      const mark = await readMark(session);
-      const hold = types.every(type => cached.get(keyOf(type, query))?.version === mark.version);
-      return hold ? countAll(session, query, types, mark) : undefined;
+      return countApart(session, query, types);
     },
 
     seen: () => undefined,
-    mark: readMark,
 
-    async begins(session, word) {
-      if (words.begins !== undefined)
-        return (await session.first(statements.beginsQuery({ word }))) !== undefined;
-      const query = words.text([[[{ word, prefix: true }]]]);
-      const page = { query, ...spanOf(documentTypes), limit: 1, offset: 0 };
-      const shape = `up rare ${numbersOf(documentTypes).join(' ')}`;
-      return (await session.first(statements.pageQuery(shape, page))) !== undefined;
+    async documentsOf(session, terms) {
+      if (words.documentsOf === undefined) return undefined;
+      const asked: { readonly at: number; readonly query: string }[] = [];
+      for (const [at, term] of terms.entries()) {
+        const expression = [[[term]]];
+        if (await isRare(session, expression)) asked.push({ at, query: words.text(expression) });
+      }
+      const found: number[][] = [];
+      for (const { at } of asked) found[at] = [];
+      const queries = asked.map(({ query }) => query).join('\n');
+      const limit = mostDocuments;
+      const rows =
+        asked.length === 0
+          ? []
+          : await session.all(statements.documentsQuery({ query: queries, ...spanOf(searchTypes), limit }));
+      for (const { place, position } of rows) found[asked[place - 1]?.at ?? 0]?.push(position);
+      return terms.map((_, at) => found[at]);
     },
 
-    ...frequencyReader(database, { isRare, readMark, refuseIfBrief }),
+    fetch: async () => undefined,
+
+    async beginning(session, word, most = fewInstances) {
+      if (words.instances === undefined) return undefined;
+      const total = (await session.first(statements.instancesQuery({ word, limit: most })))?.total ?? 0;
+      return total < most ? total : undefined;
+    },
+
+    ...frequencies,
 
     async longerWords(session, word) {
       if (words.longerWords === undefined) return undefined;
       const rows = await session.all(statements.longerQuery({ word, limit: fewLonger + 1 }));
       return rows.length > fewLonger ? undefined : rows.map(row => row.word);
-    },
-
-    async version(session) {
-      return (await session.first(versionQuery))?.version ?? 0;
     },
   };
   return reader;

@@ -2,7 +2,7 @@
 import { sql } from 'kysely';
 import type { Database } from '../../database.ts';
 import { type Arguments, prepared, preparedByShape } from '../../prepared.ts';
-import type { PageArguments, Sample } from '../dialect.ts';
+import type { PageArguments, Placed, Sample } from '../dialect.ts';
 import type { wordsOfDialect } from '../index.ts';
 
 type Spanned = { query: string; low: number; high: number };
@@ -13,9 +13,9 @@ export function readStatements(build: Database['build'], words: ReturnType<typeo
       build,
       argument => words.longerWords?.(argument) ?? sql`select ${argument.word} limit ${argument.limit}`,
     ),
-    beginsQuery: prepared<{ word: string }, { word: string }>(
+    documentsQuery: prepared<Spanned & { limit: number }, Placed>(
       build,
-      argument => words.begins?.(argument) ?? sql`select ${argument.word}`,
+      argument => words.documentsOf?.(argument) ?? sql`select ${argument.query}`,
     ),
     instancesQuery: prepared<{ word: string; limit: number }, { total: number }>(
       build,
