@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import type { Cause, Outbox } from '../../events/outbox.ts';
 import { renamedPath } from '../../storage/categories/names.ts';
 import type { Collection } from '../../storage/changes/change.ts';
+import { followedValue } from '../../storage/changes/value.ts';
 import { versionOf } from '../../storage/changes/versions.ts';
 import { parseStored } from '../../storage/damage.ts';
 import type { Database, Session, Transaction } from '../../storage/database.ts';
@@ -40,16 +41,10 @@ export function definitionStore(database: Database, outbox: Outbox): DefinitionS
     version: number;
   }>`select ${versionOf(dialect, attributeDefinitions.name)} as version`;
   const version = versionQuery.compile(build);
-  let known: Definitions | undefined;
-  let reading: Promise<Definitions> | undefined;
-  changes.follow(attributeDefinitions, () => {
-    known = undefined;
-    reading = undefined;
-  });
-
   async function all(session: Session): Promise<Definitions> {
     return new Map((await allRows(session)).map(definitionOf).map(found => [found.key, found]));
   }
+  const value = followedValue(changes, attributeDefinitions, () => all(database.read));
 
   return {
     ...rows,
@@ -59,24 +54,12 @@ export function definitionStore(database: Database, outbox: Outbox): DefinitionS
       collection: attributeDefinitions,
     }),
     async seenBy(session) {
+      const known = value.peek();
       const seen = known === undefined ? undefined : (await session.first(version))?.version;
       const isSeen = seen !== undefined && seen === changes.version(attributeDefinitions);
       return isSeen && known !== undefined ? known : all(session);
     },
-    async current() {
-      await changes.look();
-      if (known !== undefined) return known;
-      const mine = reading ?? all(database.read);
-      reading = mine;
-      try {
-        const found = await mine;
-        // What has changed meanwhile is read by the next who asks.
-        if (reading === mine) known = found;
-        return found;
-      } finally {
-        if (reading === mine) reading = undefined;
-      }
-    },
+    current: value.current,
     async renameCategory(session, former, path, cause) {
       const all = build.selectFrom('attributes').select(['id', 'document', 'updated_at']).orderBy('id');
       for (const before of await session.all(all.modifyEnd(dialect.forUpdate).compile())) {

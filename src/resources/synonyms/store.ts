@@ -1,6 +1,7 @@
 /** The queries of synonyms, and all of them as searches need them. */
 import type { Outbox } from '../../events/outbox.ts';
 import type { Collection } from '../../storage/changes/change.ts';
+import { followedValue } from '../../storage/changes/value.ts';
 import { parseStored } from '../../storage/damage.ts';
 import type { Database } from '../../storage/database.ts';
 import { type Lister, lister } from '../../storage/list/index.ts';
@@ -37,18 +38,15 @@ function byWord(groups: readonly Synonym[]): Synonyms {
 }
 
 export function synonymStore(database: Database, outbox: Outbox): SynonymStore {
-  const { changes } = database;
   const { all, ...rows } = documentRows<SynonymFields>(database, outbox, {
     table: 'search_synonyms',
     resource: 'synonym',
     columns: [],
     columnsOf: () => ({}),
   });
-  let known: Promise<Synonyms> | undefined;
-  changes.follow(synonymCollection, () => {
-    known = undefined;
-  });
-  const read = async () => byWord((await all(database.read)).map(synonymOf));
+  const value = followedValue(database.changes, synonymCollection, async () =>
+    byWord((await all(database.read)).map(synonymOf)),
+  );
 
   return {
     ...rows,
@@ -57,16 +55,6 @@ export function synonymStore(database: Database, outbox: Outbox): SynonymStore {
       columns: ['document', 'updated_at'],
       collection: synonymCollection,
     }),
-    async current() {
-      await changes.look();
-      const mine = known ?? read();
-      known = mine;
-      try {
-        return await mine;
-      } catch (error) {
-        if (known === mine) known = undefined;
-        throw error;
-      }
-    },
+    current: value.current,
   };
 }

@@ -7,6 +7,7 @@
 import type { CompiledQuery } from 'kysely';
 import { slices } from '../../slices.ts';
 import type { Change, Collection } from '../changes/change.ts';
+import { followedLoads } from '../changes/loads.ts';
 import type { Database, Session } from '../database.ts';
 import { type Column, column as emptyColumn, mostCombinations } from './column.ts';
 import { type ColumnRows, type ColumnSource, rowsAfter } from './source.ts';
@@ -15,12 +16,8 @@ import { type ColumnRows, type ColumnSource, rowsAfter } from './source.ts';
 const columnsSize = 160 * 1024 * 1024;
 /** Rows that one statement reads: in the background, where nobody waits for it. */
 const rowsAtOnce = 4000;
-/** Rows that change while a column is read, at most: with more it is given up. */
-const mostReplayed = 10_000;
 /** Rows that change while columns are held, at most: with more the columns go. */
 const mostWaiting = 2000;
-/** Milliseconds for which nothing is kept after everything may have changed: as in an import, again and again. */
-const restMs = 1000;
 
 interface Loaded {
   readonly source: ColumnSource;
@@ -36,11 +33,6 @@ interface Held {
   by: number;
   readonly changes: Change[];
   released: PromiseWithResolvers<void>;
-}
-
-interface Loading {
-  readonly replayed: Change[];
-  isGivenUp: boolean;
 }
 
 /** A column with more different values than are kept in memory. */
@@ -75,27 +67,21 @@ export function columnsOf(
   /** The one used last is last. */
   const loaded = new Map<string, Loaded>();
   const loading = new Map<string, Promise<void>>();
-  const inProgress = new Map<string, Loading>();
   const refused = new Set<string>();
   let last: Promise<unknown> = Promise.resolve();
-  let restsUntil = 0;
   const held: Held = { by: 0, changes: [], released: Promise.withResolvers() };
 
-  changes.follow(collection, committed => {
-    if (committed === undefined) {
-      if (loaded.size > 0 || inProgress.size > 0) restsUntil = performance.now() + restMs;
+  const loads = followedLoads(changes, collection, {
+    isEmpty: () => loaded.size === 0,
+    clear() {
       loaded.clear();
       refused.clear();
       held.changes.length = 0;
-      for (const one of inProgress.values()) one.isGivenUp = true;
-      return;
-    }
-    if (held.by > 0) held.changes.push(...committed);
-    else applyAll(committed);
-    for (const one of inProgress.values()) {
-      one.replayed.push(...committed);
-      if (one.replayed.length > mostReplayed) one.isGivenUp = true;
-    }
+    },
+    apply(committed) {
+      if (held.by > 0) held.changes.push(...committed);
+      else applyAll(committed);
+    },
   });
   function applyAll(changes: readonly Change[]): void {
     for (const { source, column } of loaded.values()) apply(source, column, changes);
@@ -106,27 +92,23 @@ export function columnsOf(
     if (column.members.length > mostCombinations) loaded.delete(source.name);
   }
 
-  /** Each part sees another state: what has changed is put right afterwards. */
   const inBackground: Reader = query =>
     database.snapshot(session => session.all(query), { background: true });
 
-  /** Whatever changes while the rows are read is recorded, and put in the place of what was read. */
-  async function load(source: ColumnSource): Promise<void> {
-    const progress: Loading = { replayed: [], isGivenUp: false };
-    await changes.look();
-    inProgress.set(source.name, progress);
-    try {
-      const column = await readColumn(inBackground, source, () => progress.isGivenUp);
-      await column.arrange();
-      await changes.look();
-      if (progress.isGivenUp) return;
-      loaded.set(source.name, { source, column });
-      apply(source, column, progress.replayed);
-      makeRoom();
-    } finally {
-      inProgress.delete(source.name);
-    }
-  }
+  const load = (source: ColumnSource): Promise<void> =>
+    loads.load(
+      source.name,
+      async isGivenUp => {
+        const column = await readColumn(inBackground, source, isGivenUp);
+        await column.arrange();
+        return column;
+      },
+      (column, replayed) => {
+        loaded.set(source.name, { source, column });
+        apply(source, column, replayed);
+        makeRoom();
+      },
+    );
 
   async function readColumn(read: Reader, source: ColumnSource, isGivenUp = () => false): Promise<Column> {
     const column = emptyColumn(source.isOrder);
@@ -204,7 +186,7 @@ export function columnsOf(
       if (held.changes.length > 0) return undefined;
       const found = there(sources);
       const isRefused = sources.some(({ name }) => refused.has(name));
-      if (found === undefined && !isRefused && performance.now() >= restsUntil)
+      if (found === undefined && !isRefused && !loads.isResting())
         for (const source of missing(sources)) loadOnce(source).catch(() => undefined);
       return found;
     },
@@ -217,7 +199,7 @@ export function columnsOf(
       for (;;) {
         await changes.look();
         for (const { name } of sources) if (refused.has(name)) throw new TooManyValues(name);
-        if (performance.now() >= restsUntil) {
+        if (!loads.isResting()) {
           await Promise.all(missing(sources).map(loadOnce));
           await changes.look();
         }

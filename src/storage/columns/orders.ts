@@ -6,7 +6,8 @@
  */
 import { sql } from 'kysely';
 import { slices } from '../../slices.ts';
-import type { Collection } from '../changes/change.ts';
+import type { Change, Collection } from '../changes/change.ts';
+import { followedLoads } from '../changes/loads.ts';
 import { versionOf } from '../changes/versions.ts';
 import type { Database } from '../database.ts';
 import type { Key } from '../list/request.ts';
@@ -25,8 +26,6 @@ import {
 
 /** Rows without a rank, at most: with more of them all ranks are read again. */
 const mostUnranked = 100;
-/** Milliseconds for which ranks are not read again after everything may have changed. */
-const restMs = 1000;
 /** Rows that one statement reads: in the background, where nobody waits for it. */
 const rowsAtOnce = 4000;
 /** The largest page and one more. */
@@ -65,57 +64,55 @@ export function ordersOf(
   table: string,
 ): Orders {
   const rankings = new Map<string, Ranking>();
-  /** What has changed while the ranks of a column are read; undefined once anything may have. */
-  const loading = new Map<string, Set<number> | undefined>();
   const settled = new Map<string, Promise<void>>();
-  let restsUntil = 0;
   const statements = rankStatements({ build, dialect }, collection.name, table);
 
-  changes.follow(collection, committed => {
-    if (committed === undefined) {
-      if (rankings.size > 0 || loading.size > 0) restsUntil = performance.now() + restMs;
-      rankings.clear();
-      for (const column of loading.keys()) loading.set(column, undefined);
-      return;
-    }
-    for (const [column, ranking] of rankings) {
-      for (const change of committed) unrank(ranking, column, change);
-      if (ranking.unranked.size > mostUnranked) rankings.delete(column);
-    }
-    for (const changed of loading.values()) for (const { id } of committed) changed?.add(id);
+  const loads = followedLoads(changes, collection, {
+    isEmpty: () => rankings.size === 0,
+    clear: () => rankings.clear(),
+    apply(committed) {
+      for (const [column, ranking] of rankings) {
+        for (const change of committed) unrank(ranking, column, change);
+        if (ranking.unranked.size > mostUnranked) rankings.delete(column);
+      }
+    },
   });
 
-  async function load(column: string): Promise<void> {
-    const changed = new Set<number>();
-    await changes.look();
-    loading.set(column, changed);
-    try {
-      const ranking = emptyRanking();
-      const { turn } = slices();
-      let count = 0;
-      for (let last: Read | undefined; loading.get(column) !== undefined; ) {
-        const query = statements.after(column, last);
-        const part = await snapshot(session => session.first(query), { background: true });
-        if (part === undefined || part.size === 0) break;
-        const ids = part.ids.split(',').map(Number);
-        for (const id of ids) appendRow(ranking, id, count++);
-        last = { ...part, id: ids.at(-1) ?? 0 };
-        if (part.size < rowsAtOnce) break;
-        await turn();
-      }
-      ranking.ids = ranking.ids.slice(0, count);
-      await changes.look();
-      if (loading.get(column) === undefined || changed.size > mostUnranked) return;
-      for (const id of changed) {
-        setRank(ranking, id, Number.NaN);
-        ranking.moved.add(id);
-        ranking.unranked.add(id);
-      }
-      rankings.set(column, ranking);
-    } finally {
-      loading.delete(column);
+  async function readRanking(column: string, isGivenUp: () => boolean): Promise<Ranking> {
+    const ranking = emptyRanking();
+    const { turn } = slices();
+    let count = 0;
+    for (let last: Read | undefined; !isGivenUp(); ) {
+      const query = statements.after(column, last);
+      const part = await snapshot(session => session.first(query), { background: true });
+      if (part === undefined || part.size === 0) break;
+      const ids = part.ids.split(',').map(Number);
+      for (const id of ids) appendRow(ranking, id, count++);
+      last = { ...part, id: ids.at(-1) ?? 0 };
+      if (part.size < rowsAtOnce) break;
+      await turn();
     }
+    ranking.ids = ranking.ids.slice(0, count);
+    return ranking;
   }
+
+  function keep(column: string, ranking: Ranking, replayed: readonly Change[]): void {
+    const changed = new Set(replayed.map(({ id }) => id));
+    if (changed.size > mostUnranked) return;
+    for (const id of changed) {
+      setRank(ranking, id, Number.NaN);
+      ranking.moved.add(id);
+      ranking.unranked.add(id);
+    }
+    rankings.set(column, ranking);
+  }
+
+  const load = (column: string): Promise<void> =>
+    loads.load(
+      column,
+      isGivenUp => readRanking(column, isGivenUp),
+      (ranking, replayed) => keep(column, ranking, replayed),
+    );
 
   /** Gives ranks to rows that have none. */
   async function rank(column: string, ranking: Ranking, version: number): Promise<boolean> {
@@ -153,7 +150,7 @@ export function ordersOf(
     async line(column, version) {
       const ranking = rankings.get(column);
       if (ranking === undefined) {
-        if (!loading.has(column) && performance.now() >= restsUntil) {
+        if (!loads.has(column) && !loads.isResting()) {
           const loaded = load(column)
             .catch(() => undefined)
             .finally(() => settled.delete(column));

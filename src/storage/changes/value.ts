@@ -1,0 +1,39 @@
+/** One value that is read of a collection, kept until any of the collection changes: for what is small and seldom changed. */
+import type { Changes, Collection } from './change.ts';
+
+export interface FollowedValue<Value> {
+  /** As it was at the last look, which is made now. */
+  current(): Promise<Value>;
+  /** The same without a look; undefined when it is not in memory. */
+  peek(): Value | undefined;
+}
+
+export function followedValue<Value>(
+  changes: Changes,
+  collection: Collection,
+  read: () => Promise<Value>,
+): FollowedValue<Value> {
+  let known: { readonly value: Value } | undefined;
+  let reading: Promise<Value> | undefined;
+  changes.follow(collection, () => {
+    known = undefined;
+    reading = undefined;
+  });
+  return {
+    peek: () => known?.value,
+    async current() {
+      await changes.look();
+      if (known !== undefined) return known.value;
+      const own = reading ?? read();
+      reading = own;
+      try {
+        const value = await own;
+        // What has changed meanwhile is read by the next request.
+        if (reading === own) known = { value };
+        return value;
+      } finally {
+        if (reading === own) reading = undefined;
+      }
+    },
+  };
+}
