@@ -1,6 +1,6 @@
 /**
- * From what was sent to what is kept: inspected, turned as EXIF says, without metadata, and decoded once, small, which
- * shows that it can be and what colour it has.
+ * From what was sent to what is kept: inspected, without metadata but the orientation of a JPEG (others are turned), and
+ * decoded once, small, which shows that it can be and what colour it has.
  */
 import { decodedWhole, ImageError, type Inspected, type KeptType, type Limits } from './inspect/image.ts';
 import { inspect, sniff, unsupportedImage } from './inspect/index.ts';
@@ -19,7 +19,6 @@ export interface PreparedImage {
 }
 
 /** Of pictures that have to be compressed once more, since they are turned or of another format. */
-const jpegQuality = 92;
 const webpQuality = 90;
 /** Side of the small picture that the colour is taken from. */
 const sample = 8;
@@ -45,13 +44,12 @@ export function hashOf(bytes: Uint8Array): string {
   return new Bun.CryptoHasher('sha256').update(bytes).digest('hex');
 }
 
-/** The picture as it is to be seen. An animation stays as it is. */
+/** The picture upright: not every program reads the EXIF of a PNG or WebP. An animation stays as it is. */
 async function turned(inspected: Inspected, limits: Limits, limiter: Limiter): Promise<Inspected> {
   const { orientation, animated, width, height, type, pieces } = inspected;
   if (orientation === 1 || animated) return inspected;
   const bytes = await limiter.run(width * height * 2, () => {
     const image = turn(new Bun.Image(Buffer.concat(pieces), { maxPixels: limits.pixels }), orientation);
-    if (type === 'image/jpeg') return decoded(image.jpeg({ quality: jpegQuality }).bytes());
     if (type === 'image/webp') return decoded(image.webp({ quality: webpQuality }).bytes());
     return decoded(image.png().bytes());
   });

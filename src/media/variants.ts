@@ -88,7 +88,7 @@ export async function makeVariant(
   const { type, width, height, still } = await look(bytes, limits);
   const { cut, ...whole } = geometryOf(width, height, request);
   return limiter.run(width * height, async () => {
-    const source = new Bun.Image(still ?? bytes, { maxPixels: limits.pixels, autoOrient: false });
+    const source = new Bun.Image(still ?? bytes, { maxPixels: limits.pixels });
     const resized = source.resize(whole.width, whole.height);
     const isOpaque = type === 'image/jpeg' || request.format !== 'jpeg';
     if (cut === undefined && isOpaque) return encode(resized, request.format);

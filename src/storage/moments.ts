@@ -11,3 +11,11 @@ export function momentOfChange(now: number, before: number): number {
   const second = Math.floor(before / 1000);
   return Math.floor(now / 1000) < second ? (second + 1) * 1000 : Math.max(now, before);
 }
+
+/** When a row was made and last changed, as representations show it. */
+export function datesOf(row: { readonly created_at: number; readonly updated_at: number }) {
+  return {
+    createdAt: new Date(row.created_at).toISOString(),
+    updatedAt: new Date(row.updated_at).toISOString(),
+  };
+}

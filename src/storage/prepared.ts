@@ -11,7 +11,7 @@ class Placeholder {
 }
 
 export type Arguments = Readonly<Record<string, unknown>>;
-type Placeholders<A extends Arguments> = { readonly [Name in keyof A]: RawBuilder<A[Name]> };
+export type Placeholders<A extends Arguments> = { readonly [Name in keyof A]: RawBuilder<A[Name]> };
 
 /** A query of Kysely's builder, or SQL, whose rows are of the type that `prepared` is given. */
 type Query<Row> = { compile(): CompiledQuery<Row> } | RawBuilder<unknown>;

@@ -2,7 +2,7 @@
  * The columns of every table, as the queries see them on both databases.
  * Moments are epoch milliseconds; lists and objects are JSON text; ids are 32-bit integers.
  */
-import type { Generated } from 'kysely';
+import type { Generated, Selectable } from 'kysely';
 import type { AttributesTable, ProductAttributesTable } from './attributes/tables.ts';
 import type {
   AddressTokensTable,
@@ -247,3 +247,6 @@ export interface Tables {
   search_synonyms: SearchSynonymsTable;
   migrations: MigrationsTable;
 }
+
+/** A row as it is read. */
+export type Row<Name extends keyof Tables> = Readonly<Selectable<Tables[Name]>>;

@@ -82,7 +82,9 @@ const scenarios: readonly Scenario[] = [
     content: wooFile,
     status: 2,
     says: [
-      'read 6 rows: 3 products, 2 variants, 3 images',
+      'read 7 rows: 3 products, 2 variants, 3 images',
+      /1 × grouped products, which have no price of their own, were left out/,
+      '1 × stock of what is out of stock was taken as 0',
       'belongs to the product "id:99", which the file does not have',
       '3 created, 0 updated, 0 unchanged, 1 rejected',
     ],
@@ -196,15 +198,18 @@ const scenarios: readonly Scenario[] = [
     shop: 'meta',
     content: metaFile,
     status: 0,
-    says: ['read 3 rows: 2 products, 2 variants, 4 images', '2 created'],
+    says: [
+      ...['read 3 rows: 2 products, 2 variants, 4 images', '2 created'],
+      '1 × stock of what is out of stock was taken as 0',
+    ],
     products: {
       'Trail Runner Red': { externalId: 'TR', category: 'Shoes > Running' },
       Socks: {
         ...{ status: 'archived', tags: ['warm', 'wool'], category: 'Clothing > Socks' },
-        stock: { tracked: true, onHand: 4, reserved: 0, backorder: false },
+        ...{ stock: counted(0), available: false },
       },
     },
-    variants: [{ sku: 'TR-42-R' }, { sku: 'TR-43-R' }],
+    variants: [{ sku: 'TR-42-R', stock: counted(6) }, { sku: 'TR-43-R' }],
   },
 ];
 

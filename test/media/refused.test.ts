@@ -238,7 +238,7 @@ describe('files that are refused', () => {
     }
   });
 
-  test('the eight orientations: all are shown upright', async () => {
+  test('the eight orientations: all are shown upright, and no JPEG is compressed again', async () => {
     // Red on the left, blue on the right, and the upper half dark: every corner is another colour.
     const corner = (x: number, y: number) => {
       const shade = y < 16 ? 120 : 250;
@@ -264,11 +264,15 @@ describe('files that are refused', () => {
         withSegments(file, exifSegment(Number(orientation), 'Camera')),
       );
       expect([orientation, made.body.width, made.body.height]).toEqual([orientation, 48, 32]);
-      const served = await (await fetch(service.url + made.body.url)).bytes();
-      expect([orientation, await cornersOf(served)]).toEqual([
-        orientation,
-        ['dark red', 'dark blue', 'red', 'blue'],
-      ]);
+      const shown = async (query: string) => (await fetch(service.url + made.body.url + query)).bytes();
+      const [served, small] = [await shown(''), await shown('?w=64&format=webp')];
+      const scan = file.subarray(file.indexOf(Buffer.of(0xff, 0xda)));
+      expect(Buffer.from(served).subarray(-scan.length)).toEqual(scan);
+      for (const picture of [served, small])
+        expect([orientation, await cornersOf(picture)]).toEqual([
+          orientation,
+          ['dark red', 'dark blue', 'red', 'blue'],
+        ]);
     }
   });
 });

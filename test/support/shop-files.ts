@@ -91,7 +91,7 @@ export const wooFile = table(wooColumns, [
     ...{ 'Attribute 2 name': 'Fabric', 'Attribute 2 value(s)': 'Cotton, Wool', 'Meta: _care': 'cold' },
   },
   {
-    ...{ ID: '11', Type: 'simple', SKU: 'CAP', Name: 'Cap', Published: '-1', 'In stock?': '0' },
+    ...{ ID: '11', Type: 'simple', SKU: 'CAP', Name: 'Cap', Published: '-1', 'In stock?': '0', Stock: '3' },
     ...{ 'Regular price': '15', 'Sale price': '12.50', 'Attribute 1 name': 'Colour' },
     ...{ 'Attribute 1 value(s)': 'Red', 'Weight (kg)': '.1', 'Short description': 'A cap' },
   },
@@ -117,6 +117,10 @@ export const wooFile = table(wooColumns, [
   {
     ...{ ID: '15', Type: 'simple', SKU: 'OLD-SALE', Name: 'Lamp', Published: '1', 'Regular price': '20' },
     ...{ 'Sale price': '10', 'Date sale price ends': '2020-01-01' },
+  },
+  {
+    ...{ ID: '16', Type: 'grouped', SKU: 'WARM', Name: 'All that is warm', Published: '1' },
+    ...{ 'Grouped products': 'HOOD, id:11', Description: 'Hoodie and cap' },
   },
 ]);
 
@@ -226,11 +230,12 @@ export const metaFile = table(
   ],
   feedRows.map((row, index) => ({
     ...row,
+    ...(index === 0 ? { quantity_to_sell_on_facebook: '6' } : {}),
     ...(index === 1
-      ? { quantity_to_sell_on_facebook: '4', availability: 'in stock', status: 'archived' }
-      : {}),
-    ...(index === 1
-      ? { 'product_tags[0]': 'warm', 'product_tags[1]': 'wool', fb_product_category: 'Clothing > Socks' }
+      ? {
+          ...{ quantity_to_sell_on_facebook: '4', status: 'archived', 'product_tags[0]': 'warm' },
+          ...{ 'product_tags[1]': 'wool', fb_product_category: 'Clothing > Socks' },
+        }
       : {}),
   })),
 );

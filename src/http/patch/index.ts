@@ -9,6 +9,7 @@ import { applyJsonPatch, applyMergePatch, type Json } from './documents.ts';
 /**
  * @param current the representation as a GET gives it
  * @param complete the schema of a complete replacement; members it does not know are read-only
+ * @param readOnly members that no patch document may change
  * @returns the new fields, complete and valid
  * @throws HttpError 400 for a body that is not valid, 409 for a patch that does not apply, 422 for a patch
  *   document whose result is not valid or changes a read-only member
@@ -17,7 +18,7 @@ export function patched<S extends z.ZodType>(
   current: { readonly [member: string]: unknown },
   body: PatchBody<object>,
   complete: S,
-  readOnly: readonly string[],
+  readOnly: readonly string[] = [],
 ): z.output<S> {
   // Boundary: a representation is JSON by definition.
   const document = current as { [member: string]: Json };

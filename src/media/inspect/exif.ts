@@ -1,8 +1,8 @@
-/** The orientation in a block of EXIF: the one thing in it that the picture needs to be shown as it was taken. */
+/** The orientation in a block of EXIF: the only tag that the picture needs to be shown as it was taken. */
 
 const orientationTag = 0x0112;
 const shortType = 3;
-/** Entries of a directory that are looked at. */
+/** Entries of a directory that are read. */
 const mostEntries = 1000;
 
 /**
@@ -31,6 +31,12 @@ export function orientationOf(tiff: Uint8Array): number {
 }
 
 const exifHeader = [0x45, 0x78, 0x69, 0x66, 0, 0];
+
+/** A block that says the orientation and nothing else. */
+export function exifOf(orientation: number): Uint8Array {
+  const tiff = [0x4d, 0x4d, 0, 42, 0, 0, 0, 8, 0, 1, orientationTag >> 8, orientationTag & 0xff];
+  return Uint8Array.of(...exifHeader, ...tiff, 0, shortType, 0, 0, 0, 1, 0, orientation, 0, 0, 0, 0, 0, 0);
+}
 
 /** The TIFF within a block that may begin with `Exif\0\0`, as it does in JPEG and in some WebP. */
 export function tiffOf(block: Uint8Array): Uint8Array {

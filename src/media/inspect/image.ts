@@ -8,7 +8,7 @@ export interface Inspected {
   readonly type: KeptType;
   readonly width: number;
   readonly height: number;
-  /** How EXIF says the picture is to be turned: 1 to 8, where 1 is as it stands. */
+  /** How the pixels are still to be turned, as EXIF says it: 1 to 8, where 1 is upright. */
   readonly orientation: number;
   readonly animated: boolean;
   /** The file without what is not picture, in pieces: text, places, thumbnails, what follows its end. */

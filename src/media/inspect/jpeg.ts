@@ -1,9 +1,10 @@
 /**
  * JPEG (ITU-T T.81): its size, and the file without EXIF, places, thumbnails, comments and what follows its end. What
- * the picture is made of is kept as it is, so that nothing is lost by another compression.
+ * the picture is made of is kept as it is, so that nothing is lost by another compression. Of EXIF only the orientation is
+ * kept: turning the pixels would take eight bytes of memory for each.
  */
 import type { Slices } from '../../slices.ts';
-import { orientationOf, tiffOf } from './exif.ts';
+import { exifOf, orientationOf, tiffOf } from './exif.ts';
 import { checkSize, ImageError, type Inspected, invalidImage, type Limits, truncated } from './image.ts';
 
 const format = 'JPEG';
@@ -40,7 +41,7 @@ export async function inspectJpeg(
 ): Promise<Inspected> {
   const pieces: Uint8Array[] = [bytes.subarray(0, 2)];
   let frame: Frame | undefined;
-  let orientation = 1;
+  let orientation: number | undefined;
   let [scans, scanned] = [0, 0];
   let at = 2;
   for (let segments = 0; ; segments++) {
@@ -57,7 +58,10 @@ export async function inspectJpeg(
       frame = frameOf(marker.code, content);
       checkSize(frame.width, frame.height, limits);
     }
-    if (marker.code === 0xe1 && isNamed(content, 'Exif\0')) orientation = orientationOf(tiffOf(content));
+    if (orientation === undefined && marker.code === 0xe1 && isNamed(content, 'Exif\0')) {
+      orientation = orientationOf(tiffOf(content));
+      if (orientation > 1) pieces.push(segmentOf(0xe1, exifOf(orientation)));
+    }
     if (isKept(marker.code, content)) pieces.push(bytes.subarray(marker.next - 2, end));
     else if (marker.code === 0xe0 && isNamed(content, 'JFIF\0')) pieces.push(withoutThumbnail(content));
     at = end;
@@ -77,8 +81,9 @@ export async function inspectJpeg(
       `is a JPEG of ${scanned} bytes of picture, too few for the ${frame.width} × ${frame.height} pixels that it claims`,
     );
   }
-  const { width, height } = frame;
-  return { type: 'image/jpeg', width, height, orientation, animated: false, pieces };
+  const isUpright = orientation === undefined || orientation < 5;
+  const [width, height] = isUpright ? [frame.width, frame.height] : [frame.height, frame.width];
+  return { type: 'image/jpeg', width, height, orientation: 1, animated: false, pieces };
 }
 
 /** @returns the code of the marker that stands there, and where what it marks begins */
@@ -150,11 +155,11 @@ function isKept(code: number, content: Uint8Array): boolean {
 
 /** The JFIF header, which says the density of pixels, as a segment of its own. */
 function withoutThumbnail(content: Uint8Array): Uint8Array {
-  const segment = new Uint8Array(18);
-  segment.set([0xff, 0xe0, 0, 16]);
-  segment.set(content.subarray(0, 12), 4);
-  return segment;
+  return segmentOf(0xe0, Uint8Array.of(...content.subarray(0, 12), 0, 0));
 }
+
+const segmentOf = (code: number, content: Uint8Array): Uint8Array =>
+  Uint8Array.of(0xff, code, 0, content.length + 2, ...content);
 
 /** @returns where the marker stands that ends the compressed data */
 async function endOfScan(bytes: Uint8Array, start: number, turn: Slices['turn']): Promise<number> {

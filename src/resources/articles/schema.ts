@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { halOf, linksOf, pageSchemas } from '../../http/hal/index.ts';
 import { listParameters } from '../../http/paginate.ts';
 import { identifier, idFilter, prose, text, timestamp } from '../../http/schema.ts';
-import { author } from '../authored/index.ts';
+import { author, jsonLinks } from '../authored/schema.ts';
 
 const title = text(200).meta({ examples: ['How we choose our wood'] });
 const body = prose(100_000).meta({ examples: ['Walnut is dense, dark, and kind to tools.'] });
@@ -21,14 +21,7 @@ export const article = z
     tags,
     createdAt: timestamp(),
     updatedAt: timestamp(),
-    _links: z.object({
-      self: z.url().meta({ examples: ['https://shop.example/v1/articles/1'] }),
-      author: z
-        .url()
-        .optional()
-        .describe('Absent once the author has no account any more.')
-        .meta({ examples: ['https://shop.example/v1/users/1'] }),
-    }),
+    _links: jsonLinks('articles'),
   })
   .meta({ id: 'Article' });
 

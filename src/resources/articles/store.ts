@@ -3,24 +3,15 @@
 import type { Cause, Outbox } from '../../events/outbox.ts';
 import { parseStored } from '../../storage/damage.ts';
 import type { Database, Transaction } from '../../storage/database.ts';
-import { type Author, type AuthoredStore, authoredStore, type Stored } from '../authored/store.ts';
+import { datesOf } from '../../storage/moments.ts';
+import type { Row } from '../../storage/tables.ts';
+import { type Author, type AuthoredStore, authoredStore } from '../authored/store.ts';
 import { articleText } from '../search/texts.ts';
 import type { ArticleFields } from './schema.ts';
 
-type ArticleValues = {
-  readonly title: string;
-  readonly body: string;
-  readonly tags: string;
-  readonly author_id: number;
-  readonly author_name: string;
-  readonly user_id: number | null;
-  readonly created_at: number;
-  readonly updated_at: number;
-};
-export type StoredArticle = Stored<ArticleValues>;
+export type StoredArticle = Row<'articles'>;
 
-export interface ArticleStore
-  extends Pick<AuthoredStore<ArticleValues>, 'list' | 'find' | 'lock' | 'remove'> {
+export interface ArticleStore extends Omit<AuthoredStore<StoredArticle>, 'insert' | 'update'> {
   insert(session: Transaction, author: Author, fields: ArticleFields, cause: Cause): Promise<StoredArticle>;
   /** Writes new fields over an article that is locked. */
   update(
@@ -32,15 +23,13 @@ export interface ArticleStore
 }
 
 export function articleOf(row: StoredArticle) {
-  const tags = parseStored<string[]>(row.tags);
   return {
     id: row.id,
     title: row.title,
     body: row.body,
     author: { id: row.author_id, name: row.author_name },
-    tags,
-    createdAt: new Date(row.created_at).toISOString(),
-    updatedAt: new Date(row.updated_at).toISOString(),
+    tags: parseStored<string[]>(row.tags),
+    ...datesOf(row),
   };
 }
 
@@ -48,10 +37,10 @@ const columnsOf = ({ title, body, tags }: ArticleFields) => ({ title, body, tags
 
 export function articleStore(database: Database, outbox: Outbox): ArticleStore {
   const { build } = database;
-  const rows = authoredStore<ArticleValues>(database, outbox, {
+  const rows = authoredStore<StoredArticle>(database, outbox, {
     table: 'articles',
     resource: 'article',
-    columns: ['title', 'body', 'tags', 'author_id', 'author_name', 'user_id', 'created_at', 'updated_at'],
+    columns: ['title', 'body', 'tags', 'author_id'],
     collection: 'articles',
     searched: { type: 'article', textOf: articleText },
     representationOf: articleOf,
@@ -66,8 +55,7 @@ export function articleStore(database: Database, outbox: Outbox): ArticleStore {
   return {
     ...rows,
     async insert(session, author, fields, cause) {
-      const by = { author_id: author.id, author_name: author.name, user_id: author.id };
-      const row = await rows.insert(session, { ...columnsOf(fields), ...by }, cause);
+      const row = await rows.insert(session, author, columnsOf(fields), cause);
       await addTags(session, row.id, fields.tags);
       return row;
     },

@@ -7,7 +7,6 @@ import { equal } from '../../storage/list/request.ts';
 import { may } from '../context.ts';
 import { documentJson, type StoredDocument } from '../crud/documents.ts';
 import { byId, crudEndpoints, foundById } from '../crud/index.ts';
-import { listEndpoint } from '../crud/list.ts';
 import { presenter } from '../crud/presenter.ts';
 import type { Dependencies } from '../dependencies.ts';
 import * as schema from './schema.ts';
@@ -29,7 +28,7 @@ export function attributeEndpoints(
     changedAt: row => row.updated_at,
   });
   const read = allow.everyone('products:read');
-  const crud = crudEndpoints(database, {
+  const crud = crudEndpoints(database, paginator, {
     name: 'definition',
     object: 'the definition of an attribute',
     id: 'Attribute',
@@ -42,18 +41,15 @@ export function attributeEndpoints(
     hal: schema.definitionHal,
     replace: { schema: schema.replaceDefinition, example: schema.definitionBodyExample },
     patch: { schema: schema.patchDefinition, example: { label: 'Wattage', facet: false } },
-    readOnly: ['id', 'createdAt', 'updatedAt'],
     presenter: present,
     rows: { ...store, ...foundById('attribute', store) },
   });
 
   return [
-    listEndpoint(paginator, {
+    crud.list({
       path,
       operationId: 'listAttributes',
       summary: 'List definitions of attributes',
-      tag,
-      access: read,
       name: 'attributes',
       items: 'definitions',
       query: schema.listDefinitions,

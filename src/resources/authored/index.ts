@@ -1,111 +1,161 @@
 /**
  * What articles, posts, comments and reviews have in common over HTTP: an author, the rule of who may change what
- * somebody has written, and how it is shown, as JSON or HAL. Their queries are in store.ts.
+ * a person has written, and how it is shown, as JSON or HAL. Their queries are in store.ts.
  */
-
-import { z } from 'zod';
-import { admins, type Caller, type Role, staff, unauthorized } from '../../http/access.ts';
+import type { z } from 'zod';
+import { admins, allow, type Caller, type Role, staff, unauthorized } from '../../http/access.ts';
 import { HttpError } from '../../http/errors.ts';
 import { addressOf } from '../../http/hal/addresses.ts';
 import type { Link, Links } from '../../http/hal/index.ts';
-import { identifier, text } from '../../http/schema.ts';
-import type { Database, Session } from '../../storage/database.ts';
+import type { Database, Session, Transaction } from '../../storage/database.ts';
+import type { Lister } from '../../storage/list/index.ts';
 import { may, type RequestContext } from '../context.ts';
+import { byId, crudEndpoints, type Finders, foundById } from '../crud/index.ts';
+import type { ListSpec } from '../crud/list.ts';
 import { presenter } from '../crud/presenter.ts';
-import { type Author, authors } from './store.ts';
+import type { Creation, Resource, Rows } from '../crud/resource.ts';
+import type { Dependencies } from '../dependencies.ts';
+import { type Author, authors, type Written } from './store.ts';
 
-export const author = z.object({
-  id: identifier(),
-  name: text(200)
-    .describe('As it was when this was written.')
-    .meta({ examples: ['Ada Winter'] }),
-});
-
-/** Who may change what: its owner, people of these roles, and API keys with this scope. */
+/** Who may change what: people of these roles, API keys with the scope for writing, and with `byAuthor` who wrote it. */
 export interface Rights {
+  /** The first half of the scopes: `content` of `content:read`. */
+  readonly topic: string;
   readonly edit: readonly Role[];
   readonly remove: readonly Role[];
-  readonly scope: string;
+  readonly byAuthor: boolean;
 }
 
 /** Articles and posts belong to the shop. */
-export const staffRights: Rights = { edit: staff, remove: staff, scope: 'content:write' };
+export const staffRights: Rights = { topic: 'content', edit: staff, remove: staff, byAuthor: false };
 /** Comments belong to those who wrote them; editors may only take them down. */
-export const commentRights: Rights = { edit: admins, remove: staff, scope: 'content:write' };
-export const reviewRights: Rights = { ...commentRights, scope: 'reviews:write' };
+export const commentRights: Rights = { topic: 'content', edit: admins, remove: staff, byAuthor: true };
+export const reviewRights: Rights = { ...commentRights, topic: 'reviews' };
 
-/** How one kind of resource is shown. */
-export interface Kind<Row> {
+type Shared = 'path' | 'params' | 'read' | 'write' | 'presenter' | 'permit' | 'rows';
+
+/** One kind of what people write. Where its JSON has `_links`, they are made here, as URLs. */
+interface Kind<R extends Written, Fields>
+  extends Omit<Resource<typeof byId, R, R, Fields, undefined>, Shared> {
   /** Its collection's path below the version's prefix, and the relation of its items in HAL: `articles`. */
   readonly collection: string;
   readonly rights: Rights;
-  representationOf(row: Row): { readonly id: number; readonly author: Author };
-  /** Its author's account; null when that is gone. */
-  accountOf(row: Row): number | null;
-  /** Whose own it is; undefined for what belongs to nobody. */
-  ownerOf(row: Row): number | undefined;
+  representationOf(row: R): object;
   /** Links beyond self and author: relation → path below the version's prefix. */
-  relatedTo(row: Row): Readonly<Record<string, string>>;
-  /** Whether plain JSON has `_links` too, as URLs. */
-  readonly linksInJson: boolean;
+  relatedTo?(row: R): Readonly<Record<string, string>>;
+  readonly page: ListSpec<undefined, z.ZodObject, R>['page'];
+  readonly sortColumns: Readonly<Record<string, string>>;
+  readonly rows: Finders<R, R> &
+    Pick<Rows<unknown, R, R, Fields>, 'update' | 'remove'> & { readonly list: Lister<R> };
 }
 
-interface Changed {
-  readonly id: number;
-  readonly updated_at: number;
+/** The operations of one kind. */
+export function authoredResource<R extends Written, Fields>(
+  { database, paginator }: Dependencies,
+  kind: Kind<R, Fields>,
+) {
+  const { topic, byAuthor } = kind.rights;
+  const allowed = byAuthor ? allow.everyone : allow.staff;
+  const authorOf = authorship(database);
+  const crud = crudEndpoints(database, paginator, {
+    ...kind,
+    path: `/${kind.collection}/{id}`,
+    params: byId,
+    read: allow.everyone(`${topic}:read`),
+    write: allowed(`${topic}:write`),
+    ...presentation(kind),
+    rows: { ...kind.rows, ...foundById(kind.name, kind.rows) },
+  });
+  const listed = {
+    name: kind.collection,
+    page: kind.page,
+    sortColumns: kind.sortColumns,
+    list: kind.rows.list,
+  };
+  return {
+    list: <On extends z.ZodObject | undefined, Query extends z.ZodObject>(
+      spec: Omit<ListSpec<On, Query, R>, 'tag' | 'access' | 'textsOf' | keyof typeof listed>,
+    ) => crud.list<On, Query, R>({ ...spec, ...listed }),
+    /** No API key can create one: `insert` gets the user who is signed in. */
+    create: <On extends z.ZodObject | undefined, Body extends z.ZodType>({
+      insert,
+      ...spec
+    }: Omit<Creation<On, Body, R, undefined>, 'access' | 'insert'> & {
+      insert(
+        session: Transaction,
+        author: Author,
+        context: Parameters<Creation<On, Body, R, undefined>['insert']>[1],
+      ): Promise<R>;
+    }) =>
+      crud.create({
+        ...spec,
+        access: allowed(),
+        insert: async (session, context) => insert(session, await authorOf(session, context.caller), context),
+      }),
+    /** Reading, replacing, changing and deleting one. @param description of the three that change it */
+    single: (description: string) => [
+      crud.get(),
+      crud.put({ description }),
+      crud.patch({ description }),
+      crud.remove({ description }),
+    ],
+  };
 }
 
 /** How rows of one kind are shown, and who may change them. */
-export function authoredPresenter<Row extends Changed>(kind: Kind<Row>) {
+function presentation<R extends Written, Fields>(kind: Kind<R, Fields>) {
   const { collection, rights } = kind;
-  const allowed = (right: 'edit' | 'remove', caller: Caller, row: Row) =>
-    may(caller, rights[right], rights.scope, kind.ownerOf(row));
+  const permitted = (right: 'edit' | 'remove', caller: Caller, row: R) =>
+    may(
+      caller,
+      rights[right],
+      `${rights.topic}:write`,
+      rights.byAuthor ? (row.user_id ?? undefined) : undefined,
+    );
 
   /** Of the author, where there is still an account, and of what it belongs to. */
-  function related({ url }: RequestContext, row: Row, isShown: (account: number) => boolean) {
-    const account = kind.accountOf(row);
+  function related({ url }: RequestContext, row: R, isShown: (account: number) => boolean) {
     const links: Record<string, Link> = {};
+    const { user_id: account } = row;
     if (account !== null && isShown(account)) links.author = { href: addressOf(url, 'users', account) };
-    for (const [relation, path] of Object.entries(kind.relatedTo(row)))
+    for (const [relation, path] of Object.entries(kind.relatedTo?.(row) ?? {}))
       links[relation] = { href: addressOf(url, path) };
     return links;
   }
 
-  function linksOf(context: RequestContext, row: Row, href: string): Links {
+  function linksOf(context: RequestContext, row: R, href: string): Links {
     const { caller } = context;
-    // A HAL link leads somewhere for anyone who asks; plain JSON names the author to all, as the specification has it.
+    // A HAL link is shown to those who can follow it; plain JSON names the author to all, as the specification has it.
     const links = related(context, row, account => may(caller, admins, 'users:read', account));
-    if (allowed('edit', caller, row)) links.edit = { href, method: 'PATCH' };
-    if (allowed('remove', caller, row)) links.delete = { href, method: 'DELETE' };
+    if (permitted('edit', caller, row)) links.edit = { href, method: 'PATCH' };
+    if (permitted('remove', caller, row)) links.delete = { href, method: 'DELETE' };
     return links;
   }
 
-  function withLinks(context: RequestContext, row: Row): object {
-    const links = {
-      self: { href: addressOf(context.url, collection, row.id) },
-      ...related(context, row, () => true),
-    };
-    const addresses = Object.entries(links).map(([relation, { href }]) => [relation, href] as const);
+  function withLinks(context: RequestContext, row: R): object {
+    const self = { href: addressOf(context.url, collection, row.id) };
+    const links = Object.entries({ self, ...related(context, row, () => true) });
+    const addresses = links.map(([relation, { href }]) => [relation, href] as const);
     return { ...kind.representationOf(row), _links: Object.fromEntries(addresses) };
   }
 
   return {
-    ...presenter<Row>({
+    presenter: presenter<R>({
       placeOf: ({ id }) => [collection, id],
       representationOf: kind.representationOf,
       linksOf,
       changedAt: row => row.updated_at,
-      ...(kind.linksInJson
+      ...('_links' in kind.schema.shape
         ? {
             plainOf: withLinks,
             // The link to an author goes with the account, at a moment that the row does not keep.
-            isDated: row => kind.accountOf(row) !== null,
+            isDated: row => row.user_id !== null,
           }
         : {}),
     }),
     /** @throws HttpError 403 when the caller may not */
-    permit(right: 'edit' | 'remove', caller: Caller, row: Row): void {
-      if (allowed(right, caller, row)) return;
+    permit(right: 'edit' | 'remove', caller: Caller, row: R): void {
+      if (permitted(right, caller, row)) return;
       const others = rights[right].join(' and ');
       throw new HttpError('FORBIDDEN', {
         message: `Only its author may do this, and people of the role ${others}.`,
@@ -115,11 +165,11 @@ export function authoredPresenter<Row extends Changed>(kind: Kind<Row>) {
 }
 
 /** @returns a function that gives the caller as the author of something new; throws HttpError 401 for no user */
-export function authorship(database: Pick<Database, 'build' | 'dialect'>) {
+function authorship(database: Pick<Database, 'build' | 'dialect'>) {
   const find = authors(database);
   return async (session: Session, caller: Caller): Promise<Author> => {
     const found = caller.kind === 'user' ? await find(session, caller.userId) : undefined;
-    // The token is good but its user is gone: it stands for nobody any more.
+    // The token is good but its user is gone: there is no author.
     if (found === undefined) throw unauthorized('UNAUTHORIZED');
     return found;
   };

@@ -2,7 +2,7 @@
  * The queries that articles, posts, comments and reviews share: rows that somebody has written, changed one at a
  * time, each change with its event (docs/decisions/0013).
  */
-import { type CompiledQuery, type RawBuilder, sql } from 'kysely';
+import { sql } from 'kysely';
 import { type Cause, changesOf, type Outbox } from '../../events/outbox.ts';
 import type { Database, Session, Transaction } from '../../storage/database.ts';
 import { type Lister, lister } from '../../storage/list/index.ts';
@@ -10,6 +10,7 @@ import type { ListOptions } from '../../storage/list/request.ts';
 import { momentOfChange } from '../../storage/moments.ts';
 import { type Arguments, prepared, preparedByShape } from '../../storage/prepared.ts';
 import { type SearchText, type SearchType, searchIndex } from '../../storage/search/index.ts';
+import { tableRows } from '../../storage/table-rows.ts';
 
 /** Who has written something: the id, and the name at that time. */
 export interface Author {
@@ -17,93 +18,78 @@ export interface Author {
   readonly name: string;
 }
 
-/** Columns that every such table has; both are epoch milliseconds. */
-export type Dated = { readonly created_at: number; readonly updated_at: number };
-export type Stored<Values> = Values & { readonly id: number };
+/** What every such row has; moments are epoch milliseconds. */
+export type Written = {
+  readonly id: number;
+  readonly author_name: string;
+  /** The author's account; null when that is gone. */
+  readonly user_id: number | null;
+  readonly created_at: number;
+  readonly updated_at: number;
+};
 
-export interface AuthoredTable<Values, Row> {
+interface AuthoredTable<Row> {
   readonly table: ListOptions['table'];
   /** The resource's name in the singular: the first half of its events' types. */
   readonly resource: string;
-  /** All of them but the id. */
-  readonly columns: readonly (keyof Values & string)[];
-  /** The name under which its lists are cached; only where no cascade deletes rows behind our back. */
+  /** Those that not every such row has; `author_id` is the author's id for good. */
+  readonly columns: readonly (keyof Row & string)[];
+  /** The name under which its lists are cached; only where no cascade deletes rows without events. */
   readonly collection?: string;
   /** What is searched of it, for those that can be found. */
   readonly searched?: { readonly type: SearchType; textOf(row: Row): SearchText };
-  /** What events show: the representation without links, which depend on the address it is asked at. */
+  /** What events show: the representation without links, which depend on the address of the request. */
   representationOf(row: Row): object;
 }
 
-export interface AuthoredStore<Values extends Dated> {
-  readonly list: Lister<Stored<Values>>;
-  find(session: Session, id: number): Promise<Stored<Values> | undefined>;
+interface Selected<Row> {
+  readonly column: keyof Row & string;
+  readonly value: number;
+}
+
+export interface AuthoredStore<Row extends Written> {
+  readonly list: Lister<Row>;
+  find(session: Session, id: number): Promise<Row | undefined>;
   /** The same, keeping others from changing it until the transaction ends. */
-  lock(session: Session, id: number): Promise<Stored<Values> | undefined>;
-  insert(session: Transaction, values: Omit<Values, keyof Dated>, cause: Cause): Promise<Stored<Values>>;
-  /** Writes new values over a row that is locked; gives it as it is then stored. */
-  update(
+  lock(session: Session, id: number): Promise<Row | undefined>;
+  insert(
     session: Transaction,
-    before: Stored<Values>,
-    changes: Partial<Values>,
+    author: Author,
+    fields: Omit<Row, keyof Written | 'author_id'>,
     cause: Cause,
-  ): Promise<Stored<Values>>;
-  remove(session: Transaction, before: Stored<Values>, cause: Cause): Promise<void>;
+  ): Promise<Row>;
+  /** Writes new values over a row that is locked; gives it as it is then stored. */
+  update(session: Transaction, before: Row, changes: Partial<Row>, cause: Cause): Promise<Row>;
+  remove(session: Transaction, before: Row, cause: Cause): Promise<void>;
   /**
    * Deletes the next rows with this value, in the order of a column, each with its event: for those that go with what
-   * they belong to, before the database's cascade would delete them without a word.
+   * they belong to, before the database's cascade would delete them without one.
    * @returns those that were deleted; none when there are no more
    */
   removeSome(
     session: Transaction,
-    of: {
-      readonly column: keyof Values & string;
-      readonly value: number;
-      readonly by?: keyof Values & string;
-    },
+    of: Selected<Row> & { readonly by?: keyof Row & string },
     cause: Cause,
-  ): Promise<Stored<Values>[]>;
+  ): Promise<Row[]>;
+  /** Deletes all of them, in order of id. What they belong to is locked, and about to be deleted itself. */
+  removeAll(session: Transaction, of: Selected<Row>, cause: Cause): Promise<void>;
 }
 
 /** Rows deleted with what they belong to, per statement. */
 export const removedAtOnce = 200;
 
-export function authoredStore<Values extends Arguments & Dated>(
+export function authoredStore<Row extends Arguments & Written>(
   database: Database,
   outbox: Outbox,
-  spec: AuthoredTable<Values, Stored<Values>>,
-): AuthoredStore<Values> {
-  type Row = Stored<Values>;
+  spec: AuthoredTable<Row>,
+): AuthoredStore<Row> {
   const { build, dialect } = database;
-  const { collection, columns, searched } = spec;
+  const { collection, searched } = spec;
+  const columns = [...spec.columns, 'author_name', 'user_id', 'created_at', 'updated_at'];
+  const rows = tableRows<Row>(database, spec.table, columns);
   const search = searchIndex(database);
   const table = sql.table(spec.table);
   const names = sql.join(columns.map(name => sql.ref(name)));
-
-  const byId = (ending: RawBuilder<unknown>) =>
-    prepared<{ id: number }, Row>(
-      build,
-      ({ id }) => sql`select id, ${names} from ${table} where id = ${id} ${ending}`,
-    );
-  const find = byId(sql``);
-  const lock = byId(dialect.forUpdate);
-  const insert = prepared<Arguments, Row>(
-    build,
-    argument =>
-      sql`insert into ${table} (${names})
-      values (${sql.join(columns.map(name => argument[name]))}) returning id, ${names}`,
-  );
-  const update = prepared<Arguments, Row>(
-    build,
-    argument =>
-      sql`update ${table}
-      set ${sql.join(columns.map(name => sql`${sql.ref(name)} = ${argument[name]}`))}
-      where id = ${argument.id} returning id, ${names}`,
-  );
-  const remove = prepared<{ id: number }, unknown>(
-    build,
-    ({ id }) => sql`delete from ${table} where id = ${id}`,
-  );
 
   const removeSome = preparedByShape<{ value: number }, Row>(build, (shape, { value }) => {
     const [column = '', by = ''] = shape.split(' ');
@@ -113,11 +99,17 @@ export function authoredStore<Values extends Arguments & Dated>(
       returning id, ${names}`;
   });
 
-  async function written(session: Session, query: CompiledQuery<Row>): Promise<Row> {
-    const row = await session.first(query);
-    if (row === undefined) throw new Error('a statement with RETURNING gave no row');
-    return row;
-  }
+  const removeNext: AuthoredStore<Row>['removeSome'] = async (
+    session,
+    { column, value, by = 'id' },
+    cause,
+  ) => {
+    const rows = await session.all(removeSome(`${column} ${by}`, { value }));
+    rows.sort((a, b) => a.id - b.id);
+    const changes = rows.map(row => changeOf('deleted', row, undefined));
+    await outbox.recordAll(session, changes, cause);
+    return rows;
+  };
 
   const changeOf = changesOf<Row>(spec.resource, row => JSON.stringify(spec.representationOf(row)));
 
@@ -127,11 +119,17 @@ export function authoredStore<Values extends Arguments & Dated>(
       columns,
       ...(collection === undefined ? {} : { collection: { name: collection } }),
     }),
-    find: (session, id) => session.first(find({ id })),
-    lock: (session, id) => session.first(lock({ id })),
+    find: rows.find,
+    lock: rows.lock,
 
-    async insert(session, values, cause) {
-      const row = await written(session, insert({ ...values, created_at: cause.at, updated_at: cause.at }));
+    async insert(session, author, fields, cause) {
+      const by = { author_id: author.id, author_name: author.name, user_id: author.id };
+      const row = await rows.insertReturning(session, {
+        ...fields,
+        ...by,
+        created_at: cause.at,
+        updated_at: cause.at,
+      });
       if (searched !== undefined)
         await search.add(session, searched.type, { ...searched.textOf(row), id: row.id });
       await outbox.record(session, changeOf('created', undefined, row), cause);
@@ -139,10 +137,9 @@ export function authoredStore<Values extends Arguments & Dated>(
     },
 
     async update(session, before, changes, cause) {
-      const row = await written(
-        session,
-        update({ ...before, ...changes, updated_at: momentOfChange(cause.at, before.updated_at) }),
-      );
+      const changed = { ...changes, updated_at: momentOfChange(cause.at, before.updated_at) };
+      await rows.update(session, before.id, changed);
+      const row = { ...before, ...changed };
       if (searched !== undefined) {
         const document = { ...searched.textOf(row), id: row.id };
         await search.change(session, searched.type, searched.textOf(before), document);
@@ -152,7 +149,7 @@ export function authoredStore<Values extends Arguments & Dated>(
     },
 
     async remove(session, before, cause) {
-      await session.run(remove({ id: before.id }));
+      await rows.remove(session, before.id);
       if (searched !== undefined) {
         const document = { ...searched.textOf(before), id: before.id };
         await search.remove(session, searched.type, document);
@@ -160,12 +157,9 @@ export function authoredStore<Values extends Arguments & Dated>(
       await outbox.record(session, changeOf('deleted', before, undefined), cause);
     },
 
-    async removeSome(session, { column, value, by = 'id' }, cause) {
-      const rows = await session.all(removeSome(`${column} ${by}`, { value }));
-      rows.sort((a, b) => a.id - b.id);
-      const changes = rows.map(row => changeOf('deleted', row, undefined));
-      await outbox.recordAll(session, changes, cause);
-      return rows;
+    removeSome: removeNext,
+    async removeAll(session, of, cause) {
+      while ((await removeNext(session, of, cause)).length > 0);
     },
   };
 }

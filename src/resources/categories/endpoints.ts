@@ -36,7 +36,7 @@ export function categoryEndpoints(
     representationOf: row => shownCategory(row, row.products),
     linksOf,
   });
-  const crud = crudEndpoints(database, {
+  const crud = crudEndpoints(database, paginator, {
     name: 'category',
     path: `${path}/{id}`,
     params: byId,
@@ -47,7 +47,6 @@ export function categoryEndpoints(
     hal: schema.categoryHal,
     replace: { schema: schema.replaceCategory, example: schema.categoryBodyExample },
     patch: { schema: schema.patchCategory, example: { description: 'To eat at.' } },
-    readOnly: ['id', 'path', 'image', 'productCount', 'createdAt', 'updatedAt'],
     presenter: present,
     rows: countedRows(store),
     ahead: body => store.images.seek(imageIdIn(body)),

@@ -1,22 +1,9 @@
 /** A category as a row, and what is shown of it. */
+import { datesOf } from '../../storage/moments.ts';
+import type { Row } from '../../storage/tables.ts';
 
 /** A category as it is stored. */
-export interface StoredCategory {
-  readonly id: number;
-  readonly parent_id: number | null;
-  readonly name: string;
-  readonly slug: string;
-  readonly path: string;
-  readonly depth: number;
-  readonly description: string | null;
-  readonly position: number;
-  readonly image_id: number | null;
-  readonly image_product_id: number | null;
-  readonly image_url: string | null;
-  readonly created_at: number;
-  readonly updated_at: number;
-  readonly path_at: number;
-}
+export type StoredCategory = Row<'categories'>;
 
 /** An image of a product, as a category has it. */
 export type CategoryImage = Pick<StoredCategory, 'image_id' | 'image_product_id' | 'image_url'>;
@@ -52,8 +39,7 @@ export function categoryOf(row: StoredCategory) {
     description: row.description,
     imageId: row.image_id,
     image: row.image_url,
-    createdAt: new Date(row.created_at).toISOString(),
-    updatedAt: new Date(row.updated_at).toISOString(),
+    ...datesOf(row),
   };
 }
 

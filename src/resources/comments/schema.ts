@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { halOf, linksOf, pageSchemas } from '../../http/hal/index.ts';
 import { listParameters } from '../../http/paginate.ts';
 import { identifier, text, timestamp } from '../../http/schema.ts';
-import { author } from '../authored/index.ts';
+import { author } from '../authored/schema.ts';
 
 const body = text(5000).meta({ examples: ['See you there.'] });
 
@@ -30,6 +30,3 @@ export const patchComment = writeComment.partial().meta({ id: 'PatchComment' });
 export const commentPage = pageSchemas(comment, commentHal, 'comments', 'CommentList');
 export const sortColumns = { id: 'id', createdAt: 'created_at' } as const;
 export const listComments = z.object(listParameters(sortColumns));
-
-/** What a caller may set. */
-export type CommentFields = z.output<typeof writeComment>;

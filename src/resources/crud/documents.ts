@@ -4,15 +4,15 @@ import { type Cause, changesOf, type Outbox } from '../../events/outbox.ts';
 import { parseStored } from '../../storage/damage.ts';
 import type { Database, Session, Transaction } from '../../storage/database.ts';
 import { momentOfChange } from '../../storage/moments.ts';
-import { type Arguments, prepared } from '../../storage/prepared.ts';
+import { tableRows } from '../../storage/table-rows.ts';
 import type { Tables } from '../../storage/tables.ts';
 
-export interface StoredDocument {
+export type StoredDocument = {
   readonly id: number;
   /** The representation as JSON text, without the opening `{"id":…,`. */
   readonly document: string;
   readonly updated_at: number;
-}
+};
 
 export interface DocumentRows<Fields> {
   find(session: Session, id: number): Promise<StoredDocument | undefined>;
@@ -42,39 +42,19 @@ interface Spec<Fields> {
 }
 
 export function documentRows<Fields extends object>(
-  { build, dialect }: Pick<Database, 'build' | 'dialect'>,
+  database: Pick<Database, 'build' | 'dialect'>,
   outbox: Outbox,
   { table: name, resource, columns, columnsOf }: Spec<Fields>,
 ): DocumentRows<Fields> {
-  const table = sql.table(name);
-  const all = sql<StoredDocument>`select id, document, updated_at from ${table}`;
-  const written = [...columns, 'created_at', 'updated_at', 'document'];
+  const rows = tableRows<StoredDocument>(database, name, [
+    ...columns,
+    'created_at',
+    'updated_at',
+    'document',
+  ]);
   const changeOf = changesOf(resource, documentJson);
-
-  const find = prepared<{ id: number }, StoredDocument>(build, ({ id }) => sql`${all} where id = ${id}`);
-  const lock = prepared<{ id: number }, StoredDocument>(
-    build,
-    ({ id }) => sql`${all} where id = ${id} ${dialect.forUpdate}`,
-  );
-  const allQuery = sql<StoredDocument>`${all} order by id`.compile(build);
-  const countQuery = sql<{ total: number }>`select cast(count(*) as integer) as total from ${table}`.compile(
-    build,
-  );
-  const insert = prepared<Arguments, unknown>(
-    build,
-    argument => sql`insert into ${table} (${sql.join(written.map(column => sql.ref(column)))})
-      values (${sql.join(written.map(column => argument[column]))})`,
-  );
-  const update = prepared<Arguments, unknown>(
-    build,
-    argument => sql`update ${table}
-      set ${sql.join(written.map(column => sql`${sql.ref(column)} = ${argument[column]}`))}
-      where id = ${argument.id}`,
-  );
-  const remove = prepared<{ id: number }, unknown>(
-    build,
-    ({ id }) => sql`delete from ${table} where id = ${id}`,
-  );
+  const all = sql<StoredDocument>`select id, document, updated_at from ${sql.table(name)} order by id`;
+  const allQuery = all.compile(database.build);
 
   function rowOf(fields: Fields, createdAt: number, now: number) {
     const dates = { createdAt: new Date(createdAt).toISOString(), updatedAt: new Date(now).toISOString() };
@@ -83,27 +63,26 @@ export function documentRows<Fields extends object>(
   }
 
   return {
-    find: (session, id) => session.first(find({ id })),
-    lock: (session, id) => session.first(lock({ id })),
+    find: rows.find,
+    lock: rows.lock,
+    count: rows.count,
     all: session => session.all(allQuery),
-    count: async session => (await session.first(countQuery))?.total ?? 0,
     async insert(session, fields, cause) {
       const row = rowOf(fields, cause.at, cause.at);
-      const id = await session.insert(insert(row));
-      const stored = { id, document: row.document, updated_at: row.updated_at };
+      const stored = { id: await rows.insert(session, row), ...row };
       await outbox.record(session, changeOf('created', undefined, stored), cause);
       return stored;
     },
     async update(session, before, fields, cause) {
       const { createdAt } = parseStored<{ createdAt: string }>(documentJson(before));
       const row = rowOf(fields, Date.parse(createdAt), momentOfChange(cause.at, before.updated_at));
-      await session.run(update({ id: before.id, ...row }));
-      const stored = { id: before.id, document: row.document, updated_at: row.updated_at };
+      await rows.update(session, before.id, row);
+      const stored = { id: before.id, ...row };
       await outbox.record(session, changeOf('updated', before, stored), cause);
       return stored;
     },
     async remove(session, before, cause) {
-      await session.run(remove({ id: before.id }));
+      await rows.remove(session, before.id);
       await outbox.record(session, changeOf('deleted', before, undefined), cause);
     },
   };

@@ -3,15 +3,17 @@ import { z } from 'zod';
 import { type Endpoint, endpoint, type Input, type Output, type PatchBody } from '../../http/endpoint.ts';
 import { found } from '../../http/errors.ts';
 import { isHal } from '../../http/hal/index.ts';
+import type { Paginator } from '../../http/paginate.ts';
 import { patched } from '../../http/patch/index.ts';
 import { noContent, type Reply } from '../../http/response/reply.ts';
 import { identifier } from '../../http/schema.ts';
 import type { Database, Session, Transaction } from '../../storage/database.ts';
+import { type ListSpec, listEndpoint } from './list.ts';
 import type { Creation, Particular, Resource } from './resource.ts';
 
 export const byId = z.object({ id: identifier() });
 
-interface Finders<Row, Locked> {
+export interface Finders<Row, Locked> {
   find(session: Session, id: number): Promise<Row | undefined>;
   lock(session: Transaction, id: number): Promise<Locked | undefined>;
 }
@@ -27,15 +29,18 @@ export function foundById<Row, Locked>(name: string, store: Finders<Row, Locked>
 
 export function crudEndpoints<Params extends z.ZodObject, Row, Locked extends Row, Fields, Ahead = undefined>(
   database: Pick<Database, 'read'>,
+  paginator: Paginator,
   resource: Resource<Params, Row, Locked, Fields, Ahead>,
 ) {
-  const { name, tag, path, params, presenter, rows, replace, patch, readOnly, hal, cached } = resource;
+  const { name, tag, path, params, presenter, rows, replace, patch, hal, cached } = resource;
   const { object = articled(name), id = name.slice(0, 1).toUpperCase() + name.slice(1) } = resource;
   const plain = resource.plainErrors ? { plainErrors: true } : {};
   const common = { tag, path, params, ...plain };
   const alsoHal = hal === undefined ? {} : { hal };
   const one = (description: string) => ({ 200: { description, schema: resource.schema, ...alsoHal } });
   const now = `The ${name} as it is now.`;
+  const { shape } = resource.representation ?? resource.schema;
+  const readOnly = Object.keys(shape).filter(member => !(member in patch.schema.shape));
   type Context<Body> = Input<Output<Params>, undefined, Body>;
 
   async function shown(context: Context<unknown>): Promise<Reply> {
@@ -69,6 +74,12 @@ export function crudEndpoints<Params extends z.ZodObject, Row, Locked extends Ro
   }
 
   return {
+    /** The list of all that the resource's readers may see, shown as one is, unless `spec` says otherwise. */
+    list: <On extends z.ZodObject | undefined, Query extends z.ZodObject, Listed extends Row>(
+      spec: Omit<ListSpec<On, Query, Listed>, 'tag' | 'access' | 'textsOf'> &
+        Partial<Pick<ListSpec<On, Query, Listed>, 'textsOf'>>,
+    ): Endpoint =>
+      listEndpoint(paginator, { textsOf: presenter.textsOf, ...spec, tag, access: resource.read }),
     create: <On extends z.ZodObject | undefined, Body extends z.ZodType>({
       insert,
       touches,

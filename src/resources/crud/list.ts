@@ -18,7 +18,7 @@ interface Requested {
 
 type TextOf<Row> = (row: Row & { readonly id: number }) => string;
 
-interface ListSpec<Params extends z.ZodObject | undefined, Query extends z.ZodObject, Row> {
+export interface ListSpec<Params extends z.ZodObject | undefined, Query extends z.ZodObject, Row> {
   readonly path: string;
   readonly params?: Params;
   readonly operationId: string;

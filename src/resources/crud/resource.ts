@@ -39,15 +39,15 @@ export interface Resource<Params extends z.ZodObject, Row, Locked extends Row, F
   readonly read: Access;
   readonly write: Access;
   readonly plainErrors?: true;
-  readonly schema: z.ZodType;
+  readonly schema: z.ZodObject;
+  /** The schema of the representation, where responses wrap it. */
+  readonly representation?: z.ZodObject;
   readonly hal?: z.ZodType;
   readonly presenter: Presenter<Row>;
   readonly rows: Rows<Output<Params>, Row, Locked, Fields, Ahead>;
   /** A complete replacement: every change ends in its fields. */
   readonly replace: { readonly schema: z.ZodType<Fields>; readonly example?: unknown };
   readonly patch: { readonly schema: z.ZodObject; readonly example: unknown };
-  /** Members of the representation that nobody sets. */
-  readonly readOnly: readonly string[];
   /** A response to a GET as plain JSON that is kept while it is current. */
   readonly cached?: (params: Output<Params>) => Reply | Promise<Reply>;
   /** Reads what a change needs before its transaction, from what its body says. */

@@ -107,7 +107,7 @@ export function imageEndpoints(
     },
   };
   const now = 'The image as it is now.';
-  const crud = crudEndpoints(database, {
+  const crud = crudEndpoints(database, paginator, {
     name: 'image',
     id: 'ProductImage',
     path: `${path}/{imageId}`,
@@ -119,7 +119,6 @@ export function imageEndpoints(
     hal: schema.productImageHal,
     replace: { schema: schema.replaceImage },
     patch: { schema: schema.patchImage, example: { alt: 'The lamp, lit', position: 0 } },
-    readOnly: ['id', 'productId', 'url', 'width', 'height', 'colour', 'type'],
     presenter: present,
     rows,
   });

@@ -7,24 +7,13 @@ import { parseStored } from '../../storage/damage.ts';
 import type { Database, Session, Transaction } from '../../storage/database.ts';
 import { type Lister, lister } from '../../storage/list/index.ts';
 import { momentOfChange } from '../../storage/moments.ts';
-import { prepared } from '../../storage/prepared.ts';
+import { tableRows } from '../../storage/table-rows.ts';
+import type { Row } from '../../storage/tables.ts';
 import { itemOf, type StoredItem, type StoredOrder } from '../orders/store.ts';
 import type { Invoice } from './schema.ts';
 
-/** An invoice as it is stored. */
-export interface StoredInvoice {
-  readonly id: number;
-  readonly number: number;
-  readonly order_id: number;
-  readonly customer_id: number;
-  /** A Snapshot as JSON text. */
-  readonly document: string;
-  /** Epoch milliseconds, as all moments. */
-  readonly sent_at: number | null;
-  readonly version: number;
-  readonly created_at: number;
-  readonly updated_at: number;
-}
+/** An invoice as it is stored; its document is a Snapshot as JSON text. */
+export type StoredInvoice = Row<'invoices'>;
 
 /** What was invoiced, to whom and by whom: never changed after the invoice has been issued. */
 export interface Snapshot {
@@ -90,12 +79,8 @@ export function invoiceOf(row: StoredInvoice): Invoice {
 
 /** @param seller who issues invoices from now on */
 export function invoiceStore(database: Database, outbox: Outbox, seller: Seller): InvoiceStore {
-  const { build, dialect } = database;
-  const all = build.selectFrom('invoices').select(['id', ...columns]);
-  const byId = prepared<{ id: number }, StoredInvoice>(build, argument => all.where('id', '=', argument.id));
-  const byIdForUpdate = prepared<{ id: number }, StoredInvoice>(build, argument =>
-    all.where('id', '=', argument.id).modifyEnd(dialect.forUpdate),
-  );
+  const { build } = database;
+  const rows = tableRows<StoredInvoice>(database, 'invoices', columns);
   const nextNumber = build
     .insertInto('counters')
     .values({ name: 'invoices', value: 1 })
@@ -108,7 +93,7 @@ export function invoiceStore(database: Database, outbox: Outbox, seller: Seller)
   const changeOf = changesOf<StoredInvoice>('invoice', row => JSON.stringify(invoiceOf(row)));
 
   return {
-    find: (session, id) => session.first(byId({ id })),
+    find: rows.find,
     list: lister<StoredInvoice>(database, { table: 'invoices', columns }),
 
     async issue(session, order, items, cause) {
@@ -131,16 +116,16 @@ export function invoiceStore(database: Database, outbox: Outbox, seller: Seller)
         created_at: cause.at,
         updated_at: cause.at,
       };
-      const id = await session.insert(build.insertInto('invoices').values(values).compile());
+      const id = await rows.insert(session, values);
       await outbox.record(session, changeOf('issued', undefined, { id, ...values }), cause);
     },
 
     async markSent(session, id, cause) {
-      const before = await session.first(byIdForUpdate({ id }));
+      const before = await rows.lock(session, id);
       if (before === undefined) return;
       const at = momentOfChange(cause.at, before.updated_at);
       const changed = { sent_at: cause.at, version: before.version + 1, updated_at: at };
-      await session.run(build.updateTable('invoices').set(changed).where('id', '=', id).compile());
+      await rows.update(session, id, changed);
       await outbox.record(session, changeOf('sent', before, { ...before, ...changed }), cause);
     },
   };

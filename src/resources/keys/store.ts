@@ -12,18 +12,11 @@ import { type Database, type Session, StorageError, type Transaction } from '../
 import { lister } from '../../storage/list/index.ts';
 import type { Listed, ListRequest } from '../../storage/list/request.ts';
 import { prepared } from '../../storage/prepared.ts';
+import { tableRows } from '../../storage/table-rows.ts';
+import type { Row } from '../../storage/tables.ts';
 import type { ApiKey, NewApiKey } from './schema.ts';
 
-export interface StoredKey {
-  readonly id: number;
-  readonly name: string;
-  readonly prefix: string;
-  readonly scopes: string;
-  readonly rate_limit: number | null;
-  readonly created_at: number;
-  readonly expires_at: number | null;
-  readonly last_used_at: number | null;
-}
+export type StoredKey = Omit<Row<'api_keys'>, 'key_hash' | 'created_by'>;
 
 export interface KeyStore {
   list(request: ListRequest): Promise<Listed<StoredKey>>;
@@ -43,7 +36,6 @@ export interface KeyStore {
 }
 
 const columns = [
-  'id',
   'name',
   'prefix',
   'scopes',
@@ -73,19 +65,21 @@ export function apiKeyOf(row: StoredKey): ApiKey {
 }
 
 export function keyStore(database: Database, clock: Clock, outbox: Outbox): KeyStore {
-  const { build, dialect } = database;
-  const byId = (id: number) => build.selectFrom('api_keys').select(columns).where('id', '=', id);
+  const { build } = database;
+  const rows = tableRows<StoredKey>(database, 'api_keys', columns);
   const byHash = prepared<{ hash: string }, StoredKey>(build, argument =>
-    build.selectFrom('api_keys').select(columns).where('key_hash', '=', argument.hash),
+    build
+      .selectFrom('api_keys')
+      .select(['id', ...columns])
+      .where('key_hash', '=', argument.hash),
   );
 
   const changeOf = changesOf<StoredKey>('key', row => JSON.stringify(apiKeyOf(row)));
 
   async function noteUse(row: StoredKey, now: number): Promise<void> {
     if (row.last_used_at !== null && now - row.last_used_at < lastUseResolution) return;
-    const query = build.updateTable('api_keys').set({ last_used_at: now }).where('id', '=', row.id).compile();
     try {
-      await database.write(session => session.run(query));
+      await database.write(session => rows.update(session, row.id, { last_used_at: now }));
     } catch (error) {
       // A key is good without the note: a database that can only be read still serves reads.
       if (!(error instanceof StorageError)) throw error;
@@ -93,12 +87,9 @@ export function keyStore(database: Database, clock: Clock, outbox: Outbox): KeyS
   }
 
   return {
-    list: lister<StoredKey>(database, {
-      table: 'api_keys',
-      columns: columns.filter(column => column !== 'id'),
-    }),
-    find: (session, id) => session.first(byId(id).compile()),
-    lock: (session, id) => session.first(byId(id).modifyEnd(dialect.forUpdate).compile()),
+    list: lister<StoredKey>(database, { table: 'api_keys', columns }),
+    find: rows.find,
+    lock: rows.lock,
     async insert(session, input, createdBy, cause) {
       const key = `ck_${randomBytes(32).toString('base64url')}`;
       const values = {
@@ -113,14 +104,18 @@ export function keyStore(database: Database, clock: Clock, outbox: Outbox): KeyS
         last_used_at: null,
       };
       const row = await session.first(
-        build.insertInto('api_keys').values(values).returning(columns).compile(),
+        build
+          .insertInto('api_keys')
+          .values(values)
+          .returning(['id', ...columns])
+          .compile(),
       );
       if (row === undefined) throw new Error('INSERT … RETURNING gave no row');
       await outbox.record(session, changeOf('created', undefined, row), cause);
       return { row, key };
     },
     async remove(session, before, cause) {
-      await session.run(build.deleteFrom('api_keys').where('id', '=', before.id).compile());
+      await rows.remove(session, before.id);
       await outbox.record(session, changeOf('revoked', before, undefined), cause);
     },
     async authenticate(key) {

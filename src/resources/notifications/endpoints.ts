@@ -8,7 +8,6 @@ import { ok } from '../../http/response/reply.ts';
 import { type Condition, equal } from '../../storage/list/request.ts';
 import type { RequestContext } from '../context.ts';
 import { byId, crudEndpoints } from '../crud/index.ts';
-import { listEndpoint } from '../crud/list.ts';
 import { presenter } from '../crud/presenter.ts';
 import type { Dependencies } from '../dependencies.ts';
 import * as schema from './schema.ts';
@@ -28,7 +27,7 @@ export function notificationEndpoints(
     linksOf,
   });
   const success = 'The notification.';
-  const crud = crudEndpoints(database, {
+  const crud = crudEndpoints(database, paginator, {
     name: 'notification',
     path: `${path}/{id}`,
     params: byId,
@@ -39,7 +38,6 @@ export function notificationEndpoints(
     hal: schema.notificationHal,
     replace: { schema: schema.replaceNotification },
     patch: { schema: schema.patchNotification, example: { read: true } },
-    readOnly: ['id', 'type', 'message', 'resource', 'resourceId', 'readAt', 'createdAt'],
     presenter: present,
     rows: {
       find: async (session, { id }, caller) => own(id, await store.find(session, readerOf(caller), id)),
@@ -54,12 +52,10 @@ export function notificationEndpoints(
   });
 
   return [
-    listEndpoint(paginator, {
+    crud.list({
       path,
       operationId: 'listNotifications',
       summary: 'List your notifications',
-      tag,
-      access,
       query: schema.listNotifications,
       page: schema.notificationPage,
       name: 'notifications',

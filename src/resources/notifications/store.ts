@@ -1,21 +1,11 @@
 /** The queries of notifications. Each belongs to one user: no query here reaches another's. */
-import type { RawBuilder } from 'kysely';
 import type { Database, Session } from '../../storage/database.ts';
 import { type Lister, lister } from '../../storage/list/index.ts';
-import { prepared } from '../../storage/prepared.ts';
+import { tableRows } from '../../storage/table-rows.ts';
+import type { Row } from '../../storage/tables.ts';
 import type { Notification } from './schema.ts';
 
-export interface StoredNotification {
-  readonly id: number;
-  readonly user_id: number;
-  readonly event_id: number;
-  readonly type: string;
-  readonly message: string;
-  readonly resource: string;
-  readonly resource_id: number;
-  readonly read_at: number | null;
-  readonly created_at: number;
-}
+export type StoredNotification = Row<'notifications'>;
 
 export interface NotificationStore {
   /** Needs a condition on `user_id`. */
@@ -56,22 +46,14 @@ export function notificationOf(row: StoredNotification): Notification {
 }
 
 export function notificationStore(database: Database): NotificationStore {
-  const { build, dialect } = database;
-  type Own = { id: number; userId: number };
-  const own = (argument: { [Name in keyof Own]: RawBuilder<number> }) =>
-    build
-      .selectFrom('notifications')
-      .select(['id', ...columns])
-      .where('id', '=', argument.id)
-      .where('user_id', '=', argument.userId);
-  const byId = prepared<Own, StoredNotification>(build, own);
-  const byIdForUpdate = prepared<Own, StoredNotification>(build, argument =>
-    own(argument).modifyEnd(dialect.forUpdate),
-  );
+  const { build } = database;
+  const rows = tableRows<StoredNotification>(database, 'notifications', columns);
+  const ownedBy = (userId: number, row: StoredNotification | undefined) =>
+    row?.user_id === userId ? row : undefined;
   return {
     list: lister<StoredNotification>(database, { table: 'notifications', columns }),
-    find: (session, userId, id) => session.first(byId({ id, userId })),
-    lock: (session, userId, id) => session.first(byIdForUpdate({ id, userId })),
+    find: async (session, userId, id) => ownedBy(userId, await rows.find(session, id)),
+    lock: async (session, userId, id) => ownedBy(userId, await rows.lock(session, id)),
     async insert(session, notification) {
       const insert = build
         .insertInto('notifications')
@@ -79,16 +61,11 @@ export function notificationStore(database: Database): NotificationStore {
         .onConflict(conflict => conflict.columns(['event_id', 'user_id']).doNothing());
       await session.run(insert.compile());
     },
-    async setReadAt(session, id, readAt) {
-      const update = build.updateTable('notifications').set({ read_at: readAt }).where('id', '=', id);
-      await session.run(update.compile());
-    },
+    setReadAt: (session, id, readAt) => rows.update(session, id, { read_at: readAt }),
     markAllRead(session, userId, now) {
       const update = build.updateTable('notifications').set({ read_at: now });
       return session.run(update.where('user_id', '=', userId).where('read_at', 'is', null).compile());
     },
-    async remove(session, id) {
-      await session.run(build.deleteFrom('notifications').where('id', '=', id).compile());
-    },
+    remove: rows.remove,
   };
 }

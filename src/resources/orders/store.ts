@@ -7,40 +7,14 @@ import { type Lister, lister } from '../../storage/list/index.ts';
 import { momentOfChange } from '../../storage/moments.ts';
 import { prepared } from '../../storage/prepared.ts';
 import { searchIndex } from '../../storage/search/index.ts';
+import { tableRows } from '../../storage/table-rows.ts';
+import type { Row } from '../../storage/tables.ts';
 import { orderText } from '../search/texts.ts';
 import type { Order, OrderItem, Status } from './schema.ts';
 
-/** An order as it is stored. */
-export interface StoredOrder {
-  readonly id: number;
-  readonly customer_id: number;
-  /** Name and address of the customer when it was ordered. */
-  readonly customer_name: string;
-  readonly customer_email: string;
-  readonly status: Status;
-  readonly currency: string;
-  readonly total: number;
-  readonly version: number;
-  /** Epoch milliseconds, as all moments. */
-  readonly created_at: number;
-  readonly updated_at: number;
-  readonly paid_at: number | null;
-  readonly cancelled_at: number | null;
-}
-
-export interface StoredItem {
-  readonly id: number;
-  readonly order_id: number;
-  readonly product_id: number;
-  readonly name: string;
-  readonly sku: string | null;
-  readonly variant_id: number | null;
-  /** Those of the variant, as JSON text. */
-  readonly options: string | null;
-  readonly quantity: number;
-  readonly unit_price: number;
-  readonly total: number;
-}
+/** An order as it is stored; name and address of the customer are those when it was ordered. */
+export type StoredOrder = Omit<Row<'orders'>, 'status'> & { readonly status: Status };
+export type StoredItem = Omit<Row<'order_items'>, 'reserved'>;
 
 export type NewItem = Omit<StoredItem, 'id' | 'order_id'>;
 
@@ -156,23 +130,9 @@ export function optionsOf({ options }: Partial<Pick<StoredItem, 'options'>>): Re
 const dateOf = (moment: number) => new Date(moment).toISOString();
 
 export function orderStore(database: Database, outbox: Outbox): OrderStore {
-  const { build, dialect } = database;
+  const { build } = database;
   const search = searchIndex(database);
-  const byId = prepared<{ id: number }, StoredOrder>(build, argument =>
-    build
-      .selectFrom('orders')
-      .select(['id', ...columns])
-      .where('id', '=', argument.id)
-      .$castTo<StoredOrder>(),
-  );
-  const byIdForUpdate = prepared<{ id: number }, StoredOrder>(build, argument =>
-    build
-      .selectFrom('orders')
-      .select(['id', ...columns])
-      .where('id', '=', argument.id)
-      .modifyEnd(dialect.forUpdate)
-      .$castTo<StoredOrder>(),
-  );
+  const orders = tableRows<StoredOrder>(database, 'orders', columns);
   const itemsById = prepared<{ orderId: number }, StoredItem>(build, argument =>
     build
       .selectFrom('order_items')
@@ -180,60 +140,20 @@ export function orderStore(database: Database, outbox: Outbox): OrderStore {
       .where('order_id', '=', argument.orderId)
       .orderBy('id'),
   );
-  type Values = { [Column in keyof Omit<StoredOrder, 'id'>]: StoredOrder[Column] };
-  const insertOrder = prepared<Values, unknown>(build, argument =>
-    build.insertInto('orders').values({
-      customer_id: argument.customer_id,
-      customer_name: argument.customer_name,
-      customer_email: argument.customer_email,
-      status: argument.status,
-      currency: argument.currency,
-      total: argument.total,
-      version: argument.version,
-      created_at: argument.created_at,
-      updated_at: argument.updated_at,
-      paid_at: argument.paid_at,
-      cancelled_at: argument.cancelled_at,
-    }),
-  );
-  const update = prepared<
-    Pick<Values, 'status' | 'version' | 'updated_at' | 'paid_at' | 'cancelled_at'> & { id: number },
-    unknown
-  >(build, argument =>
-    build
-      .updateTable('orders')
-      .set({
-        status: argument.status,
-        version: argument.version,
-        updated_at: argument.updated_at,
-        paid_at: argument.paid_at,
-        cancelled_at: argument.cancelled_at,
-      })
-      .where('id', '=', argument.id),
-  );
-
-  const record = (
-    session: Transaction,
-    action: string,
-    before: WholeOrder | undefined,
-    after: WholeOrder,
-    cause: Cause,
-  ) => {
-    const change = {
-      resource: 'order',
-      resourceId: after.order.id,
-      action,
-      before: before === undefined ? null : JSON.stringify(orderOf(before)),
-      after: JSON.stringify(orderOf(after)),
-    };
-    return outbox.record(session, change, cause);
-  };
+  const textOf = (whole: WholeOrder) => JSON.stringify(orderOf(whole));
+  const changeOf = (action: string, before: WholeOrder | undefined, after: WholeOrder) => ({
+    resource: 'order',
+    resourceId: after.order.id,
+    action,
+    before: before === undefined ? null : textOf(before),
+    after: textOf(after),
+  });
 
   const items = (session: Session, orderId: number) => session.all(itemsById({ orderId }));
 
   return {
-    find: (session, id) => session.first(byId({ id })),
-    lock: (session, id) => session.first(byIdForUpdate({ id })),
+    find: orders.find,
+    lock: orders.lock,
     items,
     findItem: (session, orderId, id) =>
       session.first(
@@ -275,26 +195,27 @@ export function orderStore(database: Database, outbox: Outbox): OrderStore {
         paid_at: null,
         cancelled_at: null,
       } as const;
-      const id = await session.insert(insertOrder(values));
+      const id = await orders.insert(session, values);
       const rows = lines.map(line => ({ order_id: id, ...line }));
       await session.run(build.insertInto('order_items').values(rows).compile());
       const after = { order: { id, ...values }, items: await items(session, id) };
       await search.add(session, 'order', { id, ...orderText({ id }, after.items) });
-      await record(session, 'created', undefined, after, cause);
+      await outbox.record(session, changeOf('created', undefined, after), cause);
       return after;
     },
 
     async move(session, before, status, cause) {
-      const order = {
-        ...before.order,
+      const changed = {
         status,
         version: before.order.version + 1,
         updated_at: momentOfChange(cause.at, before.order.updated_at),
         ...(status === 'PAID' ? { paid_at: cause.at } : { cancelled_at: cause.at }),
       };
-      await session.run(update(order));
+      const order = { ...before.order, ...changed };
+      await orders.update(session, order.id, changed);
       const after = { order, items: before.items };
-      await record(session, status === 'PAID' ? 'paid' : 'cancelled', before, after, cause);
+      const action = status === 'PAID' ? 'paid' : 'cancelled';
+      await outbox.record(session, changeOf(action, before, after), cause);
       return after;
     },
   };

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { halOf, linksOf, pageSchemas } from '../../http/hal/index.ts';
 import { listParameters } from '../../http/paginate.ts';
 import { identifier, idFilter, prose, text, timestamp } from '../../http/schema.ts';
-import { author } from '../authored/index.ts';
+import { author, jsonLinks } from '../authored/schema.ts';
 
 const title = text(200).meta({ examples: ['Open on Sunday'] });
 const body = prose(100_000).meta({ examples: ['From noon to five, with coffee.'] });
@@ -16,15 +16,7 @@ export const post = z
     author,
     createdAt: timestamp(),
     updatedAt: timestamp(),
-    _links: z.object({
-      self: z.url().meta({ examples: ['https://shop.example/v1/posts/1'] }),
-      author: z
-        .url()
-        .optional()
-        .describe('Absent once the author has no account any more.')
-        .meta({ examples: ['https://shop.example/v1/users/1'] }),
-      comments: z.url().meta({ examples: ['https://shop.example/v1/posts/1/comments'] }),
-    }),
+    _links: jsonLinks('posts', 'comments'),
   })
   .meta({ id: 'Post' });
 
@@ -40,6 +32,3 @@ export const listPosts = z.object({
   author: idFilter('Only posts by the user with this id.'),
   ...listParameters(sortColumns),
 });
-
-/** What a caller may set. */
-export type PostFields = z.output<typeof writePost>;

@@ -1,25 +1,15 @@
 /** The queries of posts. */
 import { sql } from 'kysely';
-import type { Cause, Outbox } from '../../events/outbox.ts';
-import type { Database, Session, Transaction } from '../../storage/database.ts';
+import type { Outbox } from '../../events/outbox.ts';
+import type { Database, Session } from '../../storage/database.ts';
+import { datesOf } from '../../storage/moments.ts';
 import { prepared } from '../../storage/prepared.ts';
-import { type Author, type AuthoredStore, authoredStore, type Stored } from '../authored/store.ts';
-import type { PostFields } from './schema.ts';
+import type { Row } from '../../storage/tables.ts';
+import { type AuthoredStore, authoredStore } from '../authored/store.ts';
 
-type PostValues = {
-  readonly title: string;
-  readonly body: string;
-  readonly author_id: number;
-  readonly author_name: string;
-  readonly user_id: number | null;
-  readonly created_at: number;
-  readonly updated_at: number;
-};
-export type StoredPost = Stored<PostValues>;
+export type StoredPost = Row<'posts'>;
 
-export interface PostStore
-  extends Pick<AuthoredStore<PostValues>, 'list' | 'find' | 'lock' | 'update' | 'remove'> {
-  insert(session: Transaction, author: Author, fields: PostFields, cause: Cause): Promise<StoredPost>;
+export interface PostStore extends AuthoredStore<StoredPost> {
   /** Whether there is such a post, which then cannot be deleted before the transaction ends. */
   keep(session: Session, id: number): Promise<boolean>;
 }
@@ -30,31 +20,25 @@ export function postOf(row: StoredPost) {
     title: row.title,
     body: row.body,
     author: { id: row.author_id, name: row.author_name },
-    createdAt: new Date(row.created_at).toISOString(),
-    updatedAt: new Date(row.updated_at).toISOString(),
+    ...datesOf(row),
   };
 }
 
 export function postStore(database: Database, outbox: Outbox): PostStore {
   const { build, dialect } = database;
-  const rows = authoredStore<PostValues>(database, outbox, {
-    table: 'posts',
-    resource: 'post',
-    columns: ['title', 'body', 'author_id', 'author_name', 'user_id', 'created_at', 'updated_at'],
-    collection: 'posts',
-    searched: { type: 'post', textOf: ({ title, body }) => ({ title, body }) },
-    representationOf: postOf,
-  });
   const kept = prepared<{ id: number }, { id: number }>(
     build,
     ({ id }) => sql`select id from posts where id = ${id} ${dialect.forKeyShare}`,
   );
   return {
-    ...rows,
-    insert(session, author, { title, body }, cause) {
-      const by = { author_id: author.id, author_name: author.name, user_id: author.id };
-      return rows.insert(session, { title, body, ...by }, cause);
-    },
+    ...authoredStore<StoredPost>(database, outbox, {
+      table: 'posts',
+      resource: 'post',
+      columns: ['title', 'body', 'author_id'],
+      collection: 'posts',
+      searched: { type: 'post', textOf: ({ title, body }) => ({ title, body }) },
+      representationOf: postOf,
+    }),
     keep: async (session, id) => (await session.first(kept({ id }))) !== undefined,
   };
 }

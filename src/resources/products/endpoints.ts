@@ -29,7 +29,6 @@ import type { ProductChange, ProductStore } from './store.ts';
 
 const tag = 'Products';
 const path = '/products';
-const readOnly = ['id', 'createdAt', 'updatedAt', 'rating', 'variantCount', 'priceRange', 'available'];
 
 export interface ProductParts {
   readonly products: ProductStore;
@@ -78,7 +77,7 @@ export function productEndpoints(
       await store.remove(session, before, cause);
     },
   };
-  const crud = crudEndpoints(database, {
+  const crud = crudEndpoints(database, paginator, {
     name: 'product',
     path: `${path}/{id}`,
     params: byId,
@@ -90,7 +89,6 @@ export function productEndpoints(
     replace: { schema: schema.replaceProduct, example: schema.productBodyExample },
     patch: { schema: schema.patchProduct, example: { price: 69.9 } },
     meaning: (before, body) => withWholeStock(productOf(before), body),
-    readOnly,
     presenter: present,
     cached: ({ id }) => singles.respond(id),
     touches: ({ id }) => [`product ${id}`],
@@ -164,7 +162,7 @@ export function productEndpoints(
           for (const before of rows) {
             await turn();
             const old = productOf(before);
-            const fields = patched(old, withWholeStock(old, patch), schema.replaceProduct, readOnly);
+            const fields = patched(old, withWholeStock(old, patch), schema.replaceProduct);
             await refuse(session, old, fields);
             await fit(fields, old);
             changes.push({ before: { ...before, value: old }, fields });

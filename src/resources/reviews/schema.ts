@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { halOf, linksOf, pageSchemas } from '../../http/hal/index.ts';
 import { listParameters } from '../../http/paginate.ts';
 import { identifier, idFilter, integerParameter, prose, timestamp } from '../../http/schema.ts';
-import { author } from '../authored/index.ts';
+import { author } from '../authored/schema.ts';
 
 const rating = z
   .int()

@@ -5,30 +5,17 @@
 import { sql } from 'kysely';
 import type { Cause, Outbox } from '../../events/outbox.ts';
 import type { Database, Session, Transaction } from '../../storage/database.ts';
+import { datesOf } from '../../storage/moments.ts';
 import { prepared } from '../../storage/prepared.ts';
-import {
-  type Author,
-  type AuthoredStore,
-  authoredStore,
-  removedAtOnce,
-  type Stored,
-} from '../authored/store.ts';
+import type { Row } from '../../storage/tables.ts';
+import { type Author, type AuthoredStore, authoredStore, removedAtOnce } from '../authored/store.ts';
 import { productRatings, type RatingChange } from '../products/ratings.ts';
 import type { LockedProduct } from '../products/row.ts';
 import type { ReviewFields } from './schema.ts';
 
-type ReviewValues = {
-  readonly product_id: number;
-  readonly user_id: number;
-  readonly author_name: string;
-  readonly rating: number;
-  readonly body: string | null;
-  readonly created_at: number;
-  readonly updated_at: number;
-};
-export type StoredReview = Stored<ReviewValues>;
+export type StoredReview = Row<'reviews'>;
 
-export interface ReviewStore extends Pick<AuthoredStore<ReviewValues>, 'list' | 'find'> {
+export interface ReviewStore extends Pick<AuthoredStore<StoredReview>, 'list' | 'find'> {
   /** Reads a review, keeping others from changing it or its product until the transaction ends. */
   lock(session: Session, id: number): Promise<StoredReview | undefined>;
   /** Keeps others from changing a product and its reviews until the transaction ends; undefined when there is none. */
@@ -69,18 +56,17 @@ export function reviewOf(row: StoredReview) {
     author: { id: row.user_id, name: row.author_name },
     rating: row.rating,
     body: row.body,
-    createdAt: new Date(row.created_at).toISOString(),
-    updatedAt: new Date(row.updated_at).toISOString(),
+    ...datesOf(row),
   };
 }
 
 export function reviewStore(database: Database, outbox: Outbox): ReviewStore {
   const { build } = database;
   const ratings = productRatings(database, outbox);
-  const rows = authoredStore<ReviewValues>(database, outbox, {
+  const rows = authoredStore<StoredReview>(database, outbox, {
     table: 'reviews',
     resource: 'review',
-    columns: ['product_id', 'user_id', 'author_name', 'rating', 'body', 'created_at', 'updated_at'],
+    columns: ['product_id', 'rating', 'body'],
     representationOf: reviewOf,
   });
   const ofUserAndProduct = prepared<{ productId: number; userId: number }, { id: number }>(
@@ -121,9 +107,8 @@ export function reviewStore(database: Database, outbox: Outbox): ReviewStore {
       (await session.first(ofUserAndProduct({ productId, userId }))) !== undefined,
 
     async insert(session, product, author, fields, cause) {
-      const values = { product_id: product.id, user_id: author.id, author_name: author.name, ...fields };
       await ratings.add(session, product, { sum: fields.rating, count: 1 }, cause);
-      return rows.insert(session, values, cause);
+      return rows.insert(session, author, { product_id: product.id, ...fields }, cause);
     },
 
     async update(session, before, fields, cause) {
@@ -149,9 +134,7 @@ export function reviewStore(database: Database, outbox: Outbox): ReviewStore {
       }
     },
 
-    async removeAllOn(session, productId, cause) {
-      const of = { column: 'product_id', value: productId } as const;
-      while ((await rows.removeSome(session, of, cause)).length > 0);
-    },
+    removeAllOn: (session, productId, cause) =>
+      rows.removeAll(session, { column: 'product_id', value: productId }, cause),
   };
 }

@@ -2,23 +2,12 @@
 import { bulkInsert, type ColumnType } from '../../storage/bulk.ts';
 import type { Database, Session, Transaction } from '../../storage/database.ts';
 import { type Lister, lister } from '../../storage/list/index.ts';
+import type { Row } from '../../storage/tables.ts';
 import type { Place } from './locked.ts';
 import type { Adjustment } from './schema.ts';
 
 /** An adjustment as it is stored. */
-export interface StoredAdjustment {
-  readonly id: number;
-  readonly product_id: number;
-  readonly variant_id: number | null;
-  readonly sku: string | null;
-  readonly delta: number;
-  readonly reason: string;
-  /** Afterwards. */
-  readonly on_hand: number;
-  readonly reserved: number;
-  readonly actor: string;
-  readonly created_at: number;
-}
+export type StoredAdjustment = Row<'stock_adjustments'>;
 
 export type NewAdjustment = Omit<StoredAdjustment, 'id'>;
 

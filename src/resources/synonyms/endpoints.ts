@@ -5,7 +5,6 @@ import { HttpError } from '../../http/errors.ts';
 import { changeLinks } from '../../http/hal/index.ts';
 import { documentJson, type StoredDocument } from '../crud/documents.ts';
 import { byId, crudEndpoints, foundById } from '../crud/index.ts';
-import { listEndpoint } from '../crud/list.ts';
 import { presenter } from '../crud/presenter.ts';
 import type { Dependencies } from '../dependencies.ts';
 import * as schema from './schema.ts';
@@ -28,7 +27,7 @@ export function synonymEndpoints(
   });
   const body = { schema: schema.replaceSynonym, example: schema.synonymBodyExample };
   const now = 'The synonyms as they are now.';
-  const crud = crudEndpoints(database, {
+  const crud = crudEndpoints(database, paginator, {
     name: 'synonym',
     object: 'synonyms',
     path: `${path}/{id}`,
@@ -40,17 +39,14 @@ export function synonymEndpoints(
     hal: schema.synonymHal,
     replace: body,
     patch: { schema: schema.patchSynonym, example: schema.synonymBodyExample },
-    readOnly: ['id', 'createdAt', 'updatedAt'],
     presenter: present,
     rows: { ...store, ...foundById('synonym', store) },
   });
 
   return [
-    listEndpoint(paginator, {
+    crud.list({
       path,
       operationId: 'listSynonyms',
-      tag,
-      access,
       name: 'synonyms',
       query: schema.listSynonyms,
       page: schema.synonymPage,

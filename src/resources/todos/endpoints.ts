@@ -15,7 +15,7 @@ const path = '/todos';
 const common = { tag: 'Todos', access: allow.everyone(), plainErrors: true } as const;
 
 export function todoEndpoints(
-  { database }: Dependencies,
+  { database, paginator }: Dependencies,
   { todos, users }: { todos: TodoStore; users: UserStore },
 ): Endpoint[] {
   /** No API key gets here: todos belong to people. */
@@ -29,7 +29,7 @@ export function todoEndpoints(
     textOf: row => JSON.stringify({ data: todoOf(row) }),
     changedAt: row => row.updated_at,
   });
-  const crud = crudEndpoints(database, {
+  const crud = crudEndpoints(database, paginator, {
     ...common,
     name: 'todo',
     path: `${path}/{id}`,
@@ -39,7 +39,6 @@ export function todoEndpoints(
     schema: schema.oneTodo,
     replace: { schema: schema.replaceTodo, example: { title: 'Order more lamps', done: true } },
     patch: { schema: schema.patchTodo, example: { done: true } },
-    readOnly: ['id', 'createdAt'],
     presenter: present,
     rows: {
       find: async (session, { id }, caller) =>

@@ -1,17 +1,12 @@
 /** The queries of todos: each names the user whose they are, so that none shows another's. */
 import { sql } from 'kysely';
-import type { Database, Session } from '../../storage/database.ts';
+import type { Database, Session, Transaction } from '../../storage/database.ts';
 import { momentOfChange } from '../../storage/moments.ts';
-import { prepared } from '../../storage/prepared.ts';
+import { tableRows } from '../../storage/table-rows.ts';
+import type { Row } from '../../storage/tables.ts';
 import type { Todo, TodoFields } from './schema.ts';
 
-export interface StoredTodo {
-  readonly id: number;
-  readonly title: string;
-  readonly done: number;
-  readonly created_at: number;
-  readonly updated_at: number;
-}
+export type StoredTodo = Row<'todos'>;
 
 export interface TodoStore {
   /** In the order they were made. */
@@ -20,7 +15,7 @@ export interface TodoStore {
   find(session: Session, userId: number, id: number): Promise<StoredTodo | undefined>;
   /** The same, keeping others from changing it until the transaction ends. */
   lock(session: Session, userId: number, id: number): Promise<StoredTodo | undefined>;
-  insert(session: Session, userId: number, title: string, now: number): Promise<StoredTodo>;
+  insert(session: Transaction, userId: number, title: string, now: number): Promise<StoredTodo>;
   update(session: Session, before: StoredTodo, fields: TodoFields, now: number): Promise<StoredTodo>;
   remove(session: Session, id: number): Promise<void>;
 }
@@ -34,26 +29,16 @@ export function todoOf(row: StoredTodo): Todo {
   };
 }
 
-export function todoStore({ build, dialect }: Database): TodoStore {
-  const columns = ['id', 'title', 'done', 'created_at', 'updated_at'] as const;
-  const own = prepared<{ userId: number; id: number }, StoredTodo>(build, argument =>
-    build
-      .selectFrom('todos')
-      .select(columns)
-      .where('user_id', '=', argument.userId)
-      .where('id', '=', argument.id),
-  );
-  const ownForUpdate = prepared<{ userId: number; id: number }, StoredTodo>(build, argument =>
-    build
-      .selectFrom('todos')
-      .select(columns)
-      .where('user_id', '=', argument.userId)
-      .where('id', '=', argument.id)
-      .modifyEnd(dialect.forUpdate),
-  );
+const columns = ['user_id', 'title', 'done', 'created_at', 'updated_at'] as const;
+
+export function todoStore(database: Database): TodoStore {
+  const { build } = database;
+  const rows = tableRows<StoredTodo>(database, 'todos', columns);
+  const ownedBy = (userId: number, row: StoredTodo | undefined) =>
+    row?.user_id === userId ? row : undefined;
   return {
     list(session, userId, done) {
-      const all = build.selectFrom('todos').select(columns).where('user_id', '=', userId).orderBy('id');
+      const all = build.selectFrom('todos').selectAll().where('user_id', '=', userId).orderBy('id');
       return session.all((done === undefined ? all : all.where('done', '=', done ? 1 : 0)).compile());
     },
     async count(session, userId) {
@@ -61,25 +46,17 @@ export function todoStore({ build, dialect }: Database): TodoStore {
       const query = build.selectFrom('todos').select(total).where('user_id', '=', userId);
       return (await session.first(query.compile()))?.total ?? 0;
     },
-    find: (session, userId, id) => session.first(own({ userId, id })),
-    lock: (session, userId, id) => session.first(ownForUpdate({ userId, id })),
+    find: async (session, userId, id) => ownedBy(userId, await rows.find(session, id)),
+    lock: async (session, userId, id) => ownedBy(userId, await rows.lock(session, id)),
     async insert(session, userId, title, now) {
-      const values = { title, done: 0, created_at: now, updated_at: now };
-      const query = build
-        .insertInto('todos')
-        .values({ user_id: userId, ...values })
-        .returning('id');
-      const row = await session.first(query.compile());
-      if (row === undefined) throw new Error('INSERT … RETURNING gave no row');
-      return { id: row.id, ...values };
+      const values = { user_id: userId, title, done: 0, created_at: now, updated_at: now };
+      return { id: await rows.insert(session, values), ...values };
     },
     async update(session, before, { title, done }, now) {
       const change = { title, done: done ? 1 : 0, updated_at: momentOfChange(now, before.updated_at) };
-      await session.run(build.updateTable('todos').set(change).where('id', '=', before.id).compile());
+      await rows.update(session, before.id, change);
       return { ...before, ...change };
     },
-    async remove(session, id) {
-      await session.run(build.deleteFrom('todos').where('id', '=', id).compile());
-    },
+    remove: rows.remove,
   };
 }

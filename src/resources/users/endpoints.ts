@@ -156,7 +156,7 @@ export function userEndpoints({ database, paginator }: Dependencies, options: Us
           if (refused !== undefined) throw refused;
           // Before the database deletes them with the account: each has its event, and ratings follow.
           await reviews.removeAllOf(session, before.id, cause());
-          await comments.removeAll(session, 'user_id', before.id, cause());
+          await comments.removeAll(session, { column: 'user_id', value: before.id }, cause());
           await users.remove(session, before, cause());
           return noContent();
         });

@@ -1,40 +1,22 @@
 /** The queries of users. Every change is written down as an event; no event holds a password or its hash. */
-import { sql } from 'kysely';
 import { type Cause, changesOf, type Outbox } from '../../events/outbox.ts';
 import type { Role } from '../../http/access.ts';
 import { parseStored } from '../../storage/damage.ts';
 import { type Database, type Session, StorageError, type Transaction } from '../../storage/database.ts';
 import { type Lister, lister } from '../../storage/list/index.ts';
-import { momentOfChange } from '../../storage/moments.ts';
+import { datesOf, momentOfChange } from '../../storage/moments.ts';
 import { prepared } from '../../storage/prepared.ts';
 import { searchIndex } from '../../storage/search/index.ts';
+import { tableRows } from '../../storage/table-rows.ts';
+import type { Row } from '../../storage/tables.ts';
 import { type EndedSessions, endedSessions } from '../auth/ended-sessions.ts';
 import { userText } from '../search/texts.ts';
 import type { User, UserFields } from './schema.ts';
 
+/** `email_key` is what makes the address unique; without a password hash the user has yet to set a password. */
+export type StoredUser = Row<'users'>;
 /** A user as lists read it: without the hash of the password. */
-export interface UserRow {
-  readonly id: number;
-  readonly name: string;
-  readonly email: string;
-  readonly role: string;
-  /** JSON text. */
-  readonly tags: string;
-  readonly version: number;
-  readonly verified_at: number | null;
-  /** The requested address, which has yet to be confirmed. */
-  readonly pending_email: string | null;
-  readonly created_at: number;
-  readonly updated_at: number;
-}
-
-export interface StoredUser extends UserRow {
-  /** What makes the address unique: `emailKey` of it. */
-  readonly email_key: string;
-  /** Null until the user has set a password. */
-  readonly password_hash: string | null;
-  readonly session_generation: number;
-}
+export type UserRow = Omit<StoredUser, 'email_key' | 'password_hash' | 'session_generation'>;
 
 interface NewUser {
   readonly name: string;
@@ -106,10 +88,14 @@ export function userOf(row: UserRow): User {
     version: row.version,
     pendingEmail: row.pending_email,
     verifiedAt: row.verified_at === null ? null : new Date(row.verified_at).toISOString(),
-    createdAt: new Date(row.created_at).toISOString(),
-    updatedAt: new Date(row.updated_at).toISOString(),
+    ...datesOf(row),
   };
 }
+
+const columns = [
+  ...['name', 'email', 'role', 'tags', 'version', 'verified_at', 'pending_email'],
+  ...['created_at', 'updated_at'],
+];
 
 type Changes = Partial<
   Omit<StoredUser, 'session_generation' | 'id' | 'email_key' | 'version' | 'created_at' | 'updated_at'>
@@ -123,15 +109,12 @@ export function userStore(
 ): UserStore {
   const { build, dialect } = database;
   const search = searchIndex(database);
-  const byId = prepared<{ id: number }, StoredUser>(build, argument =>
-    build.selectFrom('users').selectAll().where('id', '=', argument.id),
-  );
-  const byIdForUpdate = prepared<{ id: number }, StoredUser>(build, argument =>
-    build.selectFrom('users').selectAll().where('id', '=', argument.id).modifyEnd(dialect.forUpdate),
-  );
-  const byIdForKeyShare = prepared<{ id: number }, StoredUser>(build, argument =>
-    build.selectFrom('users').selectAll().where('id', '=', argument.id).modifyEnd(dialect.forKeyShare),
-  );
+  const rows = tableRows<StoredUser>(database, 'users', [
+    ...columns,
+    'email_key',
+    'password_hash',
+    'session_generation',
+  ]);
   const byEmail = prepared<{ key: string }, StoredUser>(build, argument =>
     build.selectFrom('users').selectAll().where('email_key', '=', argument.key),
   );
@@ -151,8 +134,7 @@ export function userStore(
     const stamps = { version: before.version + 1, updated_at: momentOfChange(cause.at, before.updated_at) };
     const key = changes.email === undefined ? {} : { email_key: emailKey(changes.email) };
     const set = { ...changes, ...key, ...stamps };
-    const query = build.updateTable('users').set(set).where('id', '=', before.id);
-    await namingEmail(session.run(query.compile()));
+    await namingEmail(rows.update(session, before.id, set));
     const after = { ...before, ...set };
     await search.change(session, 'user', userText(before), { id: before.id, ...userText(after) });
     await outbox.record(session, changeOf(action, before, after), cause);
@@ -160,34 +142,18 @@ export function userStore(
   }
 
   return {
-    find: (session, id) => session.first(byId({ id })),
-    lock: (session, id) => session.first(byIdForUpdate({ id })),
-    keep: (session, id) => session.first(byIdForKeyShare({ id })),
+    find: rows.find,
+    lock: rows.lock,
+    keep: rows.keep,
     findByEmail: (session, email) => session.first(byEmail({ key: emailKey(email) })),
     administrators: session => idsOf(session, administrators),
     lockAdministrators: session => idsOf(session, administrators.modifyEnd(dialect.forUpdate)),
-    async count(session) {
-      const total = sql<number>`cast(count(*) as integer)`.as('total');
-      return (await session.first(build.selectFrom('users').select(total).compile()))?.total ?? 0;
-    },
+    count: rows.count,
     all: session => session.all(build.selectFrom('users').selectAll().orderBy('id').compile()),
-    list: lister<UserRow>(database, {
-      table: 'users',
-      columns: [
-        'name',
-        'email',
-        'role',
-        'tags',
-        'version',
-        'verified_at',
-        'pending_email',
-        'created_at',
-        'updated_at',
-      ],
-    }),
+    list: lister<UserRow>(database, { table: 'users', columns }),
 
     async insert(session, user, cause) {
-      const row = {
+      const values = {
         name: user.name,
         email: user.email,
         email_key: emailKey(user.email),
@@ -201,8 +167,8 @@ export function userStore(
         created_at: cause.at,
         updated_at: cause.at,
       };
-      const id = await namingEmail(session.insert(build.insertInto('users').values(row).compile()));
-      const stored = { ...row, id };
+      const id = await namingEmail(rows.insert(session, values));
+      const stored = { ...values, id };
       await search.add(session, 'user', { id, ...userText(stored) });
       await outbox.record(session, changeOf('created', undefined, stored), cause);
       return stored;
@@ -222,7 +188,7 @@ export function userStore(
       change(session, before, { password_hash, pending_email: null }, 'password_changed', cause),
     verify: (session, before, cause) => change(session, before, { verified_at: cause.at }, 'verified', cause),
     async remove(session, before, cause) {
-      await session.run(build.deleteFrom('users').where('id', '=', before.id).compile());
+      await rows.remove(session, before.id);
       await ended.end(session, before.id, before.session_generation + 1, cause.at);
       await search.remove(session, 'user', { id: before.id, ...userText(before) });
       await outbox.record(session, changeOf('deleted', before, undefined), cause);

@@ -13,7 +13,6 @@ import type { Transaction } from '../../storage/database.ts';
 import { type Condition, equal } from '../../storage/list/request.ts';
 import { may, type RequestContext } from '../context.ts';
 import { byId, crudEndpoints } from '../crud/index.ts';
-import { listEndpoint } from '../crud/list.ts';
 import { presenter } from '../crud/presenter.ts';
 import type { Rows } from '../crud/resource.ts';
 import type { Dependencies } from '../dependencies.ts';
@@ -29,7 +28,6 @@ import type { VariantChange, VariantStore } from './store.ts';
 const tag = 'Variants';
 const path = '/products/{id}/variants';
 const ofOne = z.object({ id: identifier(), variantId: identifier() });
-const readOnly = ['id', 'productId', 'available', 'createdAt', 'updatedAt'];
 
 /** A variant whose product is locked as well. */
 type LockedVariant = StoredVariant & { readonly product: LockedProduct };
@@ -68,7 +66,7 @@ export function variantEndpoints(
     },
     remove: (session, before, cause) => store.remove(session, before.product, before, cause),
   };
-  const crud = crudEndpoints(database, {
+  const crud = crudEndpoints(database, paginator, {
     name: 'variant',
     path: `${path}/{variantId}`,
     params: ofOne,
@@ -80,21 +78,18 @@ export function variantEndpoints(
     replace: { schema: schema.replaceVariant, example: schema.variantBodyExample },
     patch: { schema: schema.patchVariant, example: { price: 19.9 } },
     meaning: (before, body) => withWholeStock(variantOf(before), body),
-    readOnly,
     presenter: present,
     touches: ({ id }) => [`product ${id}`],
     rows,
   });
 
   return [
-    listEndpoint(paginator, {
+    crud.list({
       path,
       params: byId,
       operationId: 'listVariants',
       summary: 'List the variants of a product',
       description: 'In their order, unless `sort` says otherwise.',
-      tag,
-      access: read,
       errors: ['NOT_FOUND'],
       query: schema.listVariants,
       page: schema.variantPage,
@@ -157,7 +152,7 @@ export function variantEndpoints(
           for (const before of await store.lockMany(session, params.id, body.ids)) {
             await turn();
             const old = variantOf(before);
-            const fields = patched(old, withWholeStock(old, patch), schema.replaceVariant, readOnly);
+            const fields = patched(old, withWholeStock(old, patch), schema.replaceVariant);
             refuseUnfit(product, old, fields);
             changes.push({ before, fields });
           }

@@ -68,15 +68,19 @@ export function weightOf(
   return read;
 }
 
-/** Pieces as a whole number; shops count below zero what they have sold beyond their stock. */
-export function piecesOf(row: Row, name: string, drafting: Drafting): number | undefined {
+/**
+ * Pieces as a whole number; shops count below zero what they have sold beyond their stock.
+ * @param isOut the shop says that there is none to be sold, which counts for more than a number
+ */
+export function piecesOf(row: Row, name: string, drafting: Drafting, isOut = false): number | undefined {
   const text = row.text(name);
   if (text === '') return undefined;
   const negative = text.startsWith('-');
   const read = readAmount(negative ? text.slice(1) : text, drafting.cells);
   if (typeof read === 'string') throw new RowProblem(row, columnOf(row, name), read, text);
   if (negative && read.value > 0) drafting.note('stock below 0 was taken as 0');
-  return negative ? 0 : Math.floor(read.value);
+  if (isOut && !negative && read.value > 0) drafting.note('stock of what is out of stock was taken as 0');
+  return negative || isOut ? 0 : Math.floor(read.value);
 }
 
 export const outOfStock: Stock = { tracked: true, onHand: 0, backorder: false };

@@ -145,17 +145,17 @@ function soldAs(row: Row, drafting: Drafting, attributes: AttributeSet) {
   };
 }
 
-/** Feeds say whether there is any, some also how many. */
+/** Feeds say whether there is any, some also how many: of what is out of stock there is none. */
 function stockOf(row: Row, drafting: Drafting): Stock | undefined {
   const availability = row
     .text('availability')
     .toLowerCase()
     .replace(/[\s_]+/g, ' ');
   const backorder = /^(?:preorder|pre order|backorder|available for order)$/.test(availability);
-  const pieces = piecesOf(row, 'quantity', drafting);
+  const isOut = /^(?:out of stock|discontinued|sold out)$/.test(availability);
+  const pieces = piecesOf(row, 'quantity', drafting, isOut);
   if (pieces !== undefined) return { tracked: true, onHand: pieces, backorder };
-  if (backorder) return { ...outOfStock, backorder };
-  return /^(?:out of stock|discontinued|sold out)$/.test(availability) ? outOfStock : undefined;
+  return backorder || isOut ? { ...outOfStock, backorder } : undefined;
 }
 
 const imagesIn = (row: Row, drafting: Drafting): string[] => [

@@ -179,10 +179,10 @@ const quiet = (drafting: Drafting): Drafting => ({ ...drafting, note: () => unde
 
 function stockOf(row: Row, drafting: Drafting): Stock | undefined {
   const isManaged = row.text('configManage') === '1' || row.text('manageStock') !== '0';
-  const pieces = piecesOf(row, 'quantity', drafting);
+  const pieces = piecesOf(row, 'quantity', drafting, row.text('isInStock') === '0');
   if (!isManaged || pieces === undefined) return undefined;
   const backorder = row.text('configBackorders') !== '1' && Number(row.text('backorders')) > 0;
-  return { tracked: true, onHand: row.text('isInStock') === '0' ? 0 : pieces, backorder };
+  return { tracked: true, onHand: pieces, backorder };
 }
 
 /** What nobody can find in the shop by itself, and is no variant of anything, is not shown here either. */

@@ -52,6 +52,8 @@ export const woocommerce: Preset = {
       if (parent === '') throw new RowProblem(row, 'Parent', 'is required of a variation');
       return { variantOf: parent };
     }
+    // A page for several products, which are bought one by one: an order for it would have no price.
+    if (typesOf(row).has('grouped') && row.text('regular') === '') return { leftOut: groupedLeftOut };
     const [product = `line:${row.line}`, ...also] = names;
     return { product, also };
   },
@@ -95,6 +97,9 @@ export const woocommerce: Preset = {
     };
   },
 };
+
+const groupedLeftOut =
+  'grouped products, which have no price of their own, were left out: the products they group are read by themselves';
 
 /** `simple, downloadable, virtual`. */
 const typesOf = (row: Row): ReadonlySet<string> => new Set(splitList(row.text('type').toLowerCase(), ','));
@@ -157,11 +162,12 @@ function stockOf(row: Row, drafting: Drafting): Stock | undefined {
   const backorder = /^(?:1|yes|notify)$/i.test(row.text('backorders'));
   // "parent": the pieces of all variations are counted together, which a variant cannot say.
   const isCounted = row.text('stock') !== '' && row.text('stock') !== 'parent';
-  const pieces = isCounted ? piecesOf(row, 'stock', drafting) : undefined;
-  if (pieces !== undefined) return { tracked: true, onHand: pieces, backorder };
   const inStock = row.text('inStock').toLowerCase();
+  const isOut = inStock === '0' || inStock === 'no';
+  const pieces = isCounted ? piecesOf(row, 'stock', drafting, isOut) : undefined;
+  if (pieces !== undefined) return { tracked: true, onHand: pieces, backorder };
   if (inStock === 'backorder') return { ...outOfStock, backorder: true };
-  return inStock === '0' || inStock === 'no' ? outOfStock : undefined;
+  return isOut ? outOfStock : undefined;
 }
 
 /** 1 is published, 0 private, -1 a draft. */

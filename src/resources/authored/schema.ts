@@ -1,0 +1,22 @@
+/** The schemas of what articles, posts, comments and reviews have in common. */
+import { z } from 'zod';
+import { identifier, text } from '../../http/schema.ts';
+
+export const author = z.object({
+  id: identifier(),
+  name: text(200)
+    .describe('As it was when this was written.')
+    .meta({ examples: ['Ada Winter'] }),
+});
+
+const url = (path: string) => z.url().meta({ examples: [`https://shop.example/v1/${path}`] });
+
+/** `_links` of plain JSON. @param more names of collections that belong to one of them */
+export function jsonLinks<const More extends string = never>(collection: string, ...more: More[]) {
+  const others = Object.fromEntries(more.map(name => [name, url(`${collection}/1/${name}`)]));
+  return z.object({
+    self: url(`${collection}/1`),
+    author: url('users/1').optional().describe('Absent once the author has no account any more.'),
+    ...others,
+  });
+}

@@ -1,0 +1,78 @@
+/** Rows of a table, read and written one at a time by their ids; each statement is compiled once. */
+import { type RawBuilder, sql } from 'kysely';
+import type { Database, Session, Transaction } from './database.ts';
+import { type Arguments, type Placeholders, prepared, preparedByShape } from './prepared.ts';
+import type { Tables } from './tables.ts';
+
+interface TableRows<Row extends { readonly id: number }> {
+  find(session: Session, id: number): Promise<Row | undefined>;
+  /** The same, keeping others from changing it until the transaction ends. */
+  lock(session: Session, id: number): Promise<Row | undefined>;
+  /** The same, keeping it from being changed or deleted until the transaction ends, while others may keep it too. */
+  keep(session: Session, id: number): Promise<Row | undefined>;
+  /** @returns its id @throws StorageError `unique` */
+  insert(session: Transaction, values: Omit<Row, 'id'>): Promise<number>;
+  /** @returns the row. Values that are no columns are not written. @throws StorageError `unique` */
+  insertReturning(session: Transaction, values: Arguments): Promise<Row>;
+  /** @throws StorageError `unique` */
+  update(session: Session, id: number, changes: Partial<Omit<Row, 'id'>>): Promise<void>;
+  remove(session: Session, id: number): Promise<void>;
+  count(session: Session): Promise<number>;
+}
+
+/** @param columns all that are read and written, but for the id */
+export function tableRows<Row extends Arguments & { readonly id: number }>(
+  { build, dialect }: Pick<Database, 'build' | 'dialect'>,
+  name: keyof Tables & string,
+  columns: readonly string[],
+): TableRows<Row> {
+  const table = sql.table(name);
+  const names = sql.join(columns.map(column => sql.ref(column)));
+
+  function byId(ending: RawBuilder<unknown>) {
+    const query = prepared<{ id: number }, Row>(
+      build,
+      ({ id }) => sql`select id, ${names} from ${table} where id = ${id} ${ending}`,
+    );
+    return (session: Session, id: number) => session.first(query({ id }));
+  }
+  const inserted = (argument: Placeholders<Arguments>) =>
+    sql`insert into ${table} (${names}) values (${sql.join(columns.map(column => argument[column]))})`;
+  const insert = prepared<Arguments, unknown>(build, inserted);
+  const insertReturning = prepared<Arguments, Row>(
+    build,
+    argument => sql`${inserted(argument)} returning id, ${names}`,
+  );
+  const update = preparedByShape<Arguments, unknown>(build, (changed, argument) => {
+    const set = changed.split(' ').map(column => sql`${sql.ref(column)} = ${argument[column]}`);
+    return sql`update ${table} set ${sql.join(set)} where id = ${argument.id}`;
+  });
+  const remove = prepared<{ id: number }, unknown>(
+    build,
+    ({ id }) => sql`delete from ${table} where id = ${id}`,
+  );
+  const count = prepared<Arguments, { total: number }>(
+    build,
+    () => sql`select cast(count(*) as integer) as total from ${table}`,
+  );
+
+  return {
+    find: byId(sql``),
+    lock: byId(dialect.forUpdate),
+    keep: byId(dialect.forKeyShare),
+    insert: (session, values) => session.insert(insert(values)),
+    async insertReturning(session, values) {
+      const row = await session.first(insertReturning(values));
+      if (row === undefined) throw new Error('INSERT … RETURNING gave no row');
+      return row;
+    },
+    async update(session, id, changes) {
+      const changed = columns.filter(column => column in changes);
+      await session.run(update(changed.join(' '), { ...changes, id }));
+    },
+    async remove(session, id) {
+      await session.run(remove({ id }));
+    },
+    count: async session => (await session.first(count({})))?.total ?? 0,
+  };
+}
