@@ -1,7 +1,7 @@
 /** Settings: the environment, validated once into a frozen object. Nothing else reads process.env. */
 import { z } from 'zod';
 import { detailsOf } from './http/schema.ts';
-import { type Place, parsePlace } from './media/store/place.ts';
+import { parsePlace } from './media/store/place.ts';
 import { parseAddress } from './storage/postgres/address.ts';
 import { leastConnections } from './storage/postgres/pool.ts';
 import { languages } from './storage/search/text/stems.ts';
@@ -34,6 +34,16 @@ const smtpUrl = z
     },
   )
   .refine(text => !/%(?![\da-f]{2})/i.test(text), 'needs % written as %25');
+/** What `parse` makes of a text; what it throws names the broken rule. */
+const parsed = <Value>(parse: (text: string) => Value) =>
+  z.string().transform((text, context) => {
+    try {
+      return parse(text);
+    } catch (error) {
+      context.addIssue(error instanceof Error ? error.message : String(error));
+      return z.NEVER;
+    }
+  });
 const longestSellerLine = 100;
 const seller = z.string().transform((text, context): Seller => {
   const [name = '', ...address] = text.split('|').map(line => line.trim());
@@ -61,16 +71,10 @@ export const settings = {
     help: 'folder of the embedded database and its secret (./data)',
   },
   DATABASE_URL: {
-    schema: z
-      .string()
-      .superRefine((text, context) => {
-        try {
-          parseAddress(text);
-        } catch (error) {
-          context.addIssue(error instanceof Error ? error.message : String(error));
-        }
-      })
-      .optional(),
+    schema: parsed(text => {
+      parseAddress(text);
+      return text;
+    }).optional(),
     help: 'postgres://user:password@host:port/database, or several host:port separated by commas, of which the one that takes writes is used; unset: SQLite in DATA_DIR',
   },
   DATABASE_POOL: {
@@ -139,17 +143,7 @@ export const settings = {
     help: 'largest request body in bytes (1048576)',
   },
   MEDIA_URL: {
-    schema: z
-      .string()
-      .transform((text, context): Place => {
-        try {
-          return parsePlace(text);
-        } catch (error) {
-          context.addIssue(error instanceof Error ? error.message : String(error));
-          return z.NEVER;
-        }
-      })
-      .optional(),
+    schema: parsed(parsePlace).optional(),
     help: 'where images are kept: s3://bucket/prefix?endpoint=https://…&region=…, or file:///folder that machines share; unset: DATA_DIR/media',
   },
   MEDIA_FILE_LIMIT: {

@@ -1,7 +1,7 @@
 /** The whole service in one process: everything is made here, handed to what needs it, and closed again. */
 import { version as release } from '../package.json';
-import { type App, createApp } from './app.ts';
-import { type Config, ConfigError, loadConfig } from './config.ts';
+import { createApp } from './app.ts';
+import { type Config, loadConfig } from './config.ts';
 import { deliveries } from './events/deliveries.ts';
 import { createDispatcher } from './events/dispatcher.ts';
 import { createOutbox } from './events/outbox.ts';
@@ -15,6 +15,7 @@ import { paginator as createPaginator } from './http/paginate.ts';
 import type { Delays } from './http/quota/delays.ts';
 import { createLimits } from './http/quota/factory.ts';
 import { createStopControl } from './http/response/stopping.ts';
+import { listen } from './listen.ts';
 import { mailLimits } from './mail/limits.ts';
 import { createMails, mailConsumer } from './mail/mails.ts';
 import { mediaEndpoints } from './media/endpoints.ts';
@@ -22,7 +23,8 @@ import { createMedia } from './media/index.ts';
 import { operationEndpoints } from './operations/endpoints.ts';
 import { createLog, describeError, type Log } from './operations/log.ts';
 import { loopDelay } from './operations/loop-delay.ts';
-import { observer as createObserver, type Observer } from './operations/observe.ts';
+import { metricsText } from './operations/metrics.ts';
+import { observer as createObserver } from './operations/observe.ts';
 import { createDocs, staticBody } from './operations/pages/docs.ts';
 import type { Clock } from './ports/clock.ts';
 import { createMailer } from './ports/mail.ts';
@@ -42,8 +44,6 @@ import {
 
 const drainPollMs = 10;
 const sweepEveryMs = 10 * 60 * 1000;
-/** Seconds without a byte after which a connection is closed: what ends half-open and stalled requests. */
-const idleTimeout = 30;
 
 export interface ServiceOptions {
   readonly config: Config;
@@ -113,6 +113,14 @@ export function startService(options: ServiceOptions): Service {
   const loop = loopDelay();
   const published = (options.versions ?? publishedVersions)(config, resources.endpoints);
   const versions = withEntries(withSuccessors(published, config.BASE_URL));
+  const queues = {
+    backlog: () =>
+      deliveries(database)
+        .backlog(database.read)
+        .catch(() => undefined),
+    numbers: dispatcher.numbers,
+    now: clock.now,
+  };
   const makings = createQuota('sizes of images', config.RATE_LIMIT, config.RATE_WINDOW, { failsOpen: true });
   const operations: Endpoint[] = [
     ...mediaEndpoints(services.media, makings),
@@ -124,23 +132,17 @@ export function startService(options: ServiceOptions): Service {
         links: root => entryLinks(version, root),
         document: once(async () => staticBody(JSON.stringify(await documentOf(version, operations)))),
       })),
-      metrics: {
-        observer,
-        database,
-        quota,
-        release,
-        pending: () => server.pendingRequests,
-        loop,
-        media: services.media,
-        queues: {
-          backlog: () =>
-            deliveries(database)
-              .backlog(database.read)
-              .catch(() => undefined),
-          numbers: dispatcher.numbers,
-          now: clock.now,
-        },
-      },
+      metrics: () =>
+        metricsText({
+          observer,
+          database,
+          quota,
+          release,
+          pending: server.pendingRequests,
+          loop,
+          media: services.media,
+          queues,
+        }),
       metricsToken: config.METRICS_TOKEN,
       docs: createDocs(),
       isStopping: stopping.hasBegun,
@@ -213,7 +215,6 @@ export async function createDocument(): Promise<Record<string, unknown>> {
   const log = createLog('silent', () => undefined, clock.now);
   const secrets: Secrets = ['signs nothing: no endpoint is run here'];
   const { services } = compose({ config, clock, log, database }, secrets, delays);
-  const observer: Observer = { served: () => undefined, numbers: () => [], damage: () => 0 };
   const resources = createResources(services, secrets, createQuota).endpoints;
   const versions = withEntries(publishedVersions(config, resources));
   const operations = [
@@ -226,16 +227,7 @@ export async function createDocument(): Promise<Record<string, unknown>> {
         links: () => ({}),
         document: async () => staticBody(''),
       })),
-      metrics: {
-        observer,
-        database,
-        quota: createQuota('', 1, 1),
-        release,
-        pending: () => 0,
-        loop: { read: () => ({ p99: 0, longest: 0 }) },
-        media: services.media,
-        queues: { backlog: async () => [], numbers: () => [], now: clock.now },
-      },
+      metrics: async () => '',
       metricsToken: undefined,
       docs: createDocs(),
       isStopping: () => false,
@@ -253,43 +245,6 @@ function documentOf(
   operations: readonly Endpoint[],
 ): Promise<Record<string, unknown>> {
   return openApiDocument({ resources: version.endpoints, operations, version });
-}
-
-/** @throws ConfigError when the address cannot be listened on */
-function listen(app: App, config: Config) {
-  try {
-    return bind(app, config);
-  } catch (error) {
-    const { HOST, PORT } = config;
-    const code = error instanceof Error && 'code' in error ? error.code : undefined;
-    if (code === 'EADDRINUSE') {
-      throw new ConfigError(
-        `PORT: ${HOST}:${PORT} is in use; stop the program that listens there, or choose another port`,
-      );
-    }
-    if (code === 'EACCES') throw new ConfigError(`PORT: this process may not listen on ${HOST}:${PORT}`);
-    throw new ConfigError(
-      `HOST: cannot listen on ${HOST}:${PORT}: ${error instanceof Error ? error.message : error}`,
-    );
-  }
-}
-
-function bind(app: App, config: Config) {
-  return Bun.serve({
-    port: config.PORT,
-    hostname: config.HOST,
-    idleTimeout,
-    // Bun's own 413 has no body; request/body.ts applies BODY_LIMIT and says so.
-    maxRequestBodySize: Number.MAX_SAFE_INTEGER,
-    routes: app.routes,
-    fetch: app.fallback,
-    // Nothing inside throws past `serve`; should Bun itself fail, the response still has the service's shape.
-    error: () =>
-      Response.json(
-        { error: 'INTERNAL_ERROR', message: 'The service failed.', requestId: crypto.randomUUID() },
-        { status: 500 },
-      ),
-  });
 }
 
 function once<T>(make: () => Promise<T>): () => Promise<T> {

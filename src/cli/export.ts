@@ -52,7 +52,7 @@ interface Output {
   abandon(): Promise<void>;
 }
 
-export const exportCommand: Command = {
+export const command: Command = {
   help,
   async run(args) {
     const { values } = parse(args, {

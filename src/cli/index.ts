@@ -9,59 +9,43 @@ export interface Listed {
   readonly name: string;
   /** One line for the overview. */
   readonly summary: string;
-  load(): Promise<Command>;
+  load(): Promise<{ readonly command: Command }>;
 }
 
 export const commands: readonly Listed[] = [
-  {
-    name: 'serve',
-    summary: 'run the service',
-    load: async () => (await import('./serve.ts')).serveCommand,
-  },
-  {
-    name: 'migrate',
-    summary: 'bring the database up to date',
-    load: async () => (await import('./migrate.ts')).migrateCommand,
-  },
+  { name: 'serve', summary: 'run the service', load: () => import('./serve.ts') },
+  { name: 'migrate', summary: 'bring the database up to date', load: () => import('./migrate.ts') },
   {
     name: 'import',
     summary: 'add products from a CSV, NDJSON or JSON file',
-    load: async () => (await import('./import/index.ts')).importCommand,
+    load: () => import('./import/index.ts'),
   },
-  {
-    name: 'export',
-    summary: 'write all products as CSV or NDJSON',
-    load: async () => (await import('./export.ts')).exportCommand,
-  },
+  { name: 'export', summary: 'write all products as CSV or NDJSON', load: () => import('./export.ts') },
   {
     name: 'users',
     summary: 'create and list users, set passwords and roles',
-    load: async () => (await import('./users.ts')).usersCommand,
+    load: () => import('./users.ts'),
   },
-  {
-    name: 'keys',
-    summary: 'create, list and revoke API keys',
-    load: async () => (await import('./keys.ts')).keysCommand,
-  },
+  { name: 'keys', summary: 'create, list and revoke API keys', load: () => import('./keys.ts') },
   {
     name: 'backup',
     summary: 'copy the embedded database while the service runs',
-    load: async () => (await import('./backup/index.ts')).backupCommand,
+    load: () => import('./backup/index.ts'),
   },
   {
     name: 'check',
     summary: 'say whether the database is whole, and repair what is derived',
-    load: async () => (await import('./check/index.ts')).checkCommand,
+    load: () => import('./check/index.ts'),
   },
   {
     name: 'media',
     summary: 'say whether the files of images and their rows agree, and repair them',
-    load: async () => (await import('./media/index.ts')).mediaCommand,
+    load: () => import('./media/index.ts'),
   },
   {
     name: 'restore',
     summary: 'put a backup in the place of the embedded database',
-    load: async () => (await import('./backup/restore.ts')).restoreCommand,
+    load: () => import('./backup/restore.ts'),
   },
 ];
 

@@ -3,13 +3,22 @@ import { z } from 'zod';
 import { causedBy, outboxOf } from '../events/outbox.ts';
 import { systemClock } from '../ports/clock.ts';
 import { createKey, type NewApiKey, scopes } from '../resources/keys/schema.ts';
-import { apiKeyOf, keyStore, type StoredKey } from '../resources/keys/store.ts';
+import { apiKeyOf, keyStore } from '../resources/keys/store.ts';
 import type { Database } from '../storage/database.ts';
 import { withDatabase } from './database.ts';
 import { dateOf, table } from './table.ts';
-import { type Command, checked, countOption, onePositional, parse, required, UsageError } from './usage.ts';
+import {
+  type Command,
+  checked,
+  countOption,
+  onePositional,
+  parse,
+  required,
+  runAction,
+  UsageError,
+} from './usage.ts';
 
-export const keysCommand: Command = {
+export const command: Command = {
   help: `Usage: catalog keys create --name NAME --scopes SCOPE,SCOPE [--expires DATE] [--rate N]
        catalog keys list
        catalog keys revoke ID
@@ -28,13 +37,7 @@ A program sends the key as X-API-Key.
 
 Exit status: 0 done; 1 it failed, and nothing was changed; 2 the command line is wrong.`,
 
-  async run([action, ...rest]) {
-    if (action === 'create') return create(rest);
-    if (action === 'list') return list(rest);
-    if (action === 'revoke') return revoke(rest);
-    const given = action === undefined ? 'not nothing' : `not "${action}"`;
-    throw new UsageError(`the action is create, list or revoke, ${given}`);
-  },
+  run: args => runAction({ create, list, revoke }, args),
 };
 
 const expiry = z.union([z.iso.date(), z.iso.datetime({ offset: true })], {
@@ -85,7 +88,7 @@ function expiryOf(text: string): string {
 async function list(args: string[]): Promise<number> {
   parse(args, {});
   return withDatabase(async database => {
-    const rows = (await allKeys(database)).map(row => [
+    const rows = (await storeOf(database).all(database.read)).map(row => [
       String(row.id),
       `${row.prefix}…`,
       dateOf(row.created_at),
@@ -100,22 +103,6 @@ async function list(args: string[]): Promise<number> {
     );
     return 0;
   });
-}
-
-const pageSize = 100;
-
-async function allKeys(database: Database): Promise<StoredKey[]> {
-  const store = storeOf(database);
-  const order = { column: 'id', descending: false };
-  const keys: StoredKey[] = [];
-  for (;;) {
-    const last = keys.at(-1);
-    const after = last === undefined ? {} : { after: { value: last.id, id: last.id } };
-    const page = { kind: 'key' as const, limit: pageSize, count: false, ...after };
-    const { rows, hasNext } = await store.list({ conditions: [], order, page });
-    keys.push(...rows);
-    if (!hasNext) return keys;
-  }
 }
 
 async function revoke(args: string[]): Promise<number> {

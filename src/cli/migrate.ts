@@ -5,7 +5,7 @@ import { finishBulkLoad, finishPostgresLoad, openDatabase } from '../storage/ope
 import { awaitAtStart } from './database.ts';
 import { type Command, parse } from './usage.ts';
 
-export const migrateCommand: Command = {
+export const command: Command = {
   help: `Usage: catalog migrate
 
 Runs the migrations that the database lacks, each once, under a lock, and prints their names. Several

@@ -26,7 +26,7 @@ export async function runProgram(args: readonly string[]): Promise<number> {
     console.error(`catalog: there is no command "${name}"; catalog --help lists them`);
     return 2;
   }
-  const command = await listed.load();
+  const { command } = await listed.load();
   if (rest.includes('--help') || rest.includes('-h')) {
     console.log(command.help);
     return 0;

@@ -25,7 +25,7 @@ import { checkAfterUncleanEnd, endedUncleanly } from './check/unclean-end.ts';
 import { awaitAtStart } from './database.ts';
 import { type Command, parse } from './usage.ts';
 
-export const serveCommand: Command = {
+export const command: Command = {
   help: `Usage: catalog serve [--sample] [--port PORT]
 
 Migrates the database (PostgreSQL that cannot be reached is waited for, 30 seconds), listens, makes the first

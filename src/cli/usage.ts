@@ -27,6 +27,18 @@ export function parse<T extends NonNullable<ParseArgsConfig['options']>>(
   }
 }
 
+/** Runs the action that a command's first argument names. */
+export function runAction(
+  actions: Readonly<Record<string, (args: string[]) => Promise<number>>>,
+  [name = '', ...rest]: string[],
+): Promise<number> {
+  const action = Object.hasOwn(actions, name) ? actions[name] : undefined;
+  if (action !== undefined) return action(rest);
+  const names = Object.keys(actions);
+  const all = `${names.slice(0, -1).join(', ')} or ${names.at(-1)}`;
+  throw new UsageError(`the action is ${all}, not ${name === '' ? 'nothing' : `"${name}"`}`);
+}
+
 /** The value of an option that the command cannot do without. */
 export function required(value: string | undefined, option: string): string {
   if (value === undefined || value.trim() === '') throw new UsageError(`${option} is missing`);

@@ -12,9 +12,18 @@ import { type StoredUser, type UserStore, userOf, userStore } from '../resources
 import { type Database, StorageError, type Transaction } from '../storage/database.ts';
 import { withDatabase } from './database.ts';
 import { dateOf, table } from './table.ts';
-import { type Command, checked, choiceOption, onePositional, parse, required, UsageError } from './usage.ts';
+import {
+  type Command,
+  checked,
+  choiceOption,
+  onePositional,
+  parse,
+  required,
+  runAction,
+  UsageError,
+} from './usage.ts';
 
-export const usersCommand: Command = {
+export const command: Command = {
   help: `Usage: catalog users create --email EMAIL --name NAME --role ROLE [--password-stdin]
        catalog users list
        catalog users set-password EMAIL [--password-stdin]
@@ -33,14 +42,7 @@ With the sessions the access tokens end: for reading within half a minute, for w
 
 Exit status: 0 done; 1 it failed, and nothing was changed; 2 the command line is wrong.`,
 
-  async run([action, ...rest]) {
-    if (action === 'create') return create(rest);
-    if (action === 'list') return list(rest);
-    if (action === 'set-password') return setPassword(rest);
-    if (action === 'set-role') return setRole(rest);
-    const given = action === undefined ? 'not nothing' : `not "${action}"`;
-    throw new UsageError(`the action is create, list, set-password or set-role, ${given}`);
-  },
+  run: args => runAction({ create, list, 'set-password': setPassword, 'set-role': setRole }, args),
 };
 
 async function create(args: string[]): Promise<number> {

@@ -1,178 +1,126 @@
 /**
- * Every error the service answers: one table, one class, one renderer.
+ * Every error of the service: one table, one class, one renderer.
  * The code is part of the contract and never changes; the message is for people and may.
  */
 
 import { STATUS_CODES } from 'node:http';
 import { withoutCredentials } from './credentials.ts';
 
+/** By status: what each code says, unless its cause says something particular. */
+const messages = {
+  400: {
+    INVALID_HOST: 'The Host header does not name a host (RFC 9112 section 3.2); send the address you call.',
+    VALIDATION_FAILED: 'The request is not valid; details names each problem.',
+    MALFORMED_JSON: 'The body is not well-formed JSON.',
+    MALFORMED_PATCH: 'The body is not a valid JSON Patch document (RFC 6902).',
+    INVALID_CURSOR: 'The cursor is not one this service issued for this list with this filter and sort.',
+    INVALID_IDEMPOTENCY_KEY: 'Idempotency-Key must be 1 to 255 visible ASCII characters.',
+    INVALID_SIGNATURE:
+      'The signature is missing, too old, or not one of this body made with the secret both sides share.',
+    INVALID_TOKEN: 'The token is wrong, was used before, or has expired; ask for a new mail.',
+  },
+  401: {
+    UNAUTHORIZED:
+      'Credentials are missing or not valid. Send "Authorization: Bearer <accessToken>" or "X-API-Key: <key>".',
+    TOKEN_EXPIRED: 'The token has expired. Post the refresh token to /v1/auth/refresh.',
+    INVALID_CREDENTIALS: 'E-mail or password is wrong.',
+  },
+  402: {
+    PAYMENT_DECLINED: 'The payment provider declines the payment; nothing was charged. Pay in another way.',
+  },
+  403: {
+    FORBIDDEN: 'These credentials do not permit this operation.',
+    WRONG_PASSWORD: 'The current password is wrong; nothing was changed.',
+  },
+  404: {
+    NOT_FOUND: 'There is nothing at this address.',
+  },
+  405: {
+    METHOD_NOT_ALLOWED: 'This address does not take this method; Allow lists those it takes.',
+  },
+  406: {
+    NOT_ACCEPTABLE: 'None of the media types in Accept can be served here.',
+  },
+  409: {
+    DUPLICATE: 'Another resource already has this value.',
+    ORDER_ALREADY_PAID: 'The order has been paid; it can no longer be changed.',
+    ORDER_ALREADY_CANCELLED: 'The order has been cancelled; place a new one instead.',
+    LAST_ADMINISTRATOR: 'This is the last administrator and stays one; make somebody else one first.',
+    OUT_OF_STOCK: 'There is not enough in stock; details names each line. Nothing was ordered.',
+    PATCH_TEST_FAILED: 'A test operation of the patch did not match; nothing was changed.',
+    PATCH_PATH_NOT_FOUND: 'A path of the patch does not exist; nothing was changed.',
+    IDEMPOTENCY_KEY_IN_USE: 'A request with this Idempotency-Key is still running; retry later.',
+    OPTION_IN_USE: 'Variants have this option or value; change or delete them first.',
+    LIMIT_REACHED: 'There are as many of these as one user may have.',
+    CATEGORY_NOT_EMPTY:
+      'The category has products or other categories below it; move them first. Nothing was deleted.',
+  },
+  412: {
+    PRECONDITION_FAILED: 'The resource has changed since the version the precondition names; read it again.',
+  },
+  413: {
+    PAYLOAD_TOO_LARGE: 'The body is larger than this service accepts.',
+    IMAGE_TOO_LARGE: 'The image has more pixels than this service accepts.',
+  },
+  415: {
+    UNSUPPORTED_MEDIA_TYPE: 'This operation does not take a body of this media type.',
+    UNSUPPORTED_IMAGE: 'The file is none of the images that this service takes.',
+  },
+  416: {
+    RANGE_NOT_SATISFIABLE: 'The range begins after the end of what there is.',
+  },
+  422: {
+    PATCH_RESULT_INVALID: 'The patched resource would not be valid; nothing was changed.',
+    INVALID_IMAGE: 'The file is a broken image, or not what it claims to be.',
+    PRODUCT_UNAVAILABLE:
+      'Some products or variants do not exist or cannot be ordered; details names each line. Nothing was ordered.',
+    MIXED_CURRENCIES: 'The products have different currencies; order those of each currency separately.',
+    ORDER_TOO_LARGE: 'The total is larger than can be counted exactly; order fewer.',
+    ADJUSTMENT_REFUSED: 'Some lines cannot be applied; details names each. Nothing was changed.',
+    PAYMENT_NOT_POSSIBLE:
+      'The payment provider does not take this amount in this currency; nothing was charged.',
+    PAYMENT_MISMATCH: 'What was paid is not what the order costs; the order was not changed.',
+    IDEMPOTENCY_KEY_REUSED: 'This Idempotency-Key was used before with a different request.',
+  },
+  429: {
+    RATE_LIMITED: 'The request quota is used up; Retry-After says when to come back.',
+  },
+  500: {
+    INTERNAL_ERROR: 'The service failed; requestId finds the reason in its log.',
+    DATABASE_DAMAGED: 'What is stored here is damaged and cannot be read; other data may be whole.',
+  },
+  503: {
+    DATABASE_UNAVAILABLE: 'The database cannot be reached; retry after the time in Retry-After.',
+    DATABASE_READ_ONLY:
+      'The database takes no writes: it is a standby, or set to read only; retry after Retry-After.',
+    DATABASE_MOVED:
+      'The file of the database was removed or replaced while the service runs: nothing is written.',
+    WEATHER_UNAVAILABLE:
+      'The weather provider cannot be reached, and nothing is known of this city yet; retry later.',
+    PAYMENT_UNAVAILABLE:
+      'The payment provider cannot be reached; nothing was charged. Retry after the time in Retry-After.',
+    MEDIA_UNAVAILABLE: 'The store of the images cannot be reached; retry after the time in Retry-After.',
+    SERVICE_BUSY: 'The service has too much of this kind of work; retry after the time in Retry-After.',
+    SHUTTING_DOWN: 'The service is stopping; retry on another instance.',
+  },
+  507: {
+    STORAGE_FULL: 'The database cannot store more; the write was not made.',
+  },
+} as const;
+
+type CodeOf<Group> = Group extends unknown ? keyof Group & string : never;
+export type ErrorCode = CodeOf<(typeof messages)[keyof typeof messages]>;
+
 interface ErrorKind {
   readonly status: number;
   readonly message: string;
 }
 
-export const errorTable = {
-  INVALID_HOST: {
-    status: 400,
-    message: 'The Host header does not name a host (RFC 9112 section 3.2); send the address you call.',
-  },
-  VALIDATION_FAILED: { status: 400, message: 'The request is not valid; details names each problem.' },
-  MALFORMED_JSON: { status: 400, message: 'The body is not well-formed JSON.' },
-  MALFORMED_PATCH: { status: 400, message: 'The body is not a valid JSON Patch document (RFC 6902).' },
-  INVALID_CURSOR: {
-    status: 400,
-    message: 'The cursor is not one this service issued for this list with this filter and sort.',
-  },
-  INVALID_IDEMPOTENCY_KEY: {
-    status: 400,
-    message: 'Idempotency-Key must be 1 to 255 visible ASCII characters.',
-  },
-  INVALID_SIGNATURE: {
-    status: 400,
-    message:
-      'The signature is missing, too old, or not one of this body made with the secret both sides share.',
-  },
-  INVALID_TOKEN: {
-    status: 400,
-    message: 'The token is wrong, was used before, or has expired; ask for a new mail.',
-  },
-  UNAUTHORIZED: {
-    status: 401,
-    message:
-      'Credentials are missing or not valid. Send "Authorization: Bearer <accessToken>" or "X-API-Key: <key>".',
-  },
-  TOKEN_EXPIRED: {
-    status: 401,
-    message: 'The token has expired. Post the refresh token to /v1/auth/refresh.',
-  },
-  INVALID_CREDENTIALS: { status: 401, message: 'E-mail or password is wrong.' },
-  PAYMENT_DECLINED: {
-    status: 402,
-    message: 'The payment provider declines the payment; nothing was charged. Pay in another way.',
-  },
-  FORBIDDEN: { status: 403, message: 'These credentials do not permit this operation.' },
-  WRONG_PASSWORD: { status: 403, message: 'The current password is wrong; nothing was changed.' },
-  NOT_FOUND: { status: 404, message: 'There is nothing at this address.' },
-  METHOD_NOT_ALLOWED: {
-    status: 405,
-    message: 'This address does not take this method; Allow lists those it takes.',
-  },
-  NOT_ACCEPTABLE: { status: 406, message: 'None of the media types in Accept can be served here.' },
-  DUPLICATE: { status: 409, message: 'Another resource already has this value.' },
-  ORDER_ALREADY_PAID: { status: 409, message: 'The order has been paid; it can no longer be changed.' },
-  ORDER_ALREADY_CANCELLED: {
-    status: 409,
-    message: 'The order has been cancelled; place a new one instead.',
-  },
-  LAST_ADMINISTRATOR: {
-    status: 409,
-    message: 'This is the last administrator and stays one; make somebody else one first.',
-  },
-  OUT_OF_STOCK: {
-    status: 409,
-    message: 'There is not enough in stock; details names each line. Nothing was ordered.',
-  },
-  PATCH_TEST_FAILED: {
-    status: 409,
-    message: 'A test operation of the patch did not match; nothing was changed.',
-  },
-  PATCH_PATH_NOT_FOUND: { status: 409, message: 'A path of the patch does not exist; nothing was changed.' },
-  IDEMPOTENCY_KEY_IN_USE: {
-    status: 409,
-    message: 'A request with this Idempotency-Key is still running; retry later.',
-  },
-  OPTION_IN_USE: {
-    status: 409,
-    message: 'Variants have this option or value; change or delete them first.',
-  },
-  LIMIT_REACHED: { status: 409, message: 'There are as many of these as one user may have.' },
-  CATEGORY_NOT_EMPTY: {
-    status: 409,
-    message: 'The category has products or other categories below it; move them first. Nothing was deleted.',
-  },
-  PRECONDITION_FAILED: {
-    status: 412,
-    message: 'The resource has changed since the version the precondition names; read it again.',
-  },
-  PAYLOAD_TOO_LARGE: { status: 413, message: 'The body is larger than this service accepts.' },
-  IMAGE_TOO_LARGE: { status: 413, message: 'The image has more pixels than this service accepts.' },
-  UNSUPPORTED_MEDIA_TYPE: { status: 415, message: 'This operation does not take a body of this media type.' },
-  UNSUPPORTED_IMAGE: { status: 415, message: 'The file is none of the images that this service takes.' },
-  RANGE_NOT_SATISFIABLE: { status: 416, message: 'The range begins after the end of what there is.' },
-  PATCH_RESULT_INVALID: {
-    status: 422,
-    message: 'The patched resource would not be valid; nothing was changed.',
-  },
-  INVALID_IMAGE: { status: 422, message: 'The file is a broken image, or not what it claims to be.' },
-  PRODUCT_UNAVAILABLE: {
-    status: 422,
-    message:
-      'Some products or variants do not exist or cannot be ordered; details names each line. Nothing was ordered.',
-  },
-  MIXED_CURRENCIES: {
-    status: 422,
-    message: 'The products have different currencies; order those of each currency separately.',
-  },
-  ORDER_TOO_LARGE: {
-    status: 422,
-    message: 'The total is larger than can be counted exactly; order fewer.',
-  },
-  ADJUSTMENT_REFUSED: {
-    status: 422,
-    message: 'Some lines cannot be applied; details names each. Nothing was changed.',
-  },
-  PAYMENT_NOT_POSSIBLE: {
-    status: 422,
-    message: 'The payment provider does not take this amount in this currency; nothing was charged.',
-  },
-  PAYMENT_MISMATCH: {
-    status: 422,
-    message: 'What was paid is not what the order costs; the order was not changed.',
-  },
-  IDEMPOTENCY_KEY_REUSED: {
-    status: 422,
-    message: 'This Idempotency-Key was used before with a different request.',
-  },
-  RATE_LIMITED: { status: 429, message: 'The request quota is used up; Retry-After says when to come back.' },
-  INTERNAL_ERROR: { status: 500, message: 'The service failed; requestId finds the reason in its log.' },
-  DATABASE_DAMAGED: {
-    status: 500,
-    message: 'What is stored here is damaged and cannot be read; other data may be whole.',
-  },
-  DATABASE_UNAVAILABLE: {
-    status: 503,
-    message: 'The database cannot be reached; retry after the time in Retry-After.',
-  },
-  DATABASE_READ_ONLY: {
-    status: 503,
-    message: 'The database takes no writes: it is a standby, or set to read only; retry after Retry-After.',
-  },
-  DATABASE_MOVED: {
-    status: 503,
-    message: 'The file of the database was removed or replaced while the service runs: nothing is written.',
-  },
-  WEATHER_UNAVAILABLE: {
-    status: 503,
-    message: 'The weather provider cannot be reached, and nothing is known of this city yet; retry later.',
-  },
-  PAYMENT_UNAVAILABLE: {
-    status: 503,
-    message:
-      'The payment provider cannot be reached; nothing was charged. Retry after the time in Retry-After.',
-  },
-  MEDIA_UNAVAILABLE: {
-    status: 503,
-    message: 'The store of the images cannot be reached; retry after the time in Retry-After.',
-  },
-  SERVICE_BUSY: {
-    status: 503,
-    message: 'The service has too much of this kind of work; retry after the time in Retry-After.',
-  },
-  STORAGE_FULL: { status: 507, message: 'The database cannot store more; the write was not made.' },
-  SHUTTING_DOWN: { status: 503, message: 'The service is stopping; retry on another instance.' },
-} as const satisfies Record<string, ErrorKind>;
-
-export type ErrorCode = keyof typeof errorTable;
+const kinds = Object.entries(messages).flatMap(([status, group]) =>
+  Object.entries(group).map(([code, message]) => [code, { status: Number(status), message }] as const),
+);
+// Boundary: Object.fromEntries types its result by strings; the entries are all codes there are.
+export const errorTable = Object.fromEntries(kinds) as Readonly<Record<ErrorCode, ErrorKind>>;
 
 /** One problem with one field. `pointer` is a JSON Pointer (RFC 6901) into the body, or the parameter's name after `#/`. */
 export interface ErrorDetail {

@@ -9,14 +9,14 @@ import { noStore, ok } from '../http/response/reply.ts';
 import type { Database } from '../storage/database.ts';
 import { reasonNotToServe } from '../storage/migrations/migrate.ts';
 import { indexEndpoint, type VersionDocument } from './index-endpoint.ts';
-import { type MetricsSources, metricsText } from './metrics.ts';
 import { accountPages } from './pages/account-pages.ts';
 import type { Docs } from './pages/docs.ts';
 import { html, htmlReply, textReply as text } from './text-reply.ts';
 
 export interface OperationsOptions {
   readonly database: Database;
-  readonly metrics: MetricsSources;
+  /** The text of /metrics. */
+  readonly metrics: () => Promise<string>;
   /** /metrics requires it as a bearer token; without it only this machine has access. */
   readonly metricsToken: string | undefined;
   readonly release: string;
@@ -28,7 +28,8 @@ export interface OperationsOptions {
   readonly isStarted: () => boolean;
 }
 
-const tag = 'Operation';
+/** What all have in common: anyone may send them, and they are not charged. */
+const open = { tag: 'Operation', method: 'GET', access: allow.public, free: true } as const;
 const metricsType = 'text/plain; version=0.0.4; charset=utf-8';
 
 export function operationEndpoints(options: OperationsOptions): Endpoint[] {
@@ -41,13 +42,10 @@ export function operationEndpoints(options: OperationsOptions): Endpoint[] {
   return [
     indexEndpoint(options, documentPath),
     endpoint({
-      method: 'GET',
+      ...open,
       path: '/health',
       operationId: 'getHealth',
       summary: 'Whether the process is alive',
-      tag,
-      access: allow.public,
-      free: true,
       urgent: true,
       responses: {
         200: { description: 'It is.', schema: z.object({ status: z.literal('ok') }).meta({ id: 'Health' }) },
@@ -57,13 +55,10 @@ export function operationEndpoints(options: OperationsOptions): Endpoint[] {
       },
     }),
     endpoint({
-      method: 'GET',
+      ...open,
       path: '/ready',
       operationId: 'getReadiness',
       summary: 'Whether requests can be served: the database answers and is migrated',
-      tag,
-      access: allow.public,
-      free: true,
       urgent: true,
       responses: {
         200: {
@@ -93,22 +88,19 @@ export function operationEndpoints(options: OperationsOptions): Endpoint[] {
       },
     }),
     endpoint({
-      method: 'GET',
+      ...open,
       path: '/metrics',
       operationId: 'getMetrics',
       summary: 'Numbers for Prometheus',
       description:
         'Asks for METRICS_TOKEN as a bearer token. Where that is not set, only requests from the machine itself are answered: over the loopback interface, and through no proxy.',
-      tag,
-      access: allow.public,
-      free: true,
       produces: ['text/plain'],
       responses: { 200: { description: 'Prometheus text format.', mediaType: 'text/plain' } },
       errors: ['UNAUTHORIZED'],
       async handle({ authorization, isLocal }) {
         if (options.metricsToken !== undefined) requireToken(options.metricsToken, authorization);
         else if (!isLocal) throw unauthorized(undefined, localOnly);
-        return text(await metricsText(options.metrics), metricsType);
+        return text(await options.metrics(), metricsType);
       },
     }),
     documentEndpoint('/openapi.json', 'getOpenApiDocument', 'This document', current),
@@ -117,13 +109,10 @@ export function operationEndpoints(options: OperationsOptions): Endpoint[] {
       return documentEndpoint(documentPath(version), id, `The document of /${version.name}`, version);
     }),
     endpoint({
-      method: 'GET',
+      ...open,
       path: '/docs',
       operationId: 'getDocs',
       summary: 'The documentation, to read and try',
-      tag,
-      access: allow.public,
-      free: true,
       produces: ['text/html'],
       responses: { 200: { description: 'A page.', mediaType: 'text/html', tagged: true } },
       async handle() {
@@ -133,15 +122,12 @@ export function operationEndpoints(options: OperationsOptions): Endpoint[] {
     }),
     ...accountPages().map(({ path, operationId, summary, page }) =>
       endpoint({
-        method: 'GET',
+        ...open,
         path,
         operationId,
         summary,
         description:
           'Mails link here, with the token as the query parameter `token`, which the page sends on.',
-        tag,
-        access: allow.public,
-        free: true,
         produces: ['text/html'],
         responses: { 200: { description: 'A page.', mediaType: 'text/html' } },
         handle: () => htmlReply(page),
@@ -149,13 +135,10 @@ export function operationEndpoints(options: OperationsOptions): Endpoint[] {
     ),
     ...docs.assets.map(({ path, operationId, summary, mediaType, read }) =>
       endpoint({
-        method: 'GET',
+        ...open,
         path,
         operationId,
         summary,
-        tag,
-        access: allow.public,
-        free: true,
         produces: [mediaType],
         responses: { 200: { description: 'A file of the page.', mediaType, tagged: true } },
         async handle() {
@@ -177,13 +160,10 @@ const openApi = z.record(z.string(), z.unknown()).meta({ id: 'OpenApiDocument' }
 
 function documentEndpoint(path: string, operationId: string, summary: string, version: VersionDocument) {
   return endpoint({
-    method: 'GET',
+    ...open,
     path,
     operationId,
     summary,
-    tag,
-    access: allow.public,
-    free: true,
     produces: [json, 'application/openapi+json', 'application/vnd.oai.openapi+json'],
     responses: { 200: { description: 'OpenAPI 3.1.', schema: openApi } },
     async handle() {

@@ -13,7 +13,7 @@ export interface MetricsSources {
   readonly quota: Quota;
   readonly release: string;
   /** Requests in flight. */
-  readonly pending: () => number;
+  readonly pending: number;
   readonly loop: Pick<LoopDelay, 'read'>;
   readonly queues: QueueSource;
   readonly media: { numbers(): MediaNumbers };
@@ -60,7 +60,7 @@ export async function metricsText({
       'Time from request to response.',
       routes.flatMap(histogram),
     ),
-    family('catalog_http_requests_in_flight', 'gauge', 'Requests being answered.', [` ${pending()}`]),
+    family('catalog_http_requests_in_flight', 'gauge', 'Requests being answered.', [` ${pending}`]),
     family('catalog_quota_limit', 'gauge', 'Requests allowed per caller and window.', [` ${quota.limit}`]),
     family('catalog_quota_callers', 'gauge', 'Callers counted in this window.', [` ${quota.subjects()}`]),
     family(

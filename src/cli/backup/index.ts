@@ -5,7 +5,7 @@ import { copySqlite } from '../../storage/sqlite/files/copy.ts';
 import { grouped } from '../import/report.ts';
 import { type Command, onePositional, parse } from '../usage.ts';
 
-export const backupCommand: Command = {
+export const command: Command = {
   help: `Usage: catalog backup FILE
 
 Writes a consistent, compacted and verified copy of the embedded database to FILE, which must not exist yet.

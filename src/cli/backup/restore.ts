@@ -8,7 +8,7 @@ import { restoreSqlite } from '../../storage/sqlite/files/restore.ts';
 import { grouped } from '../import/report.ts';
 import { type Command, onePositional, parse } from '../usage.ts';
 
-export const restoreCommand: Command = {
+export const command: Command = {
   help: `Usage: catalog restore FILE
 
 Puts FILE, a copy that catalog backup has made, in the place of the embedded database in DATA_DIR. Stop the service

@@ -8,7 +8,7 @@ import { type Command, parse } from '../usage.ts';
 import type { Check } from './check.ts';
 import { checksOf } from './parts.ts';
 
-export const checkCommand: Command = {
+export const command: Command = {
   help: `Usage: catalog check [--repair]
 
 Reads the whole database and says, one line each, what is wrong with it: damaged pages and indexes, rows that refer to

@@ -17,7 +17,7 @@ import { type BatchWriter, runImport, type StopRequest } from './run.ts';
 import { openRecordsApart } from './thread.ts';
 import { batchWriter } from './write.ts';
 
-export const importCommand: Command = {
+export const command: Command = {
   help,
   run: args => {
     const given = argumentsOf(args);

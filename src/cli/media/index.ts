@@ -8,7 +8,7 @@ import { type Command, parse, UsageError } from '../usage.ts';
 import { findWrong, type Wrong } from './find.ts';
 import { repairing } from './repair.ts';
 
-export const mediaCommand: Command = {
+export const command: Command = {
   help: `Usage: catalog media check [--content] [--repair]
 
 Compares the files of images, in DATA_DIR/media or where MEDIA_URL says, with the rows of the database and the images

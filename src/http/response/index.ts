@@ -1,18 +1,17 @@
 /** The way back: errors become replies, replies become responses with every header the contract names. */
 import type { Clock } from '../../ports/clock.ts';
-import { StorageError } from '../../storage/database.ts';
 import { entityTag, evaluate, httpDate, lastModifiedSecond } from '../cache/conditional.ts';
 import type { Cors } from '../cors.ts';
-import { errorBody, HttpError, plainBody, problemBody } from '../errors.ts';
 import type { Exchange } from '../exchange.ts';
-import { type Coding, json, type Negotiate, problemJson } from '../negotiate.ts';
-import { type Quota, type QuotaState, quotaHeaders } from '../quota/index.ts';
+import { type Coding, json, type Negotiate } from '../negotiate.ts';
+import { type Quota, quotaHeaders } from '../quota/index.ts';
 import { strictApplied } from '../request/strict.ts';
-import { lifecycleHeaders, type Version } from '../versions/lifecycle.ts';
 import { whenReady } from '../when-ready.ts';
 import { type Compressor, codedTag, smallestCompressed } from './compress.ts';
+import { failure } from './failure.ts';
+import { commonHeaders } from './headers.ts';
 import { contentRange, requestedRange } from './ranges.ts';
-import { type Body, noStore, type Reply } from './reply.ts';
+import type { Body, Reply } from './reply.ts';
 import type { Stopping } from './stopping.ts';
 
 /** How many times its limit a caller may poll for nothing in one window; then a 304 is charged as any other response. */
@@ -36,82 +35,7 @@ export interface ResponderOptions {
 
 export function responder(options: ResponderOptions): Responder {
   const { clock, cors, quota, negotiate, compressor, stopping } = options;
-  const templates = new Map<Version | undefined, Map<string, Map<string, HeadersByValidators>>>();
-  let windowReset = 0;
-  const policy = `"default";q=${quota.limit};w=${quota.window}`;
-  /** How `RateLimit` ends while it is so many seconds to the end of the window. */
-  let left = { seconds: -1, text: '' };
-
-  /**
-   * The headers of all responses of one kind. A response takes a copy of them, so the few that differ from one
-   * response to the next are set here just before: an object of its own for each response costs twice as much.
-   * @param validators those that are set each time
-   */
-  function template(
-    { cacheControl }: Reply,
-    mediaType: string,
-    version: Version | undefined,
-    reset: number,
-    validators: Validated,
-  ): Headers {
-    if (reset !== windowReset) {
-      templates.clear();
-      windowReset = reset;
-    }
-    // Looked up by the parts: they are constants, whose hashes are known, and no key has to be built.
-    let ofVersion = templates.get(version);
-    if (ofVersion === undefined) {
-      ofVersion = new Map();
-      templates.set(version, ofVersion);
-    }
-    let ofType = ofVersion.get(mediaType);
-    if (ofType === undefined) {
-      ofType = new Map();
-      ofVersion.set(mediaType, ofType);
-    }
-    let kinds = ofType.get(cacheControl);
-    if (kinds === undefined) {
-      kinds = commonHeaders(cacheControl, mediaType, version, reset);
-      ofType.set(cacheControl, kinds);
-    }
-    return kinds[validators];
-  }
-
-  /** One for each combination of validators. */
-  function commonHeaders(
-    cacheControl: string,
-    mediaType: string,
-    version: Version | undefined,
-    reset: number,
-  ): HeadersByValidators {
-    const made = () =>
-      new Headers({
-        'Cache-Control': cacheControl,
-        Vary: 'Accept, Accept-Encoding, Origin',
-        'X-Content-Type-Options': 'nosniff',
-        'X-RateLimit-Limit': String(quota.limit),
-        'X-RateLimit-Window': String(quota.window),
-        'X-RateLimit-Reset': String(reset),
-        'RateLimit-Policy': policy,
-        ...(mediaType === '' ? {} : { 'Content-Type': mediaType }),
-        ...(version === undefined ? {} : lifecycleHeaders(version)),
-      });
-    return [made(), made(), made(), made()];
-  }
-
-  /** @param now whole seconds since the epoch */
-  function setQuota(headers: Headers, { remaining, reset }: QuotaState, now: number): void {
-    const seconds = Math.max(0, reset - now);
-    if (seconds !== left.seconds) left = { seconds, text: `;t=${seconds}` };
-    headers.set('X-RateLimit-Remaining', String(remaining));
-    headers.set('RateLimit', `"default";r=${remaining}${left.text}`);
-  }
-
-  /** For the few callers that have a limit of their own: the templates have the usual one. */
-  function showLimit(headers: Headers, limit: number): void {
-    headers.set('X-RateLimit-Limit', String(limit));
-    headers.set('RateLimit-Policy', `"default";q=${limit};w=${quota.window}`);
-  }
+  const common = commonHeaders(quota);
 
   /**
    * A 304 to an entity tag costs the caller nothing, so that polling is cheap for both sides. Conditions that hold
@@ -125,23 +49,7 @@ export function responder(options: ResponderOptions): Responder {
   }
 
   return {
-    failure(exchange, thrown) {
-      if (hasGone(exchange, thrown)) return abandoned;
-      const error = toHttpError(thrown);
-      if (error.status >= 500) exchange.failure = thrown;
-      const plain = exchange.endpoint?.plainErrors === true && (error.status === 400 || error.status === 404);
-      // Negotiated here: most requests do not fail, and some fail before they have got to their negotiation.
-      const isProblem = negotiate.wantsProblem(exchange.request.headers.get('accept'));
-      const text = isProblem ? problemBody : plain ? plainBody : errorBody;
-      return {
-        status: error.status,
-        body: text(error, exchange.requestId),
-        mediaType: isProblem ? problemJson : json,
-        cacheControl: noStore,
-        headers: error.headers,
-        tagged: false,
-      };
-    },
+    failure: (exchange, thrown) => failure(exchange, thrown, negotiate),
 
     respond(exchange, reply) {
       const { body, status } = reply;
@@ -222,14 +130,14 @@ export function responder(options: ResponderOptions): Responder {
     const changed = reply.lastModified === undefined ? undefined : lastModifiedSecond(reply.lastModified);
     const isDated = changed !== undefined && changed <= now;
     const validators = etag === undefined ? (isDated ? 2 : 0) : isDated ? 3 : 1;
-    const common = template(reply, mediaType, exchange.route?.version, state.reset, validators);
-    if (etag !== undefined) common.set('ETag', etag);
-    if (isDated) common.set('Last-Modified', reply.lastModifiedText ?? httpDate(changed * 1000));
-    common.set('X-Request-ID', exchange.requestId);
-    setQuota(common, state, now);
-    common.set('Server-Timing', `total;dur=${exchange.elapsedText()}`);
-    const response = new Response(body, { status, headers: common });
-    if (state.limit !== quota.limit) showLimit(response.headers, state.limit);
+    const version = exchange.route?.version;
+    const headers = common.of(reply.cacheControl, mediaType, version, state, validators, now);
+    if (etag !== undefined) headers.set('ETag', etag);
+    if (isDated) headers.set('Last-Modified', reply.lastModifiedText ?? httpDate(changed * 1000));
+    headers.set('X-Request-ID', exchange.requestId);
+    headers.set('Server-Timing', `total;dur=${exchange.elapsedText()}`);
+    const response = new Response(body, { status, headers });
+    if (state.limit !== quota.limit) common.showLimit(response.headers, state.limit);
     if (reply.headers !== undefined) setAll(response.headers, reply.headers);
     if (coding !== undefined) response.headers.set('Content-Encoding', coding);
     if (exchange.ownQuota !== undefined) {
@@ -250,51 +158,4 @@ export function responder(options: ResponderOptions): Responder {
 
 function setAll(headers: Headers, values: Readonly<Record<string, string>>): void {
   for (const name in values) headers.set(name, values[name] ?? '');
-}
-
-/** Which validators a response has: ETag 1, Last-Modified 2, both 3. */
-type Validated = 0 | 1 | 2 | 3;
-type HeadersByValidators = readonly [Headers, Headers, Headers, Headers];
-
-/** Stands in the log and in the numbers for a request whose client went away; it is never sent. As nginx has it. */
-const clientClosedRequest = 499;
-const abandoned: Reply = {
-  status: clientClosedRequest,
-  body: null,
-  mediaType: json,
-  cacheControl: noStore,
-  tagged: false,
-};
-
-/** Whether the body could not be read to its end because the client has closed the connection. */
-function hasGone({ request }: Exchange, thrown: unknown): boolean {
-  return thrown instanceof DOMException && thrown.name === 'AbortError' && request.signal.aborted;
-}
-
-/** What a failure of the database means to the caller. */
-function toHttpError(thrown: unknown): HttpError {
-  if (thrown instanceof HttpError) return thrown;
-  if (thrown instanceof StorageError) {
-    if (thrown.kind === 'full') return new HttpError('STORAGE_FULL', { cause: thrown });
-    if (thrown.kind === 'unavailable') {
-      return new HttpError('DATABASE_UNAVAILABLE', { headers: { 'Retry-After': '2' }, cause: thrown });
-    }
-    if (thrown.kind === 'read-only') {
-      return new HttpError('DATABASE_READ_ONLY', { headers: { 'Retry-After': '2' }, cause: thrown });
-    }
-    if (thrown.kind === 'moved') {
-      return new HttpError('DATABASE_MOVED', { headers: { 'Retry-After': '5' }, cause: thrown });
-    }
-    if (thrown.kind === 'damaged') return new HttpError('DATABASE_DAMAGED', { cause: thrown });
-    if (thrown.kind === 'unique') {
-      // Columns are written external_id, members externalId.
-      const field = (thrown.column ?? 'value').replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
-      return new HttpError('DUPLICATE', {
-        message: `${field}: another resource already has this value`,
-        details: [{ field, pointer: `#/${field}`, code: 'unique', message: 'must be unique' }],
-        cause: thrown,
-      });
-    }
-  }
-  return new HttpError('INTERNAL_ERROR', { cause: thrown });
 }

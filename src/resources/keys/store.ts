@@ -20,6 +20,8 @@ export type StoredKey = Omit<Row<'api_keys'>, 'key_hash' | 'created_by'>;
 
 export interface KeyStore {
   list(request: ListRequest): Promise<Listed<StoredKey>>;
+  /** All of them, in order of id. */
+  all(session: Session): Promise<StoredKey[]>;
   find(session: Session, id: number): Promise<StoredKey | undefined>;
   /** The same, keeping others from changing or removing it until the transaction ends. */
   lock(session: Session, id: number): Promise<StoredKey | undefined>;
@@ -88,6 +90,14 @@ export function keyStore(database: Database, clock: Clock, outbox: Outbox): KeyS
 
   return {
     list: lister<StoredKey>(database, { table: 'api_keys', columns }),
+    all: session =>
+      session.all(
+        build
+          .selectFrom('api_keys')
+          .select(['id', ...columns])
+          .orderBy('id')
+          .compile(),
+      ),
     find: rows.find,
     lock: rows.lock,
     async insert(session, input, createdBy, cause) {

@@ -1,0 +1,85 @@
+/** The headers that responses of one kind have in common. */
+import type { Quota, QuotaState } from '../quota/index.ts';
+import { lifecycleHeaders, type Version } from '../versions/lifecycle.ts';
+
+/** Which validators a response has: ETag 1, Last-Modified 2, both 3. */
+type Validated = 0 | 1 | 2 | 3;
+type HeadersByValidators = readonly [Headers, Headers, Headers, Headers];
+
+/**
+ * A response takes a copy of its kind's headers, so the few that differ from one response to the next are set in them just
+ * before: an object of its own for each response costs twice as much.
+ */
+export function commonHeaders(quota: Quota) {
+  const templates = new Map<Version | undefined, Map<string, Map<string, HeadersByValidators>>>();
+  let windowReset = 0;
+  const policyOf = (limit: number) => `"default";q=${limit};w=${quota.window}`;
+  const policy = policyOf(quota.limit);
+  /** How `RateLimit` ends while it is so many seconds to the end of the window. */
+  let left = { seconds: -1, text: '' };
+
+  /** One for each combination of validators. */
+  function made(cacheControl: string, mediaType: string, version: Version | undefined, reset: number) {
+    const one = () =>
+      new Headers({
+        'Cache-Control': cacheControl,
+        Vary: 'Accept, Accept-Encoding, Origin',
+        'X-Content-Type-Options': 'nosniff',
+        'X-RateLimit-Limit': String(quota.limit),
+        'X-RateLimit-Window': String(quota.window),
+        'X-RateLimit-Reset': String(reset),
+        'RateLimit-Policy': policy,
+        ...(mediaType === '' ? {} : { 'Content-Type': mediaType }),
+        ...(version === undefined ? {} : lifecycleHeaders(version)),
+      });
+    return [one(), one(), one(), one()] as const;
+  }
+
+  /** Looked up by the parts: they are constants, whose hashes are known, and no key has to be built. */
+  function template(cacheControl: string, mediaType: string, version: Version | undefined, reset: number) {
+    if (reset !== windowReset) {
+      templates.clear();
+      windowReset = reset;
+    }
+    let ofVersion = templates.get(version);
+    if (ofVersion === undefined) {
+      ofVersion = new Map();
+      templates.set(version, ofVersion);
+    }
+    let ofType = ofVersion.get(mediaType);
+    if (ofType === undefined) {
+      ofType = new Map();
+      ofVersion.set(mediaType, ofType);
+    }
+    let kinds = ofType.get(cacheControl);
+    if (kinds === undefined) {
+      kinds = made(cacheControl, mediaType, version, reset);
+      ofType.set(cacheControl, kinds);
+    }
+    return kinds;
+  }
+
+  return {
+    /** To be copied at once. @param validators are set by the caller; @param now whole seconds since the epoch */
+    of(
+      cacheControl: string,
+      mediaType: string,
+      version: Version | undefined,
+      { remaining, reset }: QuotaState,
+      validators: Validated,
+      now: number,
+    ): Headers {
+      const headers = template(cacheControl, mediaType, version, reset)[validators];
+      const seconds = Math.max(0, reset - now);
+      if (seconds !== left.seconds) left = { seconds, text: `;t=${seconds}` };
+      headers.set('X-RateLimit-Remaining', String(remaining));
+      headers.set('RateLimit', `"default";r=${remaining}${left.text}`);
+      return headers;
+    },
+    /** For the few callers that have a limit of their own: the templates have the usual one. */
+    showLimit(headers: Headers, limit: number): void {
+      headers.set('X-RateLimit-Limit', String(limit));
+      headers.set('RateLimit-Policy', policyOf(limit));
+    },
+  };
+}

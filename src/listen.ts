@@ -1,0 +1,43 @@
+/** The server on its address and port. */
+import type { App } from './app.ts';
+import { type Config, ConfigError } from './config.ts';
+
+/** Seconds without a byte after which a connection is closed: what ends half-open and stalled requests. */
+const idleTimeout = 30;
+
+/** @throws ConfigError when the address cannot be listened on */
+export function listen(app: App, config: Config) {
+  try {
+    return bind(app, config);
+  } catch (error) {
+    const { HOST, PORT } = config;
+    const code = error instanceof Error && 'code' in error ? error.code : undefined;
+    if (code === 'EADDRINUSE') {
+      throw new ConfigError(
+        `PORT: ${HOST}:${PORT} is in use; stop the program that listens there, or choose another port`,
+      );
+    }
+    if (code === 'EACCES') throw new ConfigError(`PORT: this process may not listen on ${HOST}:${PORT}`);
+    throw new ConfigError(
+      `HOST: cannot listen on ${HOST}:${PORT}: ${error instanceof Error ? error.message : error}`,
+    );
+  }
+}
+
+function bind(app: App, config: Config) {
+  return Bun.serve({
+    port: config.PORT,
+    hostname: config.HOST,
+    idleTimeout,
+    // Bun's own 413 has no body; request/body.ts applies BODY_LIMIT and says so.
+    maxRequestBodySize: Number.MAX_SAFE_INTEGER,
+    routes: app.routes,
+    fetch: app.fallback,
+    // Nothing inside throws past `serve`; should Bun itself fail, the response still has the service's shape.
+    error: () =>
+      Response.json(
+        { error: 'INTERNAL_ERROR', message: 'The service failed.', requestId: crypto.randomUUID() },
+        { status: 500 },
+      ),
+  });
+}
