@@ -3,7 +3,7 @@
  *
  * Before a cached response is served, `changes.look` has notified this cache of what has been committed before the request
  * came (storage/changes/), and the responses that show any of it are gone. One that is being made when a change of
- * what it shows arrives is not kept: it may or may not have seen the change.
+ * what it shows arrives is not kept: it may or may not have seen the change. A list is kept when it is requested again.
  */
 import { LRUCache } from 'lru-cache';
 import { boundedMap } from '../../bounded-map.ts';
@@ -20,6 +20,8 @@ import { entityTag, httpDate, lastModifiedSecond } from './conditional.ts';
 const listsSize = 32 * 1024 * 1024;
 /** What a list takes besides its texts. */
 const listBytes = 1500;
+/** Addresses of lists that have been requested: most are requested once, and would push out those that are not. */
+const noticedLists = 5000;
 /** Dates of the last seconds that were shown: many resources are made in one. */
 const cachedDates = 1000;
 
@@ -89,7 +91,15 @@ export function cachedLists(
     dispose: list => index.delete(list),
   });
   const making = new Map<string, CachedList>();
+  const noticed = boundedMap<number, true>(noticedLists);
 
+  /** Whether an address has been requested before; about one in a million is taken for another. */
+  function isNoticed(key: string): boolean {
+    const short = Bun.hash.xxHash32(key);
+    if (noticed.get(short) !== undefined) return true;
+    noticed.set(short, true);
+    return false;
+  }
   function forget(list: CachedList): void {
     index.delete(list);
     if (making.get(list.key) === list) making.delete(list.key);
@@ -120,7 +130,7 @@ export function cachedLists(
       try {
         const { body, rows } = await make(request);
         const reply = replyWith(body);
-        if (making.get(key) === unfinished) {
+        if (isNoticed(key) && making.get(key) === unfinished) {
           const bytes = listBytes + bytesOf(key) + bytesOf(body);
           const list: CachedList = { ...request, key, bytes, rows, reply };
           made.set(key, list);
