@@ -28,7 +28,7 @@ const listed: readonly (readonly [
   paths: readonly string[],
   perPage: number,
   plan: string,
-  planById: string,
+  planByName: string,
 ])[] = [
   [['R'], 50, 'gathered', 'gathered'],
   [['R'], 1, 'gathered', 'merged'],
@@ -102,30 +102,33 @@ describeOnDatabases('lists of categories on %s', kind => {
   }
 
   const placed = listed.map((one, place) => [...one, place] as const);
-  test.each(placed)('%p, %d at a time: %s, and %s by id', async (paths, perPage, plan, planById, place) => {
-    const planner = withinPlanner(service.database, collection);
-    const [first = ''] = paths;
-    const condition =
-      paths.length === 1
-        ? ({ column: 'category', operator: '=', value: first } as const)
-        : ({ column: 'category', operator: 'in', values: paths, value: JSON.stringify(paths) } as const);
-    const page = { kind: 'offset', page: 1, perPage } as const;
-    const plans = ['price', 'id'].map(async column => {
-      const order = { column, descending: false };
-      const planned = await planner.now({ conditions: [condition], order, page });
-      return planned.within?.kind ?? 'one';
-    });
-    expect(await Promise.all(plans)).toEqual([plan, planById] as 'gathered'[]);
-    const isAlone = listed.filter(one => `${one.slice(2)}` === `${[plan, planById]}`).length === 1;
-    for (const [index, sort] of sorts.entries())
-      for (const [direction, order] of ['asc', 'desc'].entries())
-        if (isAlone || (index + direction + place) % 2 === 0) await check(paths, perPage, { sort, order });
-    await check(paths, perPage, { sort: 'price', status: 'archived' });
-    await check(paths, perPage, { sort: 'price', minPrice: 10, maxPrice: 40 });
-    await check(paths, perPage, { sort: 'name', minPrice: 10, status: 'active' });
-    await check(paths, perPage, { sort: 'created_at', tag: 'odd' });
-    await check(paths, perPage, { tag: 'odd', minPrice: 20 });
-  });
+  test.each(placed)(
+    '%p, %d at a time: %s, and %s by name',
+    async (paths, perPage, plan, planByName, place) => {
+      const planner = withinPlanner(service.database, collection);
+      const [first = ''] = paths;
+      const condition =
+        paths.length === 1
+          ? ({ column: 'category', operator: '=', value: first } as const)
+          : ({ column: 'category', operator: 'in', values: paths, value: JSON.stringify(paths) } as const);
+      const page = { kind: 'offset', page: 1, perPage } as const;
+      const plans = ['price', 'name'].map(async column => {
+        const order = { column, descending: false };
+        const planned = await planner.now({ conditions: [condition], order, page });
+        return planned.within?.kind ?? 'one';
+      });
+      expect(await Promise.all(plans)).toEqual([plan, planByName] as 'gathered'[]);
+      const isAlone = listed.filter(one => `${one.slice(2)}` === `${[plan, planByName]}`).length === 1;
+      for (const [index, sort] of sorts.entries())
+        for (const [direction, order] of ['asc', 'desc'].entries())
+          if (isAlone || (index + direction + place) % 2 === 0) await check(paths, perPage, { sort, order });
+      await check(paths, perPage, { sort: 'price', status: 'archived' });
+      await check(paths, perPage, { sort: 'price', minPrice: 10, maxPrice: 40 });
+      await check(paths, perPage, { sort: 'name', minPrice: 10, status: 'active' });
+      await check(paths, perPage, { sort: 'created_at', tag: 'odd' });
+      await check(paths, perPage, { tag: 'odd', minPrice: 20 });
+    },
+  );
 });
 
 /** Few products in R and below it, most in Rest; some of Rest are listed in R besides. */

@@ -71,12 +71,13 @@ export function listQueries<Row>(database: Database, options: ListOptions<Row>) 
     const seekBy = (id: string) =>
       shape.includes('-seek ') ? [seekCondition(order.column, id, descending, argument)] : [];
     if (request.within?.kind === 'merged' && !isThrough(request)) {
-      const source = mergedSource(request, value, argument, seekBy('id'));
-      const sorted = orderBy('id', 'product_id', descending);
+      const source = mergedSource(request, [order.column, value], argument, seekBy('id'));
+      const direction = sql.raw(descending ? 'desc' : 'asc');
+      const sorted = sql`order by place ${direction}, product_id ${direction}`;
       const listed = sql`(${source} ${sorted} limit ${argument.limit}) as listed`;
       if (shape.startsWith('keys'))
         return sql<Row & Versioned>`
-          select product_id as id, place as sort_value${versionColumn} from ${listed} ${sorted}`;
+          select product_id as id, value as sort_value${versionColumn} from ${listed} ${sorted}`;
       return sql<Row & Versioned>`
         select ${shown} id, place as sort_value${versionColumn}
         from ${listed} cross join ${sql.table(options.table)} where product_id = id ${sorted}`;

@@ -164,12 +164,12 @@ export function where(conditions: readonly RawBuilder<unknown>[]): RawBuilder<un
 }
 
 /**
- * The ids of a part of a tree in their order, with a value of each row: a range of an index for each category, which both
- * databases merge as they read them. @param seek the rows' place in the order
+ * The ids of a part of a tree in the order of a list, with their places in it and a value of each: a range of an index for
+ * each category, which both databases merge as they read them. @param seek the rows' place in the order
  */
 export function mergedSource(
   { conditions, within }: Pick<ListRequest, 'conditions' | 'within'>,
-  value: string,
+  [place, value]: readonly [string, string],
   argument: Argument,
   seek: readonly RawBuilder<unknown>[],
 ): RawBuilder<unknown> {
@@ -178,7 +178,8 @@ export function mergedSource(
     condition.column === withinColumn ? [] : [conditionSql(condition, index, argument)],
   );
   const part = (own: readonly RawBuilder<unknown>[]) =>
-    sql`select id as product_id, ${sql.ref(value)} as place from products ${where([...own, ...rest, ...seek])}`;
+    sql`select id as product_id, ${sql.ref(place)} as place, ${sql.ref(value)} as value
+      from products ${where([...own, ...rest, ...seek])}`;
   const parts = ids.map((_, number) => part([sql`category_id = ${argument[`w${number}`]}`]));
   if (besides) {
     const all = sql.join(ids.map((_, number) => argument[`w${number}`]));

@@ -1,10 +1,10 @@
 /**
  * Lists filtered by a part of a tree: the products of categories and of all below them.
  *
- * One index has the products of each category in the order of their ids, with all that lists filter and sort by. So of
- * few rows all are gathered there and sorted; where many are meant, rows are read in the order of the list, and those of
- * other categories passed over; in the order of ids, the ranges of few categories are merged. The plan that reads least
- * is taken; a page is right with any of them (docs/decisions/0030, 0037).
+ * There are indexes of the products of each category in the order of ids and of names: the ranges of few categories are
+ * merged in them. In other orders few rows are gathered in the first, which has all that lists filter and sort by, and
+ * sorted; and where many are meant, rows are read in the order of the list, and those of other categories passed over.
+ * The plan that reads least is taken; a page is right with any of them (docs/decisions/0030, 0037).
  */
 
 import { type RawBuilder, sql } from 'kysely';
@@ -23,6 +23,8 @@ export const withinColumn = 'category';
 const mostRanges = 64;
 /** So many rows are read within some milliseconds. */
 const shortlyRead = 5000;
+/** Orders that an index of each category has. */
+const indexedOrders = ['id', 'name'];
 /** What it costs to begin a range, in rows that are looked up by their ids. */
 const rangeCost = 12;
 /** What it costs to read and sort a row by the index of its category: without the table, and with it. */
@@ -139,7 +141,7 @@ export function withinPlanner(database: Database, products: Collection) {
     const [mine, all] = [await rowsOf(paths), await rowsOf(undefined)];
     const { page, order } = request;
     const limit = page.kind === 'offset' ? page.perPage : page.limit + 1;
-    const isInRanges = order.column === 'id' && ids !== undefined;
+    const isInRanges = indexedOrders.includes(order.column) && ids !== undefined;
     const merged = isInRanges ? ids.length * rangeCost + limit : Number.POSITIVE_INFINITY;
     const passed = limit * (all / Math.max(1, mine));
     const probed = passed * (besides ? passCost.besides : passCost.alone);
@@ -184,8 +186,9 @@ export function withinPlanner(database: Database, products: Collection) {
 
   async function planned(request: ListRequest, condition: Condition, place: Place): Promise<ListRequest> {
     const { ids, besides } = place;
-    const isOneRange = !besides && ids !== undefined && ids.length <= 1 && request.order.column === 'id';
-    if (!isOneRange) return { ...request, within: await planOf(request, condition, place) };
+    const isOne = !besides && ids !== undefined && ids.length <= 1;
+    if (!isOne || !indexedOrders.includes(request.order.column))
+      return { ...request, within: await planOf(request, condition, place) };
     // No category has the id -1, and 0 stands for none where totals are kept.
     const one = { column: 'category_id', operator: '=', value: ids[0] ?? -1 } as const;
     const resolved = request.conditions.map(other => (other === condition ? one : other));
