@@ -2,6 +2,7 @@
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { guardCell, unguardCell } from '../../src/files/spreadsheet.ts';
+import { processorTime } from '../support/growth.ts';
 
 const texts = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 20 }),
@@ -53,11 +54,10 @@ test('every text comes back, and none is written as a formula', () => {
   );
 });
 
-test('texts of many apostrophes, quotation marks or separators take no longer than their length', () => {
+test('texts of many apostrophes, quotation marks or separators take no longer than their length', async () => {
   for (const character of ["'", '"', ';', '\t', '=', ";'", ';"']) {
     const text = character.repeat(200_000);
-    const started = performance.now();
-    expect(unguardCell(guardCell(text))).toBe(text);
-    expect(performance.now() - started).toBeLessThan(1000);
+    const guarded = () => expect(unguardCell(guardCell(text))).toBe(text);
+    expect(await processorTime(guarded)).toBeLessThan(1000);
   }
 });

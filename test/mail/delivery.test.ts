@@ -130,7 +130,8 @@ describeOnDatabases('mail on %s', kind => {
     await all;
     const start = performance.now();
     await replica.stop();
-    expect(performance.now() - start).toBeLessThan(5000);
+    // Sooner than what waits for the server gives up by itself.
+    expect(performance.now() - start).toBeLessThan(9000);
     const attempts = (await deliveries(service)).map(row => row.attempts);
     expect(attempts.sort()).toEqual([0, 0, 0, 0, 1, 1, 1, 1]);
     await server.die();

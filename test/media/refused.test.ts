@@ -5,6 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { addProduct } from '../support/catalog.ts';
 import { writesNothing } from '../support/contents.ts';
+import { processorTime } from '../support/growth.ts';
+import type { Answer } from '../support/http.ts';
 import {
   animatedWebp,
   exifSegment,
@@ -156,14 +158,13 @@ describe('files that are refused', () => {
     const product = await addProduct(service);
     const file = await make();
     const before = kept();
-    Bun.gc(true);
     const memory = process.memoryUsage.rss();
     await writesNothing(service, async () => {
-      const begun = performance.now();
-      const answer = await sendImage(service, product, file);
-      expect(performance.now() - begun).toBeLessThan(1000);
-      expect([answer.status, answer.body.error]).toEqual([status, error]);
-      expect(answer.body.details?.[0]?.field).toBe('file');
+      const answers: Answer[] = [];
+      const send = async () => answers.push(await sendImage(service, product, file));
+      expect(await processorTime(send)).toBeLessThan(1000);
+      expect(answers.map(({ status, body }) => [status, body.error])).toEqual([[status, error]]);
+      expect(answers[0]?.body.details?.[0]?.field).toBe('file');
     });
     expect(process.memoryUsage.rss() - memory).toBeLessThan(200e6);
     expect(kept()).toEqual(before);

@@ -20,22 +20,22 @@ export interface Growth {
  * @returns undefined when four times the length takes at most eight times as long, or at most 50 ms
  */
 export async function superlinearGrowth(
-  run: (length: number) => Promise<unknown>,
+  run: (length: number) => unknown,
   length: number,
 ): Promise<Growth | undefined> {
   let fourfold = Number.POSITIVE_INFINITY;
   let milliseconds = Number.POSITIVE_INFINITY;
   for (let attempt = 0; attempt < tries; attempt++) {
-    fourfold = Math.min(fourfold, await timeOf(() => run(length * factor)));
+    fourfold = Math.min(fourfold, await processorTime(() => run(length * factor)));
     if (fourfold <= unnoticed) return undefined;
-    milliseconds = Math.min(milliseconds, await timeOf(() => run(length)));
+    milliseconds = Math.min(milliseconds, await processorTime(() => run(length)));
     if (fourfold <= milliseconds * tolerated) return undefined;
   }
   return { length, milliseconds, fourfold };
 }
 
 /** Of the processor, in milliseconds: what waits because others use it too is not counted. */
-async function timeOf(work: () => Promise<unknown>): Promise<number> {
+export async function processorTime(work: () => unknown): Promise<number> {
   const started = process.cpuUsage();
   await work();
   const { user, system } = process.cpuUsage(started);
