@@ -62,6 +62,7 @@ export function shortForm<Members extends object, List extends readonly unknown[
 
 /** Null for a list or an object without anything in it. */
 export function unlessEmpty<Value extends object>(value: Value): Value | null {
+  if (Array.isArray(value)) return value.length === 0 ? null : value;
   for (const _ in value) return value;
   return null;
 }

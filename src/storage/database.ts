@@ -159,8 +159,8 @@ export interface DialectChecks {
 /** A long series of transactions that adds very many rows, made as cheap as the database allows. */
 export interface BulkLoad {
   readonly database: Database;
-  /** How long a transaction may take, since others wait for it. */
-  readonly transactionMs: number;
+  /** How long a transaction may take now, since others may wait for it. */
+  transactionMs(): number;
   /** One of the transactions. Other processes that wait to write get their turn between them. */
   write<T>(work: (session: Transaction) => Promise<T>): Promise<T>;
   /** To be called after a transaction: how many rows are new since the beginning, and how many there were then. */

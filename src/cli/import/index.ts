@@ -91,7 +91,7 @@ async function importFile(
   given: ImportArguments,
   catalog: Pick<RecordsRequest, 'currency' | 'merge'>,
   write: BatchWriter,
-  transactionMs = Number.POSITIVE_INFINITY,
+  transactionMs = () => Number.POSITIVE_INFINITY,
 ): Promise<number> {
   const { totalBytes, chunks } = await openRecordsApart({ ...given, ...catalog });
   const rejects = openRejects(given.rejects, given.skip > 0);

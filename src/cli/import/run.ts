@@ -22,8 +22,8 @@ export interface ImportRun {
   /** Records per transaction; undefined: as many as fit into the time. */
   readonly batchSize: number | undefined;
   readonly write: BatchWriter;
-  /** How long a transaction should take at most, in milliseconds. */
-  readonly transactionMs: number;
+  /** How long a transaction should take at most now, in milliseconds. */
+  transactionMs(): number;
   readonly rejects: Rejects;
   readonly progress: Progress;
   /** Says something beside what is reported at the end. */
@@ -38,7 +38,7 @@ export interface StopRequest {
 }
 
 const smallest = 200;
-const largest = 3000;
+const largest = 6000;
 
 /**
  * Writes the records of a source, to its end.
@@ -62,7 +62,7 @@ export async function runImport(run: ImportRun, state: ImportState): Promise<boo
       for (const { record, error } of refused) refuse(record, error);
       if (run.batchSize === undefined) {
         const milliseconds = performance.now() - started;
-        size = nextSize(size, (weight * run.transactionMs) / Math.max(milliseconds, 1));
+        size = nextSize(size, (weight * run.transactionMs()) / Math.max(milliseconds, 1));
       }
       batch = [];
       newWords = [];

@@ -70,9 +70,10 @@ const longest = 60;
  * @returns why it cannot be read, as a phrase for people
  */
 export function readAmount(given: string, { decimal, currency }: AmountOptions = {}): Amount | string {
+  const bare = given.trim();
+  if (decimal !== 'comma' && plain.test(bare)) return amountOf(Number(bare), undefined);
   // A decimal mark without a digit before it, as in `.5`; the point of `Rs.100` belongs to the currency.
-  const text = given.trim().replace(/(?<![\p{L}\d.,])[.,](?=\d)/u, '0$&');
-  if (decimal !== 'comma' && plain.test(text)) return amountOf(Number(text), undefined);
+  const text = bare.replace(/(?<![\p{L}\d.,])[.,](?=\d)/u, '0$&');
   const found = text.length > longest ? null : digits.exec(text);
   if (found === null) return 'must be a number';
   const before = text.slice(0, found.index).trim();

@@ -7,8 +7,8 @@ import { deferIndexes, restoreIndexes } from './deferred-indexes.ts';
 import { openSqlite } from './index.ts';
 import { leaveLog } from './journal-mode.ts';
 
-/** So that a running service's writes get their turn. */
-const transactionMs = 80;
+/** So that a running service's writes get their turn; longer where there is none: each COMMIT costs, and leaves a piece of the search index. */
+const [sharedMs, aloneMs] = [80, 500];
 /** Others wait for their turn to write by asking every few milliseconds: this long the file is left to them. */
 const turnMs = 6;
 /** How often a process that starts meanwhile gets a turn, when nobody else had the file. */
@@ -40,7 +40,7 @@ export function loadSqlite(file: string, tables: readonly string[]): BulkLoad {
 
   return {
     database,
-    transactionMs,
+    transactionMs: () => (database.hasWriteContention() ? sharedMs : aloneMs),
     async write(work) {
       await leaveTurn();
       try {

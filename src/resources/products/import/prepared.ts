@@ -60,7 +60,10 @@ export function isGiven({ given }: PreparedRecord, field: (typeof optional)[numb
 
 function givenOf(record: ImportRecord): number {
   let given = 0;
-  for (const [bit, field] of optional.entries()) if (record[field] !== undefined) given |= 1 << bit;
+  for (let bit = 0; bit < optional.length; bit++) {
+    const field = optional[bit];
+    if (field !== undefined && record[field] !== undefined) given |= 1 << bit;
+  }
   return given;
 }
 
@@ -103,8 +106,7 @@ export function recordPreparer(defaultCurrency: string): Preparer {
   return {
     prepare(record, at, line = 0) {
       // An explicit null is kept, also as the currency.
-      const currency = record.currency === undefined ? defaultCurrency : record.currency;
-      const fields = placed({ ...completeFields(record), currency });
+      const fields = placed(completeFields(record, record.currency === null ? null : defaultCurrency));
       const { text, words } = splitDocument(searchTextOf(fields));
       // Those of archived products are none that a search suggests.
       for (const word of fields.status === 'archived' ? [] : words) {

@@ -62,11 +62,13 @@ const longestCode = 40;
 
 /** A code, in parts and as a whole. */
 export function collectCode(code: string, into: string[]): void {
-  collectWords(code, into);
-  const parts = wordsOf(code);
-  const whole = parts.join('');
+  const first = into.length;
+  const together: string[] = [];
+  if (collectWords(code, into, together) < 2) return;
+  const whole = into.slice(first).join('');
+  for (const word of together) into.push(word);
   // Often it has just been put together.
-  if (parts.length > 1 && whole.length <= longestCode && into.at(-1) !== whole) into.push(whole);
+  if (whole.length <= longestCode && together.at(-1) !== whole) into.push(whole);
 }
 
 /** A code as it is compared as a whole: without what stands between its parts. */
