@@ -60,6 +60,41 @@ export function shortForm<Members extends object, List extends readonly unknown[
   };
 }
 
+/** A row that holds a resource in one text. */
+export interface StoredRow<Value> {
+  readonly id: number;
+  readonly document: string;
+  readonly updated_at: number;
+  /** The representation as a value, where it has been made already: to read the document takes longer than most else. */
+  readonly value?: Value;
+}
+
+/** What is shown of such rows. */
+export function shownRows<Members extends { readonly updatedAt: string }>(form: ShortForm<Members>) {
+  type Value = Members & { readonly id: number };
+  type Stored = Pick<StoredRow<Value>, 'id' | 'document' | 'value'>;
+  return {
+    /** The representation as JSON text. */
+    jsonOf: ({ id, document, value }: Stored): string =>
+      value === undefined ? form.jsonOf(id, document) : JSON.stringify(value),
+    /** The representation as a value. */
+    valueOf: ({ id, document, value }: Stored): Value => value ?? { id, ...form.membersOf(document) },
+    /** The row with its document as it is shown. @throws StorageError `damaged` */
+    shown: <Row extends Stored>(row: Row, known?: Stored): Row => ({
+      ...row,
+      document: known?.document ?? form.shown(row.id, row.document),
+    }),
+    /** What events say of it. */
+    inEvent: ({ id, document }: Stored): string => form.toEvent(id, document),
+    /** The row from what an event says of it, as it is shown. */
+    fromEvent: (id: number, document: string): StoredRow<Value> => ({
+      id,
+      document: form.shown(id, document),
+      updated_at: Date.parse(form.membersOf(document).updatedAt),
+    }),
+  };
+}
+
 /** Null for a list or an object without anything in it. */
 export function unlessEmpty<Value extends object>(value: Value): Value | null {
   if (Array.isArray(value)) return value.length === 0 ? null : value;

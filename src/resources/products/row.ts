@@ -11,6 +11,7 @@ import { shownProduct } from '../../storage/categories/shown.ts';
 import type { Collection } from '../../storage/changes/change.ts';
 import type { Dialect } from '../../storage/database.ts';
 import type { ProductsTable } from '../../storage/tables/products.ts';
+import { type StoredRow, shownRows } from '../short-form.ts';
 import { comparableGtin } from './members/gtin.ts';
 import { type Image, imagesOf } from './members/images.ts';
 import { inStock, type KeptStock, keptStock, stockOf, writtenStock } from './members/stock.ts';
@@ -18,13 +19,7 @@ import { storedProduct } from './members/stored.ts';
 import type { Product, ProductFields, Rating } from './schema.ts';
 
 /** A product as it is stored. */
-export interface StoredProduct {
-  readonly id: number;
-  readonly document: string;
-  readonly updated_at: number;
-  /** The same as a value, where it has been made already: to read the document takes longer than most else. */
-  readonly value?: Product;
-}
+export type StoredProduct = StoredRow<Product>;
 
 /** A product that others cannot change until the transaction ends, with what a change of it is made of. */
 export interface LockedProduct extends StoredProduct {
@@ -45,30 +40,13 @@ export function lockedColumns(dialect: Dialect): RawBuilder<unknown> {
   return sql`${storedColumns(dialect)}, category_id, base_price, rating_sum, rating_count`;
 }
 
-type Stored = Pick<StoredProduct, 'id' | 'document' | 'value'>;
-
-/** The representation as JSON text. */
-export const productJson = ({ id, document, value }: Stored): string =>
-  value === undefined ? storedProduct.jsonOf(id, document) : JSON.stringify(value);
-
-/** The representation as a value. */
-export const productOf = ({ id, document, value }: Stored): Product =>
-  value ?? { id, ...storedProduct.membersOf(document) };
-
-/** The same, as it is shown. @throws StorageError `damaged` */
-export const shownProductRow = <Row extends Stored>(row: Row, known?: Stored): Row => ({
-  ...row,
-  document: known?.document ?? storedProduct.shown(row.id, row.document),
-});
-
-/** What events say of a product. */
-export const productInEvent = ({ id, document }: Stored): string => storedProduct.toEvent(id, document);
-
-/** A product from what an event says of it, as it is shown. */
-export function storedOf(id: number, document: string): StoredProduct {
-  const { updatedAt } = storedProduct.membersOf(document);
-  return { id, document: storedProduct.shown(id, document), updated_at: Date.parse(updatedAt) };
-}
+export const {
+  jsonOf: productJson,
+  valueOf: productOf,
+  shown: shownProductRow,
+  inEvent: productInEvent,
+  fromEvent: storedOf,
+} = shownRows(storedProduct);
 
 /** How events say which lists of products have changed. */
 export const products: Collection = {

@@ -5,14 +5,11 @@ import { codeOf } from '../../storage/search/text/words.ts';
 import type { VariantsTable } from '../../storage/tables/products.ts';
 import { comparableGtin } from '../products/members/gtin.ts';
 import { inStock, type KeptStock, keptStock, stockOf, writtenStock } from '../products/members/stock.ts';
+import { type StoredRow, shownRows } from '../short-form.ts';
 import type { Variant, VariantFields } from './schema.ts';
 import { storedVariant } from './stored.ts';
 
-export interface StoredVariant {
-  readonly id: number;
-  readonly document: string;
-  readonly updated_at: number;
-}
+export type StoredVariant = StoredRow<Variant>;
 
 export type VariantRow = Omit<VariantsTable, 'id'>;
 
@@ -32,31 +29,13 @@ export const variantColumns = {
 // Boundary: Object.keys types its result as string[]; the record has these keys and no others.
 export const variantNames = Object.keys(variantColumns) as readonly (keyof VariantRow)[];
 
-type Stored = Pick<StoredVariant, 'id' | 'document'>;
-
-/** The representation as JSON text. */
-export const variantJson = ({ id, document }: Stored): string => storedVariant.jsonOf(id, document);
-
-/** The representation as a value. */
-export const variantOf = ({ id, document }: Stored): Variant => ({
-  id,
-  ...storedVariant.membersOf(document),
-});
-
-/** The same, as it is shown. @throws StorageError `damaged` */
-export const shownVariantRow = <Row extends Stored>(row: Row, known?: Stored): Row => ({
-  ...row,
-  document: known?.document ?? storedVariant.shown(row.id, row.document),
-});
-
-/** What events say of a variant. */
-export const variantInEvent = ({ id, document }: Stored): string => storedVariant.toEvent(id, document);
-
-/** A variant from what an event says of it, as it is shown. */
-export function storedVariantOf(id: number, document: string): StoredVariant {
-  const { updatedAt } = storedVariant.membersOf(document);
-  return { id, document: storedVariant.shown(id, document), updated_at: Date.parse(updatedAt) };
-}
+export const {
+  jsonOf: variantJson,
+  valueOf: variantOf,
+  shown: shownVariantRow,
+  inEvent: variantInEvent,
+  fromEvent: storedVariantOf,
+} = shownRows(storedVariant);
 
 /** How events tell which lists of variants have changed. */
 export const variants: Collection = {
