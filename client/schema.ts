@@ -303,7 +303,7 @@ export interface paths {
         };
         /**
          * Read a user
-         * @description Administrators read everybody, others themselves.
+         * @description Administrators read all users, others themselves.
          *
          *     Access: the roles admin, editor, user; API keys with the scope `users:read`.
          */
@@ -2690,7 +2690,7 @@ export interface components {
             scopes: ("products:read" | "products:write" | "reviews:read" | "reviews:write" | "users:read" | "users:write" | "orders:read" | "orders:write" | "invoices:read" | "invoices:write" | "content:read" | "content:write" | "search:read" | "data:read" | "events:read")[];
             /**
              * Format: int32
-             * @description Requests per window of the quota; null: as everybody has.
+             * @description Requests per window of the quota; null: the usual limit.
              * @example 20000
              */
             rateLimit: number | null;
@@ -2781,7 +2781,7 @@ export interface components {
             scopes: ("products:read" | "products:write" | "reviews:read" | "reviews:write" | "users:read" | "users:write" | "orders:read" | "orders:write" | "invoices:read" | "invoices:write" | "content:read" | "content:write" | "search:read" | "data:read" | "events:read")[];
             /**
              * Format: int32
-             * @description Requests per window of the quota; null: as everybody has.
+             * @description Requests per window of the quota; null: the usual limit.
              * @example 20000
              */
             rateLimit: number | null;
@@ -4050,7 +4050,7 @@ export interface components {
             expiresAt?: string | null;
             /**
              * Format: int32
-             * @description Requests per window of the quota; null: as everybody has.
+             * @description Requests per window of the quota; null: the usual limit.
              * @example 20000
              */
             rateLimit?: number | null;
@@ -5646,7 +5646,7 @@ export interface components {
              */
             id: number;
             /**
-             * @description The type of the event it tells of.
+             * @description The type of the event it is about.
              * @example order.paid
              */
             type: string;
@@ -5677,7 +5677,7 @@ export interface components {
             readAt: string | null;
             /**
              * Format: date-time
-             * @description When what it tells of happened.
+             * @description When the event happened.
              */
             createdAt: string;
         };
@@ -5712,7 +5712,7 @@ export interface components {
              */
             id: number;
             /**
-             * @description The type of the event it tells of.
+             * @description The type of the event it is about.
              * @example order.paid
              */
             type: string;
@@ -5743,7 +5743,7 @@ export interface components {
             readAt: string | null;
             /**
              * Format: date-time
-             * @description When what it tells of happened.
+             * @description When the event happened.
              */
             createdAt: string;
             /** @description Where to go from here, by relation. */
@@ -5955,7 +5955,7 @@ export interface components {
              * @example null
              */
             cancelledAt: string | null;
-            /** @description cancel and pay stand here only while they are possible and permitted to anyone who asks. */
+            /** @description cancel and pay stand here only while they are possible and permitted to the caller. */
             _links: {
                 self: components["schemas"]["Link"];
                 items: components["schemas"]["Link"];
@@ -6079,7 +6079,7 @@ export interface components {
              * @example null
              */
             cancelledAt: string | null;
-            /** @description cancel and pay stand here only while they are possible and permitted to anyone who asks. */
+            /** @description cancel and pay stand here only while they are possible and permitted to the caller. */
             _links: {
                 self: components["schemas"]["Link"];
                 items: components["schemas"]["Link"];
@@ -6615,7 +6615,7 @@ export interface components {
              * @example null
              */
             cancelledAt: string | null;
-            /** @description cancel and pay stand here only while they are possible and permitted to anyone who asks. */
+            /** @description cancel and pay stand here only while they are possible and permitted to the caller. */
             _links: {
                 self: components["schemas"]["Link"];
                 items: components["schemas"]["Link"];
@@ -6746,7 +6746,7 @@ export interface components {
              * @example null
              */
             cancelledAt: string | null;
-            /** @description cancel and pay stand here only while they are possible and permitted to anyone who asks. */
+            /** @description cancel and pay stand here only while they are possible and permitted to the caller. */
             _links: {
                 self: components["schemas"]["Link"];
                 items: components["schemas"]["Link"];
@@ -7601,7 +7601,7 @@ export interface components {
         Problem: {
             /**
              * Format: uri-reference
-             * @description Always `about:blank`; `error` tells kinds apart.
+             * @description Always `about:blank`; `error` distinguishes kinds.
              */
             type: string;
             /** @description The phrase of the status. */
@@ -12152,7 +12152,7 @@ export interface components {
             delete?: never;
             /**
              * Methods of this address; CORS preflight
-             * @description Asked by browsers before a request from another origin. Needs no credentials, costs no quota.
+             * @description Sent by browsers before a request from another origin. Needs no credentials, costs no quota.
              */
             options: operations["readMethods"];
             /**

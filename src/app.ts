@@ -74,7 +74,7 @@ export function createApp(options: AppOptions): App {
   const turns = createTurns();
   const respond = responder({ clock, cors, quota, negotiate, compressor: compressor(), stopping });
 
-  /** Host: 400. CORS: 204. A preflight carries no credentials and costs nothing. What is free asks nobody who they are. */
+  /** Host: 400. CORS: 204. A preflight carries no credentials and costs nothing. What is free needs no credentials. */
   function answer(exchange: Exchange, params: Params): Reply | Promise<Reply> {
     const { request, route, method } = exchange;
     requests.checkHost(request);
@@ -87,7 +87,7 @@ export function createApp(options: AppOptions): App {
     );
   }
 
-  /** Quota: 429. It is charged to anyone who calls, whether or not they may do what they ask. */
+  /** Quota: 429. It is charged to anyone who calls, whether or not they may do what they request. */
   function identified(exchange: Exchange, params: Params, caller: Caller): Reply | Promise<Reply> {
     exchange.caller = caller;
     return whenReady(quota.charge(caller.subject, limitOf(caller)), state => {

@@ -184,7 +184,7 @@ export const settings = {
   },
   MAIL_LIMIT_UNCONFIRMED: {
     schema: integer(1, 1_000_000_000).default(5),
-    help: 'mails in 24 hours to an address that nobody has confirmed (5)',
+    help: 'mails in 24 hours to an address that is not confirmed (5)',
   },
   INVOICE_SELLER: {
     schema: seller.default({ name: 'Catalog', address: [] }),

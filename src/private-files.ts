@@ -59,7 +59,7 @@ export function tightenPermissions(folder: string): Permissions {
   );
   const outbox = join(folder, 'outbox');
   const box = statOf(outbox);
-  // Within a folder that nobody else may enter the modes of files do not matter, and there may be many.
+  // Within a folder that no other user may enter the modes of files do not matter, and there may be many.
   if (box?.isDirectory() === true && tighten(outbox, box.mode)) tightenFiles(outbox, namesIn(outbox));
   return { tightened, open };
 }

@@ -39,16 +39,16 @@ export interface Paced<Row> {
 /**
  * Reads very many rows, some at a time: fewer after a statement that has held up the event loop, as each does on a slow
  * disk, and more after a short one.
- * @param read asks for so many rows; where it does so before it gives its promise, it holds up all others meanwhile
+ * @param read requests so many rows; where it does so before it gives its promise, it holds up all others meanwhile
  */
 export function pacedReads<Row>(read: (limit: number, last: Row | undefined) => Promise<readonly Row[]>) {
   let pace = 2;
   return async (last: Row | undefined): Promise<Paced<Row>> => {
     const limit = paces[pace] ?? paces[0];
     const begun = performance.now();
-    const asked = read(limit, last);
+    const reading = read(limit, last);
     const held = performance.now() - begun;
-    const rows = await asked;
+    const rows = await reading;
     if (held > longRead) pace = Math.max(0, pace - 1);
     else if (held < shortRead) pace = Math.min(paces.length - 1, pace + 1);
     return { rows, isFull: rows.length === limit };

@@ -10,7 +10,7 @@ export interface PublishedVersion extends Version {
 }
 
 /**
- * Tells the versions, oldest first; the last is the current one.
+ * @returns the versions, oldest first; the last is the current one.
  * @param endpoints of all resources, as their folders make them: those of the oldest version
  */
 export type Versions = (config: Config, endpoints: readonly Endpoint[]) => readonly PublishedVersion[];

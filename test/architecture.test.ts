@@ -269,30 +269,3 @@ test('the tree in ARCHITECTURE.md is the tree', () => {
   const perResource = /^resources\//;
   expect([...sources].filter(folder => !perResource.test(folder) && !shown(folder))).toEqual([]);
 });
-
-/** Words that the glossary in CONTRIBUTING.md replaces. */
-const refused =
-  /\b(remember(s|ed|ing)?|anew|who(m)?ever|kin|crosswise|tall(y|ies)|mend(s|ed|ing)?|aside(?! from)|runLate|othersAsk|surroundings|(un)?told|asked for)\b|\b(the|an|whose|most|no|usual|stored|cached|empty|idempotent|translated) answers?\b|\banswers? (of|to|is|are|that)\b/i;
-
-test('code, documentation and the titles of tests keep to the glossary', () => {
-  expect(['is cached', 'the answer', 'asked for', 'it was told'].map(text => refused.test(text))).toEqual([
-    false,
-    true,
-    true,
-    true,
-  ]);
-  const glossary =
-    readFileSync(join(root, 'CONTRIBUTING.md'), 'utf8').split('## Glossary')[1]?.split('\n## ')[0] ?? '';
-  expect(glossary.split('\n').length).toBeGreaterThan(15);
-  const found: string[] = [];
-  for (const path of tracked.filter(path => /^(src|docs|test)\/.*\.(ts|md)$|^[A-Z]+\.md$/.test(path))) {
-    if (path === 'docs/specification-coverage.md') continue;
-    const text = readFileSync(join(root, path), 'utf8').replace(glossary, '');
-    for (const [index, line] of text.split('\n').entries()) {
-      if (path.startsWith('test/') && !/\b(test|describe\w*)(\.\w+)*\(|as const\)\(/.test(line)) continue;
-      if (path !== 'test/architecture.test.ts' && refused.test(line))
-        found.push(`${path}:${index + 1}: ${line.trim()}`);
-    }
-  }
-  expect(found).toEqual([]);
-});

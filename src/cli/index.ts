@@ -62,7 +62,7 @@ export function overview(): string {
     'Commands:',
     ...lines,
     '',
-    'catalog COMMAND --help tells more about one; catalog --version prints the version.',
+    'catalog COMMAND --help describes one; catalog --version prints the version.',
     '',
     'Settings (environment variables; default in brackets):',
     ...environment,

@@ -1,4 +1,4 @@
-/** `catalog serve`: from nothing to a running service, and back when it is asked to stop. */
+/** `catalog serve`: from nothing to a running service, and back when it is to stop. */
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { type Config, loadConfig } from '../config.ts';
@@ -29,7 +29,7 @@ export const command: Command = {
   help: `Usage: catalog serve [--sample] [--port PORT]
 
 Migrates the database (PostgreSQL that cannot be reached is waited for, 30 seconds), listens, makes the first
-administrator when there is no user, and serves until it is asked to stop (SIGTERM or Ctrl-C); requests in flight
+administrator when there is no user, and serves until it is stopped (SIGTERM or Ctrl-C); requests in flight
 are finished first.
 
   --sample     fill an embedded database without users and products with a sample catalog, as npm start does;
@@ -63,7 +63,7 @@ catalog --help lists the settings.`,
       const samples = values.sample === true && embedded ? await addSamples(database, config) : 0;
       const administrator = await ensureAdministrator(database, config, clock.now(), log);
       started = true;
-      // Before anybody can know that it runs: a signal that nobody listens for ends the process at once.
+      // Before anything can know that it runs: a signal without a listener ends the process at once.
       const signals = listenForStop();
       warnOfPayments(config, log);
       tellWhereImagesAre(config, log);
@@ -101,7 +101,7 @@ function warnOfPayments({ DATABASE_URL, STRIPE_SECRET_KEY, PAYMENT_BY_HAND }: Co
   );
 }
 
-/** Nobody finds what is written into a file that has lost its name. */
+/** What is written into a file that has lost its name is lost. */
 function reportPlace(inPlace: boolean, config: Config, log: Log): void {
   const fields = { file: embeddedFile(config) };
   if (inPlace) log.warn('the database file is back in its place: writes are taken again', fields);
@@ -135,7 +135,7 @@ interface Administrator {
   readonly password: string | undefined;
 }
 
-/** Makes the first administrator when there is no user; tells who it is. */
+/** Makes the first administrator when there is no user, and says who it is. */
 async function ensureAdministrator(
   database: Database,
   config: Config,
@@ -175,7 +175,7 @@ async function ensureAdministrator(
   return made ? { email, password: ADMIN_PASSWORD === undefined ? password : undefined } : undefined;
 }
 
-/** Only where nobody and nothing is yet. @returns how many there are */
+/** Only into a catalog without users and products. @returns how many there are */
 async function addSamples(database: Database, config: Config): Promise<number> {
   const users = await userStore(database, outboxOf(database)).count(database.read);
   const products = await productTotals(database).count(database.read);

@@ -73,7 +73,7 @@ export function choiceOption<Choice extends string>(
 /**
  * Whether cells of CSV are guarded, or read as guarded: unless `--no-safe-for-spreadsheets` says otherwise.
  * @param value of the option, undefined when it is not given
- * @param format undefined while only the file tells it
+ * @param format undefined while only the file says it
  */
 export function safeOption(value: boolean | undefined, format: string | undefined): boolean {
   if (value !== undefined && format !== undefined && format !== 'csv') {

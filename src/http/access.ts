@@ -80,7 +80,7 @@ interface Client {
 }
 
 /**
- * Finds out who calls. Wrong credentials do not fail here: public endpoints do not ask for any.
+ * Finds out who calls. Wrong credentials do not fail here: public endpoints need none.
  * @param client whose address stands for callers without credentials
  */
 export function identify(

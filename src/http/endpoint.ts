@@ -162,9 +162,9 @@ export interface EndpointSpec<
   readonly plainErrors?: boolean;
   /** Answers alike whether or not what its path names exists: never 404. */
   readonly conceals?: true;
-  /** Not charged to the quota: what machines ask for all the time, such as /health. */
+  /** Not charged to the quota: what machines request all the time, such as /health. */
   readonly free?: boolean;
-  /** Served before requests that wait for their turn: little work, which tells whether there is life. */
+  /** Served before requests that wait for their turn: little work, which shows whether the process is alive. */
   readonly urgent?: boolean;
   /** The media types of a success, preferred first; JSON when not given. */
   readonly produces?: readonly string[];

@@ -34,7 +34,7 @@ interface OwnQuota {
 }
 
 /** The caller until one has been identified. */
-const nobody: Anonymous = { kind: 'anonymous', subject: 'nobody', problem: undefined };
+const noCaller: Anonymous = { kind: 'anonymous', subject: 'nobody', problem: undefined };
 const noBytes = new Uint8Array();
 /** Most responses take less than a millisecond: `0.000` to `0.999`. */
 const shortTimes = Array.from({ length: 1000 }, (_, micros) => `0.${String(micros).padStart(3, '0')}`);
@@ -43,7 +43,7 @@ export class Exchange implements Input<unknown, unknown, unknown> {
   readonly method: string;
   readonly origin: string | null;
   endpoint: Endpoint | undefined = undefined;
-  caller: Caller = nobody;
+  caller: Caller = noCaller;
   quota: QuotaState | undefined = undefined;
   /** A limit of the operation's own, in place of the caller's. */
   ownQuota: OwnQuota | undefined = undefined;
@@ -130,7 +130,7 @@ export class Exchange implements Input<unknown, unknown, unknown> {
 
   /** Whose quota counts: the caller's, or the address's until the caller has been identified. */
   get subject(): string {
-    return this.caller === nobody ? `ip:${this.address}` : this.caller.subject;
+    return this.caller === noCaller ? `ip:${this.address}` : this.caller.subject;
   }
 
   /** Whole microseconds from the request's arrival to the first call of this. */

@@ -53,7 +53,7 @@ export const addressTakenMail = ({ shop }: Omit<MailTemplate, 'name'>): MailText
 export const addressChangedWithWayBackMail = ({ shop, name, link }: LetterWithLink): MailText =>
   composeMail(`Your e-mail address for ${shop} was changed`, name, [
     `Your account at ${shop} has another e-mail address now, and this one is not used any more. If that was you, there is nothing to do.`,
-    'If that was not you, take the account back: this link restores this address, signs everybody out and sets a new password.',
+    'If that was not you, take the account back: this link restores this address, ends all sessions and sets a new password.',
     { link },
     'The link works once, for 7 days.',
   ]);

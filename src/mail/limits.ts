@@ -90,7 +90,7 @@ export function mailLimits(
   };
 }
 
-/** A 429 for those to whom it tells nothing about others. @param now epoch milliseconds */
+/** A 429 for those who learn nothing about others from it. @param now epoch milliseconds */
 export function tooMuchMail(refusal: MailRefusal, now: number): HttpError {
   const state = { allowed: false, remaining: 0, limit: refusal.limit, reset: refusal.reset };
   return usedUp('Enough mail has been sent', state, now, quotaHeaders(refusal, state, now));

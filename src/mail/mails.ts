@@ -2,7 +2,7 @@
  * Mail is queued by the transaction that makes it necessary, and sent after the commit (events/dispatcher.ts):
  * none is sent for what was rolled back, and none is lost. Each arrives at least once: killed between the mail
  * server's yes and the note of it, the service sends the mail again with the same Message-ID, by which mail
- * programs tell a repetition. What it says is sealed, since it may hold tokens.
+ * programs recognise a repetition. What it says is sealed, since it may hold tokens.
  */
 
 import type { Consumer } from '../events/dispatcher.ts';
@@ -25,7 +25,7 @@ export interface NewMail extends Omit<Mail, 'messageId'> {
   readonly about?: Subject;
   /** The recipient has shown that the address is theirs. Others get less, and nothing that a user has written. */
   readonly isConfirmed?: boolean;
-  /** Somebody who may write to strangers has caused it: not counted against the one who did. */
+  /** Its cause is a caller who may write to strangers: not counted against the one who did. */
   readonly isByStaff?: boolean;
   /** Sent however much the recipient has had: what an attacker must not be able to use a limit up against. */
   readonly isUnlimited?: boolean;

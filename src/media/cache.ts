@@ -81,7 +81,7 @@ export function fileCache(folder: string, limit: number): FileCache {
       try {
         return await readFile(entry.path);
       } catch {
-        // Somebody has removed it: it is made again.
+        // It was removed: it is made again.
         await drop(entries, key);
         return undefined;
       }

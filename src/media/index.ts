@@ -43,7 +43,7 @@ export interface Media {
   original(hash: string): Promise<MediaFile | undefined>;
   /** Whether a variant is there and need not be made. */
   hasVariant(hash: string, request: VariantRequest): Promise<boolean>;
-  /** A variant, made when it is not there: once for all that ask for it meanwhile; undefined when there is no image. */
+  /** A variant, made when it is not there: once for all requests that come meanwhile; undefined when there is no image. */
   variant(hash: string, request: VariantRequest): Promise<MediaFile | undefined>;
 }
 
@@ -98,7 +98,7 @@ export function createMedia(config: Config, clock: Clock, log: Log): Media {
     return made;
   }
 
-  /** Those that ask for the same while it is made or read wait for it. */
+  /** Requests for the same that come while it is made or read wait for it. */
   function once(key: string, work: () => Promise<Uint8Array | undefined>): Promise<Uint8Array | undefined> {
     const running = making.get(key);
     if (running !== undefined) return running;

@@ -18,7 +18,7 @@ type Fit = (typeof fits)[number];
 export const formats = ['jpeg', 'png', 'webp'] as const;
 export type Format = (typeof formats)[number];
 
-/** What a request asks for of an image. */
+/** What is requested of an image. */
 export interface VariantRequest {
   readonly w: Size | undefined;
   readonly h: Size | undefined;

@@ -1,4 +1,4 @@
-/** What operators and tools ask for, beside the versions: index, health, readiness, metrics and the document. */
+/** What operators and tools request, beside the versions: index, health, readiness, metrics and the document. */
 import { timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
 import { allow, unauthorized } from '../http/access.ts';

@@ -1,7 +1,7 @@
 /** A circuit breaker: what has failed several times in a row is left alone for a while, and then tried once. */
 import type { Clock } from './clock.ts';
 
-/** Nobody has been asked: the last attempts have failed, and the pause is not over. */
+/** No attempt was made: the last ones have failed, and the pause is not over. */
 class CircuitOpen extends Error {}
 
 export interface Circuit {

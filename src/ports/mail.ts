@@ -12,7 +12,7 @@ interface Attachment {
 }
 
 export interface Mail {
-  /** The same for every attempt to send this mail, so that a receiver can tell a repetition. */
+  /** The same for every attempt to send this mail, so that a receiver can recognise a repetition. */
   readonly messageId: string;
   readonly to: { readonly name: string; readonly address: string };
   readonly subject: string;

@@ -36,7 +36,7 @@ export interface PaymentProvider {
    * @returns false when it is too late for that: it has been made, or is being made
    */
   cancel(reference: string): Promise<boolean>;
-  /** Gives back what was paid, once however often it is asked. */
+  /** Gives back what was paid, once however often it is called. */
   refund(reference: string): Promise<void>;
 }
 

@@ -54,7 +54,7 @@ function stripeProvider(secretKey: string, url: string): PaymentProvider {
       protocol: secure ? 'https' : 'http',
       httpClient: Library.createFetchHttpClient(),
       timeout: timeoutMs,
-      // Anyone who waits repeats the request; the queue repeats what nobody waits for.
+      // Anyone who waits repeats the request; the queue repeats what no request waits for.
       maxNetworkRetries: 0,
       telemetry: false,
     });
@@ -175,7 +175,7 @@ function stripeReports(secret: string, clock: Clock): PaymentReports {
 /**
  * The same for requests that are made at once, or again because no response came. Ids alone would not do: two
  * installations may share an account. After a payment that was cancelled the next one is another; and since
- * Stripe repeats its failures too for the same key, so is what is asked an hour later.
+ * Stripe repeats its failures too for the same key, so is what is requested an hour later.
  */
 function idempotencyKeyOf({ orderId, total, currency, createdAt, at }: Due, previous: string | null): string {
   const hash = new Bun.CryptoHasher('sha256').update(

@@ -3,7 +3,7 @@ import { StorageError } from './database.ts';
 
 /**
  * Texts of JSON are stored to be served as they are, and SQLite keeps no sums of its pages: one letter that was
- * changed would otherwise make a whole list unreadable, and nobody would notice.
+ * changed would otherwise make a whole list unreadable, and nothing would show it.
  * @throws StorageError `damaged` when the text is no JSON
  */
 export function parseStored<T>(text: string): T {

@@ -24,7 +24,7 @@ export interface Session {
 
 /** A number kept in the database to which many transactions add. */
 export interface Counter {
-  /** Tells counters apart; those of one table begin alike, since they are written in the order of their keys. */
+  /** Distinguishes counters; those of one table begin alike, since they are written in the order of their keys. */
   readonly key: string;
   /** The statement that adds to counters of its kind, and what it takes to add to this one. */
   readonly statement: Bulk;
@@ -48,7 +48,7 @@ export interface Ending {
 export interface Transaction extends Session {
   /**
    * Runs an INSERT of one row into a table with an `id` and gives that id. The query has no RETURNING: the
-   * database adds its own way to tell, since on SQLite a RETURNING costs half as much as the insert.
+   * database adds its own way to return it, since on SQLite a RETURNING costs half as much as the insert.
    */
   insert(query: CompiledQuery<unknown>): Promise<number>;
   /** The same for many rows: their ids, in the order of the rows. */
@@ -114,7 +114,7 @@ export interface Database {
   write<T>(work: (session: Transaction) => Promise<T>, options?: WriteOptions): Promise<T>;
   /** Runs statements one by one under a lock that only one process can hold: for migrations. */
   exclusively<T>(work: (session: Transaction) => Promise<T>): Promise<T>;
-  /** What has been committed since it was last asked, by anyone: for caches. */
+  /** What any process has committed since the last look: for caches. */
   readonly changes: Changes;
   /**
    * A number that is another whenever anything at all has been committed, by anyone; undefined where that
@@ -139,7 +139,7 @@ export interface Reference {
   readonly target: string;
 }
 
-/** What a check of a database asks in the words of its dialect. */
+/** What a check of a database queries in the words of its dialect. */
 export interface DialectChecks {
   /** What a session does first whose statements may take long. */
   readonly patient: readonly RawBuilder<unknown>[];

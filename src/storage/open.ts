@@ -112,7 +112,7 @@ const againMs = 500;
 
 /**
  * Resolves when the database answers.
- * @param patience milliseconds for which one that cannot be reached is asked again
+ * @param patience milliseconds for which one that cannot be reached is tried again
  * @param onWait called once, before the first pause
  * @throws StorageError `unavailable`, naming the server, when it has not answered by then
  */

@@ -12,7 +12,7 @@ export const command: Command = {
   help: `Usage: catalog restore FILE
 
 Puts FILE, a copy that catalog backup has made, in the place of the embedded database in DATA_DIR. Stop the service
-first: while anybody has the database open, nothing is done. FILE is copied and verified before anything
+first: while any process has the database open, nothing is done. FILE is copied and verified before anything
 is changed, and stays as it is. The former database stays in DATA_DIR as catalog.db.before-restore-TIME,
 with its log, until you remove it. A backup of an earlier release is migrated by the next start.
 

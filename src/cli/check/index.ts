@@ -18,7 +18,7 @@ words of the search index. Changes nothing; the service may run. On PostgreSQL i
 pages there are pg_amcheck and pg_checksums.
 
   --repair  rebuilds what is derived (indexes, totals, ratings, reserved stock, columns of variants, what products show
-            of them, tags, the search index), and what follows from that, in one transaction. Nobody writes meanwhile:
+            of them, tags, the search index), and what follows from that, in one transaction. All other writes wait:
             stop the service, or do it when few are there. Rows are not made up: what is damaged itself has to come
             from a backup (catalog restore).
 

@@ -8,7 +8,7 @@ import { sqliteChecks } from '../../storage/sqlite/files/checks.ts';
 import { backgroundReader } from '../../storage/sqlite/threads/reader.ts';
 
 /**
- * Whether the embedded database was left open: who closes it last removes its log. To be asked before it is opened.
+ * Whether the embedded database was left open: who closes it last removes its log. To be called before it is opened.
  * PostgreSQL recovers by itself.
  */
 export function endedUncleanly(config: Config): boolean {

@@ -9,7 +9,7 @@ export interface Validators {
 }
 
 /**
- * A strong entity tag: 128 bits of XXH3 over the uncompressed body, the same on every replica. Tags tell
+ * A strong entity tag: 128 bits of XXH3 over the uncompressed body, the same on every replica. Tags show
  * versions of one resource apart and prove nothing, so the hash need not be a cryptographic one
  * (docs/decisions/0007).
  */

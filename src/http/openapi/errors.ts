@@ -191,7 +191,7 @@ function problemSchema(schemas: Schemas): SchemaObject {
     type: 'object',
     description: 'What went wrong, as RFC 9457 has it; sent when Accept names application/problem+json.',
     properties: {
-      type: { ...uri, description: 'Always `about:blank`; `error` tells kinds apart.' },
+      type: { ...uri, description: 'Always `about:blank`; `error` distinguishes kinds.' },
       title: words(64, 'The phrase of the status.'),
       status: {
         type: 'integer',

@@ -109,7 +109,7 @@ export function everyPath(): SchemaObject {
       tags: ['Operation'],
       summary: 'Methods of this address; CORS preflight',
       description:
-        'Asked by browsers before a request from another origin. Needs no credentials, costs no quota.',
+        'Sent by browsers before a request from another origin. Needs no credentials, costs no quota.',
       security: [],
       responses: {
         204: response('Preflight'),

@@ -6,7 +6,7 @@ import type { Clock } from '../../ports/clock.ts';
 import type { QuotaState } from './index.ts';
 
 export interface DelayRule {
-  /** Tells the counters of rules apart. */
+  /** Distinguishes the counters of rules. */
   readonly name: string;
   /** Failures without a delay; they are forgiven evenly within the window, in seconds. */
   readonly limit: number;

@@ -35,7 +35,7 @@ export interface Quota {
   sweep(): Promise<number>;
 }
 
-/** Makes quotas of the kind that the database calls for; `name` tells their counters apart. */
+/** Makes quotas of the kind that the database calls for; `name` distinguishes their counters. */
 export type QuotaFactory = (name: string, limit: number, window: number, options?: QuotaOptions) => Quota;
 
 interface QuotaOptions {

@@ -24,7 +24,7 @@ export function partsOf(bytes: Uint8Array, contentType: string): Part[] {
   const body = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const boundary = boundaryOf(contentType);
   const delimiter = Buffer.from(`\r\n--${boundary}`, 'latin1');
-  // The first one stands at the beginning, or behind a text that nobody reads.
+  // The first one stands at the beginning, or behind a text that is not read.
   const isFirst = body.subarray(0, delimiter.length - 2).equals(delimiter.subarray(2));
   let at = isFirst ? delimiter.length - 2 : endOf(body, delimiter, 0);
   const parts: Part[] = [];

@@ -11,19 +11,19 @@ export interface ByteRange {
 export const acceptRanges = { 'Accept-Ranges': 'bytes' };
 
 /**
- * What part a GET asks for. Several at once, other units and what cannot be understood are ignored, as is a range of
+ * What part a GET requests. Several at once, other units and what cannot be understood are ignored, as is a range of
  * something that has changed (If-Range): the response is then the whole.
  * @param size bytes of the whole; @param etag its strong entity tag
  * @returns undefined for the whole
  * @throws HttpError 416 for a range that begins after the end
  */
 export function requestedRange(headers: Headers, size: number, etag: string): ByteRange | undefined {
-  const asked = headers.get('range');
-  if (asked === null) return undefined;
+  const requested = headers.get('range');
+  if (requested === null) return undefined;
   const condition = headers.get('if-range');
   // A date never holds: what is sent here has none.
   if (condition !== null && condition.trim() !== etag) return undefined;
-  const [, from = '', to = ''] = /^\s*bytes\s*=\s*(\d*)-(\d*)\s*$/i.exec(asked) ?? [];
+  const [, from = '', to = ''] = /^\s*bytes\s*=\s*(\d*)-(\d*)\s*$/i.exec(requested) ?? [];
   if (from === '' && to === '') return undefined;
   const range = from === '' ? suffix(Number(to), size) : within(Number(from), to, size);
   if (range === undefined) return undefined;

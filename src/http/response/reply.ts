@@ -22,7 +22,7 @@ export interface Reply {
   readonly ranged?: true;
 }
 
-/** A client may keep the response but must ask before each use: cheap, because asking gets a 304. */
+/** A client may keep the response but must validate it before each use: cheap, because that gets a 304. */
 export const revalidate = 'private, max-age=0, must-revalidate';
 export const noStore = 'no-store';
 

@@ -1,5 +1,5 @@
 /**
- * How a stop shows at the door. From its beginning responses ask for the connection to be closed (RFC 9112 §9.6), so
+ * How clients see a stop. From its beginning responses have the connection closed (RFC 9112 §9.6), so
  * that clients go elsewhere. Just before the listening socket is closed, requests are held for a moment: anyone who sends
  * one after the other is then waiting for a response instead of opening a connection that will not be accepted.
  */

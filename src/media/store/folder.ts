@@ -5,7 +5,7 @@ import { writeWhole } from './atomic.ts';
 import { type FileStore, hashPattern, type StoredFile, shelfOf } from './store.ts';
 
 const unfinishedFolder = 'unfinished';
-/** Milliseconds after which nobody goes on with an unfinished file. */
+/** Milliseconds after which an unfinished file is abandoned. */
 const abandoned = 60 * 60 * 1000;
 
 export function folderStore(folder: string, now: () => number): FileStore {

@@ -105,7 +105,7 @@ export function accountPages(): readonly AccountPage[] {
       page: pageOf(
         'Take your account back',
         `<form data-action="v1/auth/restore-address" data-done="Your address is restored and everybody is signed out: sign in with your new password.">
-<p>This restores your former e-mail address, signs everybody out and sets a new password.</p>
+<p>This restores your former e-mail address, ends all sessions and sets a new password.</p>
 <label>New password, 10 characters or more
 <input type="password" name="password" autocomplete="new-password" minlength="10" maxlength="200" required></label>
 <button>Take it back</button>

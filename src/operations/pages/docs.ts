@@ -12,7 +12,7 @@ interface DocsAsset {
   read(): Promise<StaticBody>;
 }
 
-/** What is the same for everybody until the release changes. */
+/** What is the same for all requests until the release changes. */
 export interface StaticBody {
   readonly body: Uint8Array<ArrayBuffer>;
   readonly etag: string;

@@ -73,7 +73,7 @@ export const facetMeta = {
 
 export interface ProductFacets {
   /**
-   * The names of the facets that a parameter asks for; none without it.
+   * The names of the facets that a parameter requests; none without it.
    * @throws HttpError 400 that names one that does not exist
    */
   names(parameter: string | undefined, definitions: Definitions): Promise<readonly string[]>;

@@ -90,7 +90,7 @@ const fields = {
 
 const writtenFields = z.object(fields);
 
-/** POST and PUT: what is left out is as if nobody had defined it; the label is the key. */
+/** POST and PUT: what is left out is as if it had not been defined; the label is the key. */
 export const replaceDefinition = writtenFields
   .superRefine(({ type, choices }, context) => {
     const count = choices?.length ?? 0;

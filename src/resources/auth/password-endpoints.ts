@@ -181,7 +181,7 @@ export function passwordEndpoints(services: Dependencies, options: PasswordOptio
           return write(async session => {
             const owner = await ownerOf(session);
             const before = owner === undefined ? undefined : await users.lock(session, owner);
-            // Asked again: another request may have used it while this one waited for the user.
+            // Read again: another request may have used it while this one waited for the user.
             if (before === undefined || !(await mailTokens.use(session, token))) throw invalidToken();
             const now = cause();
             const user = before.verified_at === null ? await users.verify(session, before, now) : before;

@@ -1,5 +1,5 @@
 /**
- * The queries that articles, posts, comments and reviews share: rows that somebody has written, changed one at a
+ * The queries that articles, posts, comments and reviews share: rows with an author, changed one at a
  * time, each change with its event (docs/decisions/0013).
  */
 import { sql } from 'kysely';

@@ -36,7 +36,7 @@ export interface ListSpec<Params extends z.ZodObject | undefined, Query extends 
   readonly relation?: string;
   readonly list: Lister<Row>;
   readonly sortColumns: Readonly<Record<string, string>>;
-  /** Which rows, in which order. @throws HttpError for what nobody can ask for, or not this caller */
+  /** Which rows, in which order. @throws HttpError for what cannot be requested, or not by this caller */
   requested(context: Input<Output<Params>, Output<Query>, undefined>): Requested | Promise<Requested>;
   /** How the rows of a page are shown. @returns a function that gives the JSON text of one */
   textsOf(context: RequestContext, rows: readonly Row[]): TextOf<Row> | Promise<TextOf<Row>>;

@@ -1,4 +1,4 @@
-/** How rows of one kind are shown: as JSON or HAL, with links that lead somewhere for anyone who asks. */
+/** How rows of one kind are shown: as JSON or HAL, with links that the caller can follow. */
 import { addressOf } from '../../http/hal/addresses.ts';
 import { datedUnlessHal, hal, isHal, type Links } from '../../http/hal/index.ts';
 import { created, ok, type Reply, type ReplyOptions } from '../../http/response/reply.ts';

@@ -35,7 +35,7 @@ const rateLimit = z
   .min(1)
   .max(1_000_000_000)
   .nullable()
-  .describe('Requests per window of the quota; null: as everybody has.')
+  .describe('Requests per window of the quota; null: the usual limit.')
   .meta({ examples: [20_000] });
 
 export const createKey = z

@@ -130,7 +130,7 @@ export function keyStore(database: Database, clock: Clock, outbox: Outbox): KeyS
     },
     async authenticate(key) {
       if (!/^ck_[\w-]{43}$/.test(key)) return 'UNAUTHORIZED';
-      // The hash is looked up, so how long the comparison takes tells nothing about the key.
+      // The hash is looked up, so how long the comparison takes says nothing about the key.
       const row = await database.read.first(byHash({ hash: hashOf(key) }));
       const now = clock.now();
       if (row === undefined || (row.expires_at !== null && row.expires_at <= now)) return 'UNAUTHORIZED';

@@ -1,4 +1,4 @@
-/** Tells people of events: the consumer of the queue `notifications` (events/subscriptions.ts). */
+/** Notifies users of events: the consumer of the queue `notifications` (events/subscriptions.ts). */
 import type { Consumer } from '../../events/dispatcher.ts';
 import type { StoredEvent } from '../../events/outbox.ts';
 import { notificationQueue } from '../../events/subscriptions.ts';

@@ -10,7 +10,7 @@ export const notification = z
   .object({
     id: identifier(),
     type: text(100)
-      .describe('The type of the event it tells of.')
+      .describe('The type of the event it is about.')
       .meta({ examples: ['order.paid'] }),
     message: text(500).meta({ examples: ['Order 12 has been paid.'] }),
     resource: text(50)
@@ -19,7 +19,7 @@ export const notification = z
     resourceId: identifier(),
     read,
     readAt: timestamp().nullable(),
-    createdAt: timestamp().describe('When what it tells of happened.'),
+    createdAt: timestamp().describe('When the event happened.'),
   })
   .meta({ id: 'Notification' });
 

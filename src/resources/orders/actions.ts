@@ -57,7 +57,7 @@ export function orderActions(
     return view;
   }
 
-  /** Asks the database: an access token may be older than a change of role. @throws HttpError 403 */
+  /** Reads the database: an access token may be older than a change of role. @throws HttpError 403 */
   async function requireStaff(session: Session, caller: Caller): Promise<void> {
     if (payers === 'customers' || caller.kind !== 'user') return;
     if (!(await users.administrators(session)).includes(caller.userId)) throw notStaff();
@@ -75,7 +75,7 @@ export function orderActions(
     const { id: orderId, total, currency, created_at: createdAt } = order;
     if (!isOpen(order.status) || total === 0) return undefined;
     if (provider === undefined) {
-      // Somebody may be about to confirm it: to count it by hand as well would be to be paid twice.
+      // The customer may be about to confirm it: to count it by hand as well would be to be paid twice.
       if (known?.status === 'pending') throw unavailable();
       return undefined;
     }

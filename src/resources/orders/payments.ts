@@ -88,7 +88,7 @@ export function paymentStore({ build }: Pick<Database, 'build'>, queue: Queue): 
   };
 }
 
-/** Asks the provider; it may be asked twice, and does it once. */
+/** Calls the provider; it may be called twice, and does it once. */
 export function paymentConsumer(
   { build }: Pick<Database, 'build'>,
   provider: PaymentProvider | undefined,

@@ -1,4 +1,4 @@
-/** Orders as they are shown: in JSON or HAL, with the links that hold for anyone who asks. */
+/** Orders as they are shown: in JSON or HAL, with the links that hold for the caller. */
 
 import { admins, type Caller, staff } from '../../http/access.ts';
 import type { RequestUrl } from '../../http/endpoint.ts';

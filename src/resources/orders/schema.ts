@@ -54,7 +54,7 @@ export const orderItemHal = orderItem
   .meta({ id: 'OrderItemHal', example: undefined });
 
 const links = linksOf(['self', 'items'], ['customer', 'cancel', 'pay']).describe(
-  'cancel and pay stand here only while they are possible and permitted to anyone who asks.',
+  'cancel and pay stand here only while they are possible and permitted to the caller.',
 );
 
 /** The representation without links: what events hold. */

@@ -1,7 +1,7 @@
 /**
  * Orders that are not paid in time are cancelled (ORDER_TIMEOUT), so that what they have reserved can be sold. Each order
  * has a delivery that falls due then: whichever replica is first makes it, once. A payment that is still open is first
- * ended with the provider, so that nobody pays for an order that is gone; one that is made, or being made, by then keeps
+ * ended with the provider, so that no order that is gone is paid; one that is made, or being made, by then keeps
  * the order open until the provider reports how it has ended.
  */
 import { sql } from 'kysely';

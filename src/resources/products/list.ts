@@ -1,4 +1,4 @@
-/** Lists of products: what a query asks for, and its page, which is cached until something it shows changes. */
+/** Lists of products: what a query requests, and its page, which is cached until something it shows changes. */
 import type { z } from 'zod';
 import { cachedLists } from '../../http/cache/index.ts';
 import type { RequestUrl } from '../../http/endpoint.ts';
@@ -67,7 +67,7 @@ export function productLists(
       const made = pageOf(url, requestOf(query, defined, names), row => bodyOf(context, row));
       return made.then(({ body }) => pageReply(context, body, 'products'));
     }
-    // No event of the product tells that its variant's sku is another one.
+    // No event of the product says that its variant's sku is another one.
     if (query.id !== undefined)
       return pageOf(url, requestOf(query, defined, names), productJson).then(({ body }) => ok(body));
     return lists.respond(

@@ -118,7 +118,7 @@ export function reviewStore(database: Database, outbox: Outbox): ReviewStore {
 
     async removeAllOf(session, userId, cause) {
       for (;;) {
-        // Products first, in order of id, as everybody locks them.
+        // Products first, in order of id, as every transaction locks them.
         const products = await session.all(nextProducts({ userId }));
         await ratings.lockMany(
           session,

@@ -1,5 +1,5 @@
 /**
- * The stock of products and variants, locked: read and changed by a transaction that nobody overtakes. The row itself is
+ * The stock of products and variants, locked: read and changed by a transaction that no other overtakes. The row itself is
  * what says how many pieces there are. Products are locked in the order of their ids, and after the order that they
  * belong to, so that no two transactions wait for each other; whatever changes a variant has locked its product.
  */

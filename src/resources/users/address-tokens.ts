@@ -11,7 +11,7 @@ type AddressPurpose = AddressTokensTable['purpose'];
 interface AddressToken {
   readonly user_id: number;
   readonly email: string;
-  /** The user's version when it was made: tells which of two was made first. */
+  /** The user's version when it was made: says which of two was made first. */
   readonly user_version: number;
 }
 

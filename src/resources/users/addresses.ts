@@ -24,7 +24,7 @@ export interface AddressStores {
 }
 
 export interface Addresses {
-  /** Asks the address that a user waits for to confirm itself. @param user with `pending_email` */
+  /** Sends a mail to the address that a user waits for, to be confirmed. @param user with `pending_email` */
   request(session: Transaction, user: StoredUser, cause: Cause): Promise<void>;
   /** Does what follows from an address that another than the user has set. @param by who has */
   replaced(
@@ -69,7 +69,7 @@ export function userAddresses(stores: AddressStores): Addresses {
     await knownAddresses.forget(session, id);
   }
 
-  /** Tells an address that it is not used any more; one that was never confirmed may be a stranger's. */
+  /** Notifies an address that it is not used any more; one that was never confirmed may be a stranger's. */
   async function tell(
     session: Transaction,
     before: StoredUser,

@@ -54,7 +54,7 @@ export function userChange(database: Pick<Database, 'read'>, stores: ChangeStore
   const isOwner = (caller: Caller, id: number) => caller.kind === 'user' && caller.userId === id;
 
   /**
-   * Asks for the password of users who change their own address: an access token alone, which may be stolen, is not
+   * Requires the password of users who change their own address: an access token alone, which may be stolen, is not
    * enough to take an account over.
    * @returns the hash that the password was compared with; undefined when none was needed
    * @throws HttpError 400 without a password, 403 for a wrong one, and what the change itself would throw

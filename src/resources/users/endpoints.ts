@@ -87,7 +87,7 @@ export function userEndpoints({ database, paginator }: Dependencies, options: Us
       path: `${path}/{id}`,
       operationId: 'getUser',
       summary: 'Read a user',
-      description: 'Administrators read everybody, others themselves.',
+      description: 'Administrators read all users, others themselves.',
       tag,
       access: allow.everyone('users:read'),
       params: byId,

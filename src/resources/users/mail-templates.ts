@@ -29,7 +29,7 @@ export interface MailTemplates {
   readonly addressChangedWithWayBack: Send;
   /**
    * To the address that a user waits for: a link that confirms it, or, where it is taken, that it is. Both are the
-   * same work, so that how long it takes tells nothing.
+   * same work, so that how long it takes says nothing.
    * @param user with `pending_email`
    */
   confirmAddress(session: Session, user: UserRow, isTaken: boolean, cause: Cause): Promise<void>;

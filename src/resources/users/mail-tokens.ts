@@ -42,7 +42,7 @@ export function mailTokens({ build }: Pick<Database, 'build'>): MailTokens {
       return token;
     },
     async ownerOf(session, token, purpose, now) {
-      // The hash is looked up, so how long the comparison takes tells nothing about the token.
+      // The hash is looked up, so how long the comparison takes says nothing about the token.
       const query = build
         .selectFrom('user_tokens')
         .select('user_id')

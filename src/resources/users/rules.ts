@@ -1,5 +1,5 @@
 /**
- * Who may change whom (docs/decisions/0010). Administrators may change everybody, but never the last of them;
+ * Who may change whom (docs/decisions/0010). Administrators may change every user, but never the last of them;
  * others themselves, but not their role; API keys only accounts of the role `user`, so that a key is no way to
  * become a user with more rights.
  */
@@ -9,8 +9,8 @@ import { may } from '../context.ts';
 import type { StoredUser, UserRow } from './store.ts';
 
 /**
- * The user, for a caller who may see it. Somebody else's account is none at all; one's own that is gone leaves
- * nobody whom the token stands for.
+ * The user, for a caller who may see it. Another's account is none at all; one's own that is gone leaves
+ * no user whom the token stands for.
  * @throws HttpError 401, 404
  */
 export function visible(row: StoredUser | undefined, id: number, caller: Caller): StoredUser {

@@ -100,7 +100,7 @@ export function verificationEndpoints(
               if (moved === undefined) throw invalidToken();
               return secret(200, { verifiedAt: userOf(moved).verifiedAt });
             }
-            // Asked again: another request may have used it while this one waited for the user.
+            // Read again: another request may have used it while this one waited for the user.
             if (!(await mailTokens.use(session, token))) throw invalidToken();
             const after = before.verified_at === null ? await users.verify(session, before, cause()) : before;
             return secret(200, { verifiedAt: userOf(after).verifiedAt });

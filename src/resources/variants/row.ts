@@ -37,7 +37,7 @@ export const {
   fromEvent: storedVariantOf,
 } = shownRows(storedVariant);
 
-/** How events tell which lists of variants have changed. */
+/** How events say which lists of variants have changed. */
 export const variants: Collection = {
   name: 'variants',
   events: {

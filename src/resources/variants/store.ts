@@ -102,7 +102,7 @@ export function variantStore(
     read: id => database.read.first(statements.byId({ id })),
   });
 
-  /** A combination is taken where another variant has it: nobody else changes variants of a product that is locked. */
+  /** A combination is taken where another variant has it: no other transaction changes variants of a product that is locked. */
   async function refuseTaken(session: Session, row: VariantRow, own?: number) {
     const { product_id: productId, combination } = row;
     const other = await session.first(statements.sameCombination({ productId, combination }));
@@ -251,7 +251,7 @@ export function variantStore(
 
 type Codes = Pick<VariantFields, 'sku' | 'gtin'>;
 
-/** The product whose variants these conditions mean, where they ask for nothing else. */
+/** The product whose variants these conditions mean, where they require nothing else. */
 function onlyProduct(conditions: readonly Condition[]): number | undefined {
   const [only, ...others] = conditions;
   if (only?.column !== 'product_id' || others.length > 0) return undefined;

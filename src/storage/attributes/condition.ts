@@ -1,4 +1,4 @@
-/** Filters by products' attributes: what they ask, as SQL, and of a row that an event shows. */
+/** Filters by products' attributes: what they require, as SQL, and of a row that an event shows. */
 import { type RawBuilder, sql } from 'kysely';
 import type { Values } from '../changes/change.ts';
 import { type IndexedValue, kinds, ofToken } from './values.ts';
@@ -20,7 +20,7 @@ export interface AttributeCondition {
   /** `attr.` and the key. */
   readonly column: string;
   readonly operator: 'attribute';
-  /** The test as text: what tells lists and cursors apart. */
+  /** The test as text: what distinguishes lists and cursors. */
   readonly value: string;
   readonly key: string;
   readonly test: AttributeTest;

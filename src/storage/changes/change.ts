@@ -18,7 +18,7 @@ export interface Change {
 export interface Collection {
   /** As in collection_versions. */
   readonly name: string;
-  /** How its events tell what has changed; without it any change of the collection ends all that is cached of it. */
+  /** How its events say what has changed; without it any change of the collection ends all that is cached of it. */
   readonly events?: {
     /** As its events name it. */
     readonly resource: string;
@@ -39,7 +39,7 @@ interface CacheUse {
 
 export interface Changes {
   /**
-   * Tells the listeners what has been committed before now. The requests of one turn of the event loop share one look.
+   * Notifies the listeners of what has been committed before now. The requests of one turn of the event loop share one look.
    * @returns undefined when nothing has been; what is cached is then as new as the database
    */
   look(): Promise<void> | undefined;

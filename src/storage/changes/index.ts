@@ -1,5 +1,5 @@
 /**
- * What has changed since this process last looked: the one place that tells caches what they hold no longer.
+ * What has changed since this process last looked: the one place that invalidates caches.
  *
  * Changes are read from the events that every write leaves behind in its own transaction (events/outbox.ts), those of
  * other processes and replicas alike. Each event carries a mark that the same transaction has added to the version of
@@ -31,10 +31,10 @@ export interface ChangeRow {
 export const mostEvents = 512;
 
 export interface ChangeSource {
-  /** A number that is another when anything has been committed; undefined where that has to be asked. */
+  /** A number that is another when anything has been committed; undefined where only a query can say it. */
   state(): number | undefined;
   readonly read: Session;
-  /** One statement, so that all its rows tell of one state. @param since the position that the last one gave */
+  /** One statement, so that all its rows are of one state. @param since the position that the last one gave */
   query(since: string | undefined): CompiledQuery<ChangeRow>;
 }
 
@@ -49,7 +49,7 @@ export function changesOf({ state, read, query }: ChangeSource): Changes {
   let position: string | undefined;
   /** The state that the last look saw. */
   let seen: number | undefined;
-  /** A look that has not begun yet: it serves anyone who asks now. */
+  /** A look that has not begun yet: it serves every request that comes now. */
   let next: Promise<void> | undefined;
   /** The look that was begun last. */
   let last: Promise<void> = Promise.resolve();
@@ -74,7 +74,7 @@ export function changesOf({ state, read, query }: ChangeSource): Changes {
       const growth = version - (entry.version ?? Number.NaN);
       found.push({ entry, version, changes: await changesIn(rows, entry.collection, growth, turn) });
     }
-    // All at once: between two of them nobody may be served what one collection shows of another's past.
+    // All at once: between two of them no request may be served what one collection shows of another's past.
     for (const { entry, version, changes } of found) {
       entry.version = version;
       if (changes?.length === 0) continue;
@@ -139,7 +139,7 @@ async function changesIn(
     }
     return changes;
   } catch {
-    // An event that the disk has damaged tells nothing; reading it is refused where it is read.
+    // An event that the disk has damaged says nothing; reading it is refused where it is read.
     return undefined;
   }
 }

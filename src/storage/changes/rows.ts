@@ -88,7 +88,7 @@ export function cachedRows<Row extends { readonly id: number }, Shown>(
   return {
     get: id => rows.get(id),
     read(id) {
-      // Not shared with anyone who asks later: what was committed between must be seen by that one.
+      // Not shared with later requests: what was committed between must be seen by those.
       const promise: Promise<Cached | undefined> = readOnce(id, () => reading.get(id) === promise).finally(
         () => {
           if (reading.get(id) === promise) reading.delete(id);

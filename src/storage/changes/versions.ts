@@ -1,6 +1,6 @@
 /**
  * The versions of collections. Every change of one adds a mark to its version and writes the same mark into the event
- * that tells what has changed: anyone who has seen some events knows by their sum whether they are all there are
+ * that says what has changed: anyone who has seen some events knows by their sum whether they are all there are
  * (docs/decisions/0023).
  */
 import { type RawBuilder, sql } from 'kysely';
@@ -32,7 +32,7 @@ export function collectionVersions({ build, dialect }: Pick<Database, 'build' | 
   return {
     /**
      * Says that this transaction changes the collection.
-     * @param marks the sum of those in the events that tell how; without it nobody can tell, and whatever is cached
+     * @param marks the sum of those in the events that say how; without it nothing says how, and whatever is cached
      * of the collection goes
      */
     advance(session: Transaction, collection: string, marks: number = newMark()): void {

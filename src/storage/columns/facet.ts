@@ -166,7 +166,7 @@ function bucketsOf({ numbers, counts }: Spread, min: number, max: number): Bucke
   const width = widthOf(max - min);
   const first = Math.floor(min / width);
   const length = Math.floor(max / width) - first + 1;
-  // Numbers so close, or so far apart, that no such width tells them apart.
+  // Numbers so close, or so far apart, that no such width separates them.
   if (!Number.isFinite(width) || !(length <= mostBuckets + 1)) return [];
   const edge = (index: number) => Number(((first + index) * width).toPrecision(12));
   const sums = new Float64Array(length);

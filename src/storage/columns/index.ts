@@ -1,7 +1,7 @@
 /**
  * Columns of products in memory, for what no index answers fast: how many rows have each value under any filter, and
  * which rows meet several filters. A column is read from the database when it is first needed, in slices, and from then
- * on follows what storage/changes/ tells, so that it is as new as the last look. All of them are bounded in bytes: what
+ * on follows storage/changes/, so that it is as new as the last look. All of them are bounded in bytes: what
  * has not been used for longest goes (docs/decisions/0031).
  */
 import type { CompiledQuery } from 'kysely';
@@ -14,7 +14,7 @@ import { type ColumnRows, type ColumnSource, rowsAfter } from './source.ts';
 
 /** Bytes of columns at most. */
 const columnsSize = 160 * 1024 * 1024;
-/** Rows that one statement reads: in the background, where nobody waits for it. */
+/** Rows that one statement reads: in the background, where no request waits for it. */
 const rowsAtOnce = 4000;
 /** Rows that change while columns are held, at most: with more the columns go. */
 const mostWaiting = 2000;
@@ -27,7 +27,7 @@ interface Loaded {
 /** Reads a part of a column. */
 type Reader = (query: CompiledQuery<ColumnRows>) => Promise<ColumnRows[]>;
 
-/** While somebody works with columns, what changes waits. */
+/** While columns are in use, what changes waits. */
 interface Held {
   /** How many do. */
   by: number;

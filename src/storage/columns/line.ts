@@ -88,7 +88,7 @@ function walked(line: Line, taken: Taken): number[] {
   return found;
 }
 
-/** The index of the first row past the start, in the direction of the walk. Rows that have moved tell nothing. */
+/** The index of the first row past the start, in the direction of the walk. Rows that have moved say nothing. */
 function firstPast(
   { ids, moved }: Line,
   { start, descending }: Taken,

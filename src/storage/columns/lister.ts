@@ -1,6 +1,6 @@
 /**
  * Pages of lists whose filters are decided in memory: an attribute has no index for each order, and none counts what
- * several of them leave. Anyone who asks is given the page of the state that the last look saw, or nothing.
+ * several of them leave. A request is given the page of the state that the last look saw, or nothing.
  */
 import { type Database, largestId } from '../database.ts';
 import { rowsByKeys } from '../list/pages.ts';

@@ -1,7 +1,7 @@
 /**
  * Orders that only the database has, by name and by the moment of creation, in memory: the rows in their order, and a
  * number for each, its rank, which ascends in the order. They are read in the order of an index when they are first
- * needed. A row that is new, or has another value, gets a rank between those of its neighbours, which the database tells,
+ * needed. A row that is new, or has another value, gets a rank between those of its neighbours, which the database gives,
  * when it is next requested.
  */
 import { sql } from 'kysely';
@@ -26,7 +26,7 @@ import {
 
 /** Rows without a rank, at most: with more of them all ranks are read again. */
 const mostUnranked = 100;
-/** Rows that one statement reads: in the background, where nobody waits for it. */
+/** Rows that one statement reads: in the background, where no request waits for it. */
 const rowsAtOnce = 4000;
 /** The largest page and one more. */
 const mostKeys = 101;

@@ -3,7 +3,7 @@ import { meetsAttribute } from '../attributes/condition.ts';
 import type { Change, Collection, Values } from '../changes/change.ts';
 import type { ColumnCondition, Condition, Key, ListRequest } from './request.ts';
 
-/** Whether a row meets a filter; also where its values do not tell. */
+/** Whether a row meets a filter; also where its values do not say. */
 export function meets(conditions: readonly Condition[], values: Values | undefined): boolean {
   return (
     values !== undefined &&

@@ -1,5 +1,5 @@
 /**
- * Which lists are read in the background. On SQLite nobody is answered while the thread that serves reads: what counts,
+ * Which lists are read in the background. On SQLite no request is served while the thread that serves reads: what counts,
  * sorts or passes very many rows is read by another. PostgreSQL reads in processes of its own.
  */
 import type { Database } from '../database.ts';

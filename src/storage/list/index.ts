@@ -67,9 +67,9 @@ export function lister<Row>(database: Database, options: ListOptions<Row>): List
    * What is known of this list in the session's state of the data; counted when it is not known yet. A copy: what is
    * found out besides belongs to that state, and is kept with it or not at all.
    */
-  async function recall(session: Session, asked: ListRequest, name: string) {
+  async function recall(session: Session, requested: ListRequest, name: string) {
     // What paths stand for has to be of the same state as all else.
-    const request = (await within?.inSession(session, asked)) ?? asked;
+    const request = (await within?.inSession(session, requested)) ?? requested;
     const version = collection === undefined ? Number.NaN : await queries.version(session);
     const known = lists?.get(name);
     if (known !== undefined && isSeen(version))
@@ -99,7 +99,7 @@ export function lister<Row>(database: Database, options: ListOptions<Row>): List
       : undefined;
   }
 
-  /** The first page of a list whose total is kept: two statements that tell one version have seen one state. */
+  /** The first page of a list whose total is kept: two statements that return one version have seen one state. */
   async function readFirst(
     request: ListRequest,
     name: string,

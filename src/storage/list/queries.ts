@@ -63,7 +63,7 @@ export function listQueries<Row>(database: Database, options: ListOptions<Row>) 
   const columns = columnsSql(options);
   const versionColumn = options.collection === undefined ? sql`` : sql`, ${version} as version`;
 
-  /** Of shapes that begin with `keys`, only where the rows are: indexes tell that without the table. */
+  /** Of shapes that begin with `keys`, only where the rows are: indexes say that without the table. */
   const pageQuery = preparedByShape<Arguments, Row & Versioned>(database.build, (shape, argument) => {
     const { order, value = order.column, ...request } = requestOf(shape);
     const shown = shape.startsWith('keys') ? sql`` : sql`${columns},`;

@@ -1,4 +1,4 @@
-/** What is asked of a list, and what it gives. */
+/** What is requested of a list, and what it gives. */
 import type { CompiledQuery, RawBuilder } from 'kysely';
 import type { AttributeCondition } from '../attributes/condition.ts';
 import type { Collection } from '../changes/change.ts';
@@ -74,7 +74,7 @@ export interface ListRequest {
   readonly page: PageRequest;
   /** Columns that are counted beside the page: each without the conditions on itself. */
   readonly facets?: readonly string[];
-  /** It counts, or reads past, very many rows: in the background, where nobody else waits. */
+  /** It counts, or reads past, very many rows: in the background, where no other request waits. */
   readonly inBackground?: boolean;
   /** The column whose values are read with all keys of a filter, part by part. */
   readonly value?: string;
@@ -101,13 +101,13 @@ export interface WithinPlan {
 interface ThroughPlan {
   /** Rows are read in their order and looked up there, instead of being found there and sorted. */
   readonly probed: boolean;
-  /** It may take long: read it where nobody else waits. */
+  /** It may take long: read it where no other request waits. */
   readonly background: boolean;
 }
 
 export interface Listed<Row> {
   readonly rows: readonly (Row & Positioned)[];
-  /** Exact; undefined when the request did not ask for it. */
+  /** Exact; undefined when it was not requested. */
   readonly total: number | undefined;
   /** Whether rows precede or follow this page. */
   readonly hasPrevious: boolean;
@@ -131,7 +131,7 @@ export interface ListOptions<Row = unknown> {
   readonly columns: readonly string[] | Readonly<Record<string, RawBuilder<unknown>>>;
   /** Reads rows by their ids, in any order, where there is a cheaper way than by their columns. */
   readonly rowsById?: (session: Session, ids: readonly number[]) => Promise<(Row & VersionedId)[]>;
-  /** What tells how the table has changed; without it nothing is cached. */
+  /** What says how the table has changed; without it nothing is cached. */
   readonly collection?: Collection;
   /** Rows that need not be read again where the list only says which they are. */
   readonly rows?: Pick<CachedRows<Row & { readonly id: number }>, 'get' | 'keep'>;

@@ -51,7 +51,7 @@ export interface Source {
 
 /**
  * Where the rows of a list come from. A cross join is carried out from left to right on SQLite, and as its
- * statistics tell on PostgreSQL; neither moves a look-up for each row anywhere else.
+ * statistics say on PostgreSQL; neither moves a look-up for each row anywhere else.
  */
 export function sourceOf(
   name: string,

@@ -3,7 +3,7 @@
  *
  * Rows that few have in common are found there and sorted. What very many have in common is not: rows are read in
  * the order of the list, and each is looked up there, until the page is full. Neither is fast for everything: what
- * may take long is read in the background, so that nobody else waits for it.
+ * may take long is read in the background, so that no other request waits for it.
  */
 import { LRUCache } from 'lru-cache';
 import type { Session } from '../database.ts';

@@ -12,7 +12,7 @@ import { prepared } from '../prepared.ts';
 /** A snapshot that sees everything: `xmin:xmax:`, followed by those between that were running. */
 const everything = '18446744073709551615:18446744073709551615:';
 
-/** New rows name their transaction; those that are there already are not new to anybody. */
+/** New rows name their transaction; those that are there already are not new to any reader. */
 export const eventsByTransaction: readonly RawBuilder<unknown>[] = [
   sql`alter table events add column xid xid8`,
   sql`alter table events alter column xid set default pg_current_xact_id()`,

@@ -83,7 +83,7 @@ export function createConnector(address: Address, application: string, given: Po
     }
   }
 
-  /** Asks all servers at once; the first that will do wins, the connections to others are closed. */
+  /** Tries all servers at once; the first that will do wins, the connections to others are closed. */
   async function search(limits: SessionLimits): Promise<Connection> {
     const attempts = servers.map(server => connectTo(server, limits));
     const found = await Promise.any(attempts).catch((error: AggregateError) => {

@@ -29,7 +29,7 @@ export function isRetryable(error: unknown): boolean {
   );
 }
 
-/** Whether somebody else has held a lock for longer than the statement may wait. */
+/** Whether another transaction has held a lock for longer than the statement may wait. */
 export const isLockTimeout = (error: unknown): boolean => readState(error) === states.lockTimeout;
 
 /** Whether the connection is of no use any more, or leads to a server that takes no writes. */
@@ -75,7 +75,7 @@ export function translate(error: unknown, server: string): unknown {
   // Data_corrupted, index_corrupted.
   if (/^XX00[12]$/.test(state)) return fail('damaged', `${server}: ${error.message}`);
   if (isUnavailable(error, state)) return fail('unavailable', `${server}: ${error.message}`);
-  // Nobody can sign in, or there is no such database: the settings are wrong, not the statement.
+  // The sign-in is refused, or there is no such database: the settings are wrong, not the statement.
   if (/^(28|3D)/.test(state)) return new Error(`${server}: ${error.message}`, { cause: error });
   return error;
 }

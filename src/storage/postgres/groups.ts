@@ -1,7 +1,7 @@
 /**
  * Transactions that share one (docs/decisions/0024): those that wait while a group runs are the next group. Their
  * statements are sent as they come, so that a group costs as many round trips as one of them, and what they leave for
- * the end is written together. A transaction that fails after it has written, or that has to wait for somebody else's
+ * the end is written together. A transaction that fails after it has written, or that has to wait for another's
  * lock, takes the group with it; then each runs apart, in a transaction of its own.
  */
 import type { CompiledQuery } from 'kysely';
@@ -31,7 +31,7 @@ export interface GroupOptions {
   readonly lockTimeout: number;
 }
 
-/** Nobody knows whether a transaction was committed. Its cause says why. */
+/** It is not known whether a transaction was committed. Its cause says why. */
 export class CommitUnknown extends Error {}
 
 export function transactionGroups({ runTogether, runApart, lockTimeout }: GroupOptions) {

@@ -33,7 +33,7 @@ export interface PostgresPool {
   /** One statement by itself. */
   query(text: string, parameters: readonly unknown[]): Promise<Result>;
   /**
-   * Lends a connection that nothing else uses meanwhile.
+   * Reserves a connection that nothing else uses meanwhile.
    * @throws StorageError `unavailable` when none has become free in time
    */
   use<T>(purpose: Purpose, work: (connection: Connection) => Promise<T>): Promise<T>;

@@ -35,7 +35,8 @@ export async function runTransaction<T>(
     progress.isCommitting = true;
     const { command } = await connection.run('commit');
     // PostgreSQL answers the COMMIT of a transaction that has failed so.
-    if (command === 'ROLLBACK') throw new Error('A statement of the transaction failed, and nobody noticed.');
+    if (command === 'ROLLBACK')
+      throw new Error('A statement of the transaction failed, and its error was not handled.');
     return result;
   } catch (error) {
     await connection.run('rollback').catch(() => connection.close());

@@ -1,6 +1,6 @@
 /**
- * Very many rows into an SQLite file: without the log and without its secondary indexes where nobody else has the
- * file open, in turns with the others where somebody has (docs/decisions/0017, docs/decisions/0019).
+ * Very many rows into an SQLite file: without the log and without its secondary indexes where no other process has the
+ * file open, in turns with the others where one has (docs/decisions/0017, docs/decisions/0019).
  */
 import type { BulkLoad, BulkLoadEnd } from '../database.ts';
 import { deferIndexes, restoreIndexes } from './deferred-indexes.ts';
@@ -11,7 +11,7 @@ import { leaveLog } from './journal-mode.ts';
 const [sharedMs, aloneMs] = [80, 500];
 /** Others wait for their turn to write by asking every few milliseconds: this long the file is left to them. */
 const turnMs = 6;
-/** How often a process that starts meanwhile gets a turn, when nobody else had the file. */
+/** How often a process that starts meanwhile gets a turn, when no other had the file. */
 const turnEveryMs = 1000;
 /** New rows from which on building the indexes again costs less than keeping them, if also a tenth of all. */
 const manyAdded = 5000;

@@ -1,7 +1,7 @@
 /**
  * Whether anything has been committed to an SQLite database since the last look, by any process.
  *
- * `PRAGMA data_version` tells it, for 3 microseconds with the transaction that it needs. What that compares is the
+ * `PRAGMA data_version` gives it, for 3 microseconds with the transaction that it needs. What that compares is the
  * header of the wal-index (https://sqlite.org/walformat.html, "The WAL-Index Header"): read directly it takes a
  * quarter of one (docs/decisions/0016).
  */
@@ -23,7 +23,7 @@ export function commitState(connected: Connected, file: string, changed: () => v
 }
 
 /**
- * The descriptor by which SQLite itself has the wal-index open; undefined where the system does not tell. One of
+ * The descriptor by which SQLite itself has the wal-index open; undefined where the system does not say. One of
  * our own would be dangerous: closing it cancels all locks that this process holds on the file, SQLite's among
  * them (https://sqlite.org/howtocorrupt.html, "Posix advisory locks canceled").
  */

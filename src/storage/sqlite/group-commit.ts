@@ -56,7 +56,7 @@ export function groupCommit({ connected, checkpoint, place, flusher, committed }
         await checkpoint.before();
         const settle = await runGroup(writer, group);
         place.check();
-        // Without a log, SQLite writes to the file only when nobody reads it.
+        // Without a log, SQLite writes to the file only when it has no readers.
         await whenFree(writer, 'COMMIT');
         committed();
         // Those that have only read wait too: they may have read what an earlier group could not make durable.

@@ -52,7 +52,7 @@ const dialect: Dialect = {
 };
 
 export interface SqliteOptions {
-  /** `leaveLog` has said that nobody else has the file: it goes without a log until somebody else opens it. */
+  /** `leaveLog` has said that no other process has the file: it goes without a log until another opens it. */
   readonly alone?: boolean;
   readonly onMoved?: PlaceListener;
   /** How the log is flushed, where not by the system's own means. */

@@ -1,6 +1,6 @@
 /**
  * Where SQLite keeps what a transaction changes until it is whole. The write-ahead log lets others read while one
- * writes, and every connection asks for it. But it writes each page twice; a process that has the file to itself
+ * writes, and every connection requests it. But it writes each page twice; a process that has the file to itself
  * for long can leave it for the rollback journal, which keeps only what pages held before: a new page goes straight
  * into the file (docs/decisions/0019).
  */
@@ -34,7 +34,7 @@ export function useLog(connection: Connection): void {
 }
 
 /**
- * Makes the database go without the log, until anybody asks for one: SQLite allows it to a sole user only.
+ * Makes the database go without the log, until any process needs one: SQLite allows it to a sole user only.
  * @returns whether no other connection has the file open
  */
 export function leaveLog(file: string): boolean {
@@ -52,7 +52,7 @@ export function usesLog(connection: Connection): boolean {
   return modeOf(connection, 'PRAGMA journal_mode') === 'wal';
 }
 
-/** @returns the mode that the database has now, undefined when somebody is in the way */
+/** @returns the mode that the database has now, undefined when another connection is in the way */
 function setJournal(connection: Connection, mode: 'WAL' | 'DELETE'): string | undefined {
   try {
     return modeOf(connection, `PRAGMA journal_mode = ${mode}`);

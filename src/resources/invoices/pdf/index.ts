@@ -47,7 +47,7 @@ export function createPdfs(): Pdfs {
 
 type Drawing = PromiseWithResolvers<Uint8Array<ArrayBuffer>>;
 
-/** @returns draws an invoice; those that ask for the same one at the same time share a drawing */
+/** @returns draws an invoice; requests for the same one at the same time share a drawing */
 function drawingThread(): (request: DrawRequest) => Promise<Uint8Array<ArrayBuffer>> {
   let thread: Worker | undefined;
   let idle: Timer | undefined;

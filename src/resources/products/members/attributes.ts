@@ -78,7 +78,7 @@ const override = {
 /** As a product shows them. */
 export const attributes = z.record(z.string(), value).meta({ override });
 
-/** Checked by hand: of a union of types Zod tells no reason, and of a name that is wrong no place. */
+/** Checked by hand: of a union of types Zod gives no reason, and of a name that is wrong no place. */
 export const sentAttributes = z
   .unknown()
   .transform((sent, context): Attributes => {

@@ -107,7 +107,7 @@ export function writtenStock(stock: Stock | null): StockFields | null {
   return { tracked, onHand, backorder };
 }
 
-/** Whether somebody can have a piece now. */
+/** Whether a piece can be bought now. */
 export function inStock(stock: Stock | null): boolean {
   return stock === null || !stock.tracked || stock.backorder || stock.onHand > stock.reserved;
 }

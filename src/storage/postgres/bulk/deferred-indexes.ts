@@ -21,7 +21,7 @@ const secondary = (tables: readonly string[]) => sql<{ name: string; statement: 
   select indexrelid::regclass::text as name, pg_get_indexdef(indexrelid) as statement from pg_index
     where indrelid::regclass::text in (${sql.join(tables)}) and not indisunique`;
 
-/** Whether a load has left indexes out that nobody has built since. */
+/** Whether a load has left indexes out that have not been built since. */
 export async function isDeferred({ build, read }: Servable): Promise<boolean> {
   return (await read.first(noted.compile(build)))?.isNoted === true;
 }

@@ -1,4 +1,4 @@
-/** Very many rows into a PostgreSQL database: without its secondary indexes where it was empty and nobody else has it. */
+/** Very many rows into a PostgreSQL database: without its secondary indexes where it was empty and has no other connections. */
 import { randomUUID } from 'node:crypto';
 import type { BulkLoad } from '../../database.ts';
 import { openPostgres, type PostgresOptions } from '../index.ts';
@@ -32,7 +32,7 @@ export function loadPostgres(
       deferred ??= await isDeferred(database);
       if (deferred || decided || existing > 0 || rows < manyAdded) return;
       decided = true;
-      // Who is not their owner keeps them; of a database that is away the next transaction tells.
+      // Who is not their owner keeps them; a database that is away fails the next transaction.
       deferred = await deferIndexes(database, [...tables, ...always], application).catch(() => false);
     },
     async close() {

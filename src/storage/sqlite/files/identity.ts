@@ -1,6 +1,6 @@
 /**
  * Whether an SQLite database is still where it was opened. Its file may be removed or replaced while it is open: all
- * goes on as before then, and nobody finds what is written (https://sqlite.org/howtocorrupt.html, section 4).
+ * goes on as before then, and what is written is lost (https://sqlite.org/howtocorrupt.html, section 4).
  */
 import { constants } from 'bun:sqlite';
 import { statSync } from 'node:fs';
@@ -17,7 +17,7 @@ export interface Place {
 
 /** How often the log is looked at too, in milliseconds, while it is in its place. */
 const logEvery = 1000;
-/** What an inode is found by, and the room that bun:sqlite asks for a result. */
+/** What an inode is found by, and the room that bun:sqlite needs for a result. */
 const resultWords = 2;
 
 /** @param log whether the database keeps a write-ahead log for as long as it is open */
@@ -41,7 +41,7 @@ export function placeOf(
     return result[0] !== 0;
   }
 
-  /** It stays one file while anybody has the database open; without it, what has yet to be copied is lost. */
+  /** It stays one file while any process has the database open; without it, what has yet to be copied is lost. */
   function lookAtLog(): void {
     const now = performance.now();
     // What was found to be gone is looked for each time, so that it is taken again as soon as it is back.

@@ -1,4 +1,4 @@
-/** Puts a copy of an SQLite database in the place of one that nobody uses. */
+/** Puts a copy of an SQLite database in the place of one that is not in use. */
 import { Database as Connection, SQLiteError } from 'bun:sqlite';
 import {
   chmodSync,
@@ -33,7 +33,7 @@ export interface Restored {
  * stays beside it under another name, with its log.
  * @param accepts throws when the copy is no database of this program
  * @param stamp ends the name of the former database
- * @throws Error with one line when the copy is missing, damaged or no catalog, or somebody uses the database
+ * @throws Error with one line when the copy is missing, damaged or no catalog, or the database is in use
  */
 export function restoreSqlite(
   copy: string,
@@ -62,7 +62,7 @@ export function restoreSqlite(
   }
 }
 
-/** With its log, if somebody has copied a database that was in use: what has yet to be copied from it counts. */
+/** With its log, if the copy is of a database that was in use: what has yet to be copied from it counts. */
 function take(copy: string, temporary: string): void {
   for (const suffix of ['', '-wal', '-journal']) {
     if (!existsSync(`${copy}${suffix}`)) continue;
@@ -100,7 +100,7 @@ function refuseUsed(database: string): void {
   }
 }
 
-/** SQLite's own locks tell; a database that it cannot read tells nothing, and may well be why somebody restores. */
+/** By SQLite's own locks; a database that cannot be read has none, and may be the reason for the restore. */
 function isFree(database: string): boolean {
   try {
     return leaveLog(database);
@@ -110,7 +110,7 @@ function isFree(database: string): boolean {
   }
 }
 
-/** The process that has the file open, where the system tells of it. */
+/** The process that has the file open, where the system can say it. */
 function openedBy(file: string): string | undefined {
   return namesIn('/proc').find(pid => {
     if (!/^\d+$/.test(pid) || pid === String(process.pid)) return false;

@@ -1,16 +1,16 @@
 /**
  * Checkpoints of SQLite's write-ahead log beside the thread that serves: copying the log into the database file
- * and flushing it takes a seventh of the time of sustained writing, in which nobody would be answered.
+ * and flushing it takes a seventh of the time of sustained writing, in which no request would be served.
  *
  * A thread with a connection of its own copies while the writer goes on. SQLite uses the log from its beginning
- * again only when all of it has been copied and nobody writes, so the writer copies the little that was added
+ * again only when all of it has been copied and there is no writer, so the writer copies the little that was added
  * meanwhile itself, between two transactions. Whatever happens to the thread, the log stays bounded: a writer
  * that outruns it waits for it, and without it SQLite's own checkpoint inside COMMIT takes over.
  */
 import { Worker } from 'node:worker_threads';
 import type { Connected } from '../connected.ts';
 
-/** Bytes in the log at which the thread is asked to copy them. */
+/** Bytes in the log at which the thread is to copy them. */
 const wanted = 32 * 1024 * 1024;
 /** Bytes that the writer copies itself, in some milliseconds. */
 const left = 1024 * 1024;
@@ -113,7 +113,7 @@ export function checkpoints(writer: Connected, file: string): Checkpoints {
   };
 }
 
-/** Whether `wal_checkpoint(NOOP)` only tells how long the log is; on macOS, Bun uses the system's SQLite. */
+/** Whether `wal_checkpoint(NOOP)` only says how long the log is; on macOS, Bun uses the system's SQLite. */
 function knowsHowToLook(writer: Connected): boolean {
   const version = String(writer.connection.prepare('select sqlite_version()').values()[0]?.[0]);
   return Bun.semver.satisfies(version, '>=3.51.0');

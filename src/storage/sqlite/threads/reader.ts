@@ -1,6 +1,6 @@
 /**
  * Reads of an SQLite database in a thread of its own, for queries that may take long: in the thread that serves,
- * nobody would be answered meanwhile. One snapshot at a time; each of its statements is a message there and back,
+ * no request would be served meanwhile. One snapshot at a time; each of its statements is a message there and back,
  * which costs more than a short statement.
  */
 import { Worker } from 'node:worker_threads';
@@ -27,15 +27,15 @@ export interface BackgroundReader {
 /** @param file the database; the thread starts when it is first needed */
 export function backgroundReader(file: string): BackgroundReader {
   let thread: Worker | undefined;
-  /** What the thread has been asked and not answered: it answers in order. */
-  const asked: PromiseWithResolvers<unknown[]>[] = [];
+  /** Statements that the thread has yet to answer, in order. */
+  const pending: PromiseWithResolvers<unknown[]>[] = [];
   let last: Promise<unknown> = Promise.resolve();
 
   function start(): Worker {
     const made = new Worker(new URL('./reader-worker.ts', import.meta.url), { workerData: file });
     made.unref();
     made.on('message', (answer: BackgroundResult) => {
-      const first = asked.shift();
+      const first = pending.shift();
       if ('rows' in answer) first?.resolve(answer.rows);
       else first?.reject(failure(answer));
     });
@@ -43,7 +43,7 @@ export function backgroundReader(file: string): BackgroundReader {
       // The next snapshot starts another.
       thread = undefined;
       const ended = new StorageError('unavailable', 'The reading thread has ended.', { cause: error });
-      for (const one of asked.splice(0)) one.reject(ended);
+      for (const one of pending.splice(0)) one.reject(ended);
     });
     return made;
   }
@@ -51,7 +51,7 @@ export function backgroundReader(file: string): BackgroundReader {
   async function all<Row>({ sql, parameters }: Pick<CompiledQuery<Row>, 'sql' | 'parameters'>) {
     thread ??= start();
     const mine = Promise.withResolvers<unknown[]>();
-    asked.push(mine);
+    pending.push(mine);
     const statement: BackgroundStatement = { sql, parameters };
     thread.postMessage(statement);
     // Boundary to the thread: Kysely has derived Row from the query and the tables.

@@ -1,6 +1,6 @@
 /**
  * Statements of SQLite run on the event loop, each to its end: many of them one after another are done in slices. The
- * transaction stays what it is: it has a connection of its own, which nobody else uses meanwhile.
+ * transaction stays what it is: it has a connection of its own, which nothing else uses meanwhile.
  */
 import { slices } from '../../../slices.ts';
 import type { Session } from '../../database.ts';
