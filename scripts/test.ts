@@ -9,6 +9,7 @@ import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { SQL } from 'bun';
 import { type Cluster, createCluster, NoPostgres, throwaway } from './postgresql.ts';
+import { buildProgram } from './test-program.ts';
 
 const [kind, ...rest] = process.argv.slice(2);
 /** Folders that have a run of their own: what is long by nature, and what takes something away from the service. */
@@ -81,18 +82,20 @@ async function dropDatabases(url: string): Promise<void> {
   await admin.close();
 }
 
-function runTests(): Promise<number> {
+async function runTests(): Promise<number> {
   const workers = isParallel ? [`--parallel=${availableParallelism() + 1}`, '--no-isolate'] : [];
   const everyFile = isWatched ? [] : [...workers, '--randomize'];
   const usual = Object.values(apart).flatMap(folder => ['--path-ignore-patterns', `${folder}**`]);
   const chosen = kind === 'long' || kind === 'faults' ? [`./${apart[kind]}`] : usual;
-  const files = rest.some(argument => !argument.startsWith('-') && argument.includes('test/')) ? [] : chosen;
+  const isWhole = !rest.some(argument => !argument.startsWith('-') && argument.includes('test/'));
+  const files = isWhole ? chosen : [];
+  const program = isWhole && isParallel ? { TEST_PROGRAM: await buildProgram(scratch) } : {};
   // Hooks start services: on a busy machine that takes longer than the runner's five seconds.
   const args = ['test', ...everyFile, '--timeout', '60000', ...files, ...rest];
   const own = cluster === undefined ? {} : { TEST_DATABASE_OWN: 'true' };
   const shared = run === undefined ? {} : { TEST_RUN: run };
   const database = { TEST_DATABASE_URL: given ?? cluster?.url ?? '' };
-  const env = { ...shortLived, ...process.env, ...own, ...shared, TMPDIR: scratch, ...database };
+  const env = { ...shortLived, ...process.env, ...own, ...shared, TMPDIR: scratch, ...database, ...program };
   const child = spawn(process.execPath, args, { stdio: 'inherit', env });
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => child.kill(signal));
   return new Promise(resolve => child.on('close', code => resolve(code ?? 1)));

@@ -8,4 +8,4 @@ process.umask(0o077);
 endWithLauncher();
 
 // Explicitly: an open pipe on standard input or output would keep a finished process alive.
-process.exit(await runProgram(process.argv.slice(2)));
+void runProgram(process.argv.slice(2)).then(status => process.exit(status));

@@ -40,7 +40,8 @@ export interface Place {
 
 export type Running = ReturnType<typeof spawn>;
 
-const main = join(import.meta.dir, '..', '..', 'src', 'main.ts');
+/** A run of all tests names the file that it has made of the program. */
+const main = process.env.TEST_PROGRAM ?? join(import.meta.dir, '..', '..', 'src', 'main.ts');
 
 /**
  * A place whose database is there, migrated, and holds nothing: for tests of what comes after.
