@@ -98,7 +98,8 @@ export function createStores(services: Dependencies, secrets: Secrets, createQuo
   const sales = createSales(services);
   const synonyms = synonymStore(database, outbox);
   const reader = productReader(database);
-  const search = searchStore(database, sales.columns, stemsOf(config.SEARCH_LANGUAGES), synonyms, reader);
+  const stems = stemsOf(config.SEARCH_LANGUAGES);
+  const search = searchStore(database, sales.columns, stems, synonyms, reader);
   return {
     ...sales,
     tokens: createTokens(secrets, clock, ended),
@@ -134,7 +135,7 @@ export function createStores(services: Dependencies, secrets: Secrets, createQuo
     weather: createWeather(services),
     synonyms,
     search,
-    suggest: suggester(database, search, reader),
+    suggest: suggester(database, search, reader, stems, synonyms),
     events: eventStore(database),
     notifications: notificationStore(database),
   };

@@ -16,7 +16,8 @@ import { sortColumns } from '../products/schema.ts';
 import { synonymCollection } from '../synonyms/store.ts';
 import type { VariantStore } from '../variants/store.ts';
 import * as schema from './schema.ts';
-import type { Found, Hit, SearchStore } from './store.ts';
+import type { Hit } from './sources.ts';
+import type { Found, SearchStore } from './store.ts';
 import type { Suggester } from './suggest.ts';
 
 /** Where documents of each type are read: below which path, by whom, and with which scope. */

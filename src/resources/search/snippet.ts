@@ -1,4 +1,6 @@
 /** The piece of a text that shows why it was found: HTML in which nothing is markup but `<mark>`. */
+
+import type { Term } from '../../storage/search/expression.ts';
 import { isPlain, runsOf } from '../../storage/search/text/split.ts';
 import type { QueryWord } from './ranking/understand.ts';
 
@@ -90,8 +92,10 @@ function cutAt(text: string, place: number): number {
 }
 
 /** Tells which words of a text are to be marked. */
-export function testOf(words: readonly QueryWord[]): WordTest {
-  const terms = words.flatMap(({ alternatives }) => alternatives.flatMap(({ choice }) => choice));
+export const testOf = (words: readonly QueryWord[]): WordTest =>
+  testOfTerms(words.flatMap(({ alternatives }) => alternatives.flatMap(({ choice }) => choice)));
+
+export function testOfTerms(terms: readonly Term[]): WordTest {
   const whole = new Set(terms.map(({ word }) => word));
   const prefixes = terms.filter(({ prefix }) => prefix).map(({ word }) => word);
   const test = (word: string) => whole.has(word) || prefixes.some(prefix => word.startsWith(prefix));

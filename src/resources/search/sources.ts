@@ -7,19 +7,30 @@ import {
   idAt,
   positionOf,
   type SearchDocument,
+  type SearchType,
   typeAt,
 } from '../../storage/search/index.ts';
 import { storedProduct } from '../products/members/stored.ts';
-import type { Product } from '../products/schema.ts';
+import type { Product, Rating } from '../products/schema.ts';
 import { searchTextOf } from '../products/search-text.ts';
 import { type Article, articleText, type Item, orderText, type User, userText } from './texts.ts';
 
 /** A document with what a hit is ranked by besides its words. */
-export interface FoundDocument extends SearchDocument {
+interface FoundDocument extends SearchDocument {
   readonly product?: Omit<Product, 'id'>;
   /** From 0 to 1: what those say who have bought it, as far as they are some. */
   readonly rating: number;
   readonly available: boolean;
+}
+
+export interface Hit {
+  readonly type: SearchType;
+  readonly document: FoundDocument;
+  /** HTML. */
+  readonly snippet: string;
+  readonly score: number;
+  /** Words of the query that the document does not have. */
+  readonly missing: readonly string[];
 }
 
 /** Reads what is there of these documents, in any order. */
@@ -30,6 +41,10 @@ const manyReviews = 10;
 const bestRating = 5;
 const unrated = { rating: 0, available: true } as const;
 
+/** From 0 to 1. */
+export const ratingOf = ({ average, count }: Rating): number =>
+  ((average ?? 0) / bestRating) * Math.min(1, count / manyReviews);
+
 function productDocument({
   id,
   document,
@@ -38,8 +53,7 @@ function productDocument({
   readonly document: string;
 }): FoundDocument {
   const product = storedProduct.membersOf(document);
-  const { average, count } = product.rating;
-  const rating = ((average ?? 0) / bestRating) * Math.min(1, count / manyReviews);
+  const rating = ratingOf(product.rating);
   return { id, ...searchTextOf(product), product, rating, available: product.available };
 }
 
@@ -114,6 +128,11 @@ type Documents = ReadonlyMap<number, FoundDocument>;
 
 /** Whether documents of this type are products, be they archived. */
 export const isProduct = (type: DocumentType): boolean => type === 'product' || type === 'archived';
+
+/** As callers know types: archived products are products. */
+export const searchTypeOf = (type: DocumentType): SearchType => (type === 'archived' ? 'product' : type);
+export const countsByType = (counts: ReadonlyMap<DocumentType, number>): Map<SearchType, number> =>
+  new Map([...counts].map(([type, count]) => [searchTypeOf(type), count]));
 
 export type DocumentReader = (session: Session, positions: readonly number[]) => Promise<Documents>;
 

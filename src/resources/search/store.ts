@@ -21,7 +21,15 @@ import { inOrder, lastPlace, type Place, type Ranking, rankedHead, sliceOf } fro
 import { weighed } from './ranking/score.ts';
 import { type QueryTools, queryCaches, understand } from './ranking/understand.ts';
 import { snippetOf, testOf, type WordTest } from './snippet.ts';
-import { type DocumentReader, documentReader, type FoundDocument, isProduct, readOnce } from './sources.ts';
+import {
+  countsByType,
+  type DocumentReader,
+  documentReader,
+  type Hit,
+  isProduct,
+  readOnce,
+  searchTypeOf,
+} from './sources.ts';
 
 interface SearchRequest {
   readonly query: string;
@@ -48,16 +56,6 @@ interface ReadyRequest extends SearchRequest {
   readonly synonyms: Synonyms;
 }
 
-export interface Hit {
-  readonly type: SearchType;
-  readonly document: FoundDocument;
-  /** HTML. */
-  readonly snippet: string;
-  readonly score: number;
-  /** Words of the query that the document does not have. */
-  readonly missing: readonly string[];
-}
-
 export interface Found extends Listed<{ readonly hit: Hit }> {
   /** Hits of each visible type. */
   readonly facets: ReadonlyMap<SearchType, number>;
@@ -69,6 +67,11 @@ export interface Found extends Listed<{ readonly hit: Hit }> {
 
 export interface SearchStore {
   search(request: SearchRequest): Promise<Found>;
+  /** Products that have been found, each once, by all of some words. */
+  shown(
+    products: readonly { readonly id: number; readonly score: number }[],
+    marks: WordTest,
+  ): Promise<Hit[]>;
 }
 
 interface Tools extends QueryTools {
@@ -112,6 +115,15 @@ export function searchStore(
     ...queryCaches(),
   };
   return {
+    async shown(found, marks) {
+      const places = found.map(({ id, score }) => ({
+        position: positionOf('product', id),
+        score,
+        missing: [],
+      }));
+      return (await hitsAt(tools, database.read, places, { marks })).map(({ hit }) => hit);
+    },
+
     async search(asked) {
       const { conditions = [] } = asked;
       // Before anything is read: it may be read in the background itself.
@@ -185,11 +197,6 @@ async function resultsOf(
   const total = types.reduce((sum, type) => sum + (counts.get(type) ?? 0), 0);
   return { reader, expression, ranking: { head, all, types, total }, counts, marks: testOf(words) };
 }
-
-/** As callers know types: archived products are products. */
-const countsByType = (counts: ReadonlyMap<DocumentType, number>) =>
-  new Map([...counts].map(([type, count]) => [searchTypeOf(type), count]));
-const searchTypeOf = (type: DocumentType): SearchType => (type === 'archived' ? 'product' : type);
 
 type Page = Omit<Found, 'facets' | 'relaxed' | 'unfiltered'>;
 
@@ -279,10 +286,10 @@ async function pageByKey(
 }
 
 async function hitsAt(
-  { documentsOf }: Tools,
+  { documentsOf }: Pick<Tools, 'documentsOf'>,
   session: SearchSession,
   places: readonly Place[],
-  { marks }: Results,
+  { marks }: Pick<Results, 'marks'>,
 ) {
   const documents = await documentsOf(
     session,

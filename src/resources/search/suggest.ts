@@ -6,9 +6,17 @@ import type { SearchSession } from '../../storage/search/reading/frequency.ts';
 import type { SearchReader } from '../../storage/search/reading/index.ts';
 import { hasDigit } from '../../storage/search/text/joined.ts';
 import { wordsOf } from '../../storage/search/text/split.ts';
+import type { Stems } from '../../storage/search/text/stems.ts';
 import { vocabulary } from '../../storage/search/vocabulary.ts';
+import type { SynonymStore } from '../synonyms/store.ts';
 import { cachedWords } from './cached.ts';
-import type { Hit, SearchStore } from './store.ts';
+import { productNames } from './names/index.ts';
+import { nameSource } from './names/source.ts';
+import { piecesOf } from './ranking/query.ts';
+import { synonymsAt } from './ranking/synonyms.ts';
+import { testOfTerms } from './snippet.ts';
+import type { Hit } from './sources.ts';
+import type { SearchStore } from './store.ts';
 
 const mostWords = 8;
 const mostCategories = 5;
@@ -47,9 +55,12 @@ export type Suggester = (query: string, visible: readonly SearchType[]) => Promi
 
 export function suggester(
   database: Database,
-  search: Pick<SearchStore, 'search'>,
+  search: Pick<SearchStore, 'search' | 'shown'>,
   reader: SearchReader,
+  stems: Stems,
+  synonyms: Pick<SynonymStore, 'current'>,
 ): Suggester {
+  const names = productNames(database, stems, nameSource(database));
   const words = vocabulary(database);
   const completed = cachedWords<readonly string[]>(mostBeginnings);
   let known: Promise<readonly KnownCategory[]> | undefined;
@@ -98,21 +109,42 @@ export function suggester(
       .slice(0, mostCategories);
   }
 
+  /** Products that have all words in name or brand; undefined where there are none, or others may be meant. */
+  async function byName(query: string): Promise<Hit[] | undefined> {
+    const pieces = piecesOf(query);
+    const [first, second] = pieces;
+    // What is one piece with digits may be the code of a variant.
+    if (first === undefined || (second === undefined && /\d/.test(first.word))) return undefined;
+    const all = await synonyms.current();
+    if (pieces.some((_, at) => synonymsAt(pieces, at, all, stems).length > 0)) return undefined;
+    const asked = pieces.map(({ word }) => word);
+    const hits = (await names.find(asked, mostProducts)) ?? [];
+    if (hits.length === 0) return undefined;
+    const last = asked.length - 1;
+    return search.shown(hits, testOfTerms(asked.map((word, at) => ({ word, prefix: at === last }))));
+  }
+
   return async (query, visible) => {
     const types = visible.filter(type => type !== 'order' && type !== 'user');
     const asked = wordsOf(query);
     const last = asked.at(-1) ?? '';
     const before = asked.slice(0, -1);
     const session = { ...database.read, seen: reader.seen() };
+    const found = visible.includes('product') ? await byName(query) : undefined;
     const isWord = last !== '' && !hasDigit(last);
+    const common = isWord && visible.includes('product') ? names.completions(last, mostWords) : [];
     const key = `${types.join()} ${last}`;
-    const longer = isWord ? await completed(session.seen, key, () => completions(session, last, types)) : [];
+    const longer =
+      !isWord || common.length === mostWords
+        ? common
+        : await completed(session.seen, key, () => completions(session, last, types));
     const categories = visible.includes('product') ? await categoriesFor(session, asked) : [];
+    const words = longer.map(word => [...before, word].join(' '));
+    if (found !== undefined) return { words, categories, products: found };
     const products = visible.filter(type => type === 'product');
     const page = { kind: 'offset', page: 1, perPage: mostProducts } as const;
     const request = { query, visible: products, types: products, page, completions: longer };
     const { rows } = await search.search(request);
-    const words = longer.map(word => [...before, word].join(' '));
     return { words, categories, products: rows.map(({ hit }) => hit) };
   };
 }

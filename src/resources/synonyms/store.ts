@@ -14,7 +14,7 @@ export type Synonyms = ReadonlyMap<string, readonly (readonly string[])[]>;
 
 export interface SynonymStore extends Omit<DocumentRows<SynonymFields>, 'all'> {
   readonly list: Lister<StoredDocument>;
-  /** All of them as they were at the last look at what has changed, which is now. */
+  /** All of them as they were at the last look at what has changed. */
   current(): Promise<Synonyms>;
 }
 
@@ -55,6 +55,6 @@ export function synonymStore(database: Database, outbox: Outbox): SynonymStore {
       columns: ['document', 'updated_at'],
       collection: synonymCollection,
     }),
-    current: value.current,
+    current: async () => value.peek() ?? value.current(),
   };
 }

@@ -1,0 +1,210 @@
+/**
+ * The words of the names of products and of their brands, as arrays of numbers: a million products take some tens of
+ * megabytes. Words are numbered in their order, so that those with one beginning follow each other, and products have places
+ * in the order of the lengths of their names, so that those come first that have little else in them.
+ */
+import { type BoundedMap, boundedMap } from '../../../bounded-map.ts';
+import { slices } from '../../../slices.ts';
+
+/** A product as it is found by its name. */
+export interface Named {
+  readonly id: number;
+  readonly name: readonly string[];
+  readonly brand: readonly string[];
+  /** From 0 to `mostQuality`: what puts names that are as good in order. */
+  readonly quality: number;
+}
+
+export interface NameArrays {
+  readonly words: readonly string[];
+  /** Where the places of each word begin, and where those of the last one end. */
+  readonly starts: Uint32Array;
+  readonly places: Uint32Array;
+  /** By place. */
+  readonly ids: Uint32Array;
+  /** By id, plus one; 0 for no product. */
+  readonly placesOfIds: Uint32Array;
+  /** By place: where the words of a product begin, those of its name and then of its brand. */
+  readonly offsets: Uint32Array;
+  readonly sequence: Uint32Array;
+  /** By place: how many of them are of the name. */
+  readonly lengths: Uint8Array;
+  /** By place; `gone` for what is found no more by what stands here. */
+  readonly qualities: Uint8Array;
+  /** What has been made of them: which places have common words, a bit for each, and what stands for words of queries. */
+  readonly bits: BoundedMap<string, Uint32Array>;
+  readonly ranges: BoundedMap<string, readonly WordRange[]>;
+}
+
+/** Words that follow each other, and what having one of them counts for. */
+export interface WordRange {
+  readonly low: number;
+  readonly high: number;
+  readonly factor: number;
+}
+
+const keptBits = 64;
+const keptRanges = 5000;
+
+export const mostQuality = 100;
+export const gone = 255;
+/** Names are put in order by their length up to this one. */
+const longestName = 15;
+/** Steps between two looks at the clock. */
+const stepsAtOnce = 20_000;
+/** What a word takes besides its letters: in the list and, while arrays are made, in a map. */
+const wordBytes = 80;
+
+/** Numbers one after another, as many as there will be. */
+function growing() {
+  let numbers = new Uint32Array(4096);
+  let count = 0;
+  return {
+    push(value: number): void {
+      if (count === numbers.length) {
+        const larger = new Uint32Array(2 * count);
+        larger.set(numbers);
+        numbers = larger;
+      }
+      numbers[count++] = value;
+    },
+    count: () => count,
+    values: () => numbers.subarray(0, count),
+  };
+}
+
+/** Gathers products, in the order of their ids, and makes the arrays of them. */
+export function nameArrays() {
+  const numbers = new Map<string, number>();
+  let letters = 0;
+  const sequence = growing();
+  const offsets = growing();
+  const ids = growing();
+  const lengths = growing();
+  const qualities = growing();
+  const { turn } = slices();
+
+  function put(words: readonly string[]): void {
+    for (const word of words) {
+      const number = numbers.get(word) ?? numbers.size;
+      if (number === numbers.size) {
+        numbers.set(word, number);
+        letters += word.length;
+      }
+      sequence.push(number);
+    }
+  }
+
+  /** In their order; a list of all would take too long to sort in one piece. */
+  async function sortedWords(): Promise<string[]> {
+    const parts = Map.groupBy(numbers.keys(), word => word.slice(0, 2));
+    const sorted: string[] = [];
+    for (const start of [...parts.keys()].sort()) {
+      for (const word of (parts.get(start) ?? []).sort()) sorted.push(word);
+      await turn();
+    }
+    return sorted;
+  }
+
+  return {
+    add({ id, name, brand, quality }: Named): void {
+      ids.push(id);
+      offsets.push(sequence.count());
+      qualities.push(quality);
+      lengths.push(name.length);
+      put(name);
+      put(brand);
+    },
+
+    /** About what the arrays and what makes them take. */
+    bytes: () => numbers.size * wordBytes + letters + 4 * (3 * sequence.count() + 6 * ids.count()),
+
+    async make(): Promise<NameArrays> {
+      offsets.push(sequence.count());
+      const words = await sortedWords();
+      const renumbered = new Uint32Array(words.length);
+      for (const [index, word] of words.entries()) {
+        renumbered[numbers.get(word) ?? 0] = index;
+        if (index % stepsAtOnce === 0) await turn();
+      }
+      const count = ids.count();
+      const read = { ids: ids.values(), offsets: offsets.values(), sequence: sequence.values() };
+      const order = await inOrder(lengths.values(), turn);
+      const largest = read.ids.at(-1) ?? 0;
+      const made = {
+        words,
+        starts: new Uint32Array(words.length + 1),
+        places: new Uint32Array(read.sequence.length),
+        ids: new Uint32Array(count),
+        placesOfIds: new Uint32Array(largest + 1),
+        offsets: new Uint32Array(count + 1),
+        sequence: new Uint32Array(read.sequence.length),
+        lengths: new Uint8Array(count),
+        qualities: new Uint8Array(count),
+        bits: boundedMap<string, Uint32Array>(keptBits),
+        ranges: boundedMap<string, readonly WordRange[]>(keptRanges),
+      };
+      let end = 0;
+      for (let place = 0; place < count; place++) {
+        const from = order[place] ?? 0;
+        const id = read.ids[from] ?? 0;
+        made.ids[place] = id;
+        made.placesOfIds[id] = place + 1;
+        made.lengths[place] = lengths.values()[from] ?? 0;
+        made.qualities[place] = qualities.values()[from] ?? 0;
+        for (let at = read.offsets[from] ?? 0; at < (read.offsets[from + 1] ?? 0); at++)
+          made.sequence[end++] = renumbered[read.sequence[at] ?? 0] ?? 0;
+        made.offsets[place + 1] = end;
+        if (place % stepsAtOnce === 0) await turn();
+      }
+      await gatherPlaces(made, turn);
+      return made;
+    },
+  };
+}
+
+type Turn = ReturnType<typeof slices>['turn'];
+
+/** Which product has each place: the shortest names first. */
+async function inOrder(lengths: Uint32Array, turn: Turn): Promise<Uint32Array> {
+  const order = new Uint32Array(lengths.length);
+  let place = 0;
+  for (let length = 0; length <= longestName; length++) {
+    for (let from = 0; from < lengths.length; from++)
+      if (Math.min(longestName, lengths[from] ?? 0) === length) order[place++] = from;
+    await turn();
+  }
+  return order;
+}
+
+/** Puts the places of each word together: those of one word in their order, each once for each time it has the word. */
+async function gatherPlaces({ starts, places, offsets, sequence, ids }: NameArrays, turn: Turn) {
+  for (let at = 0; at < sequence.length; at++) {
+    const next = (sequence[at] ?? 0) + 1;
+    starts[next] = (starts[next] ?? 0) + 1;
+    if (at % stepsAtOnce === 0) await turn();
+  }
+  for (let word = 1; word < starts.length; word++)
+    starts[word] = (starts[word] ?? 0) + (starts[word - 1] ?? 0);
+  const ends = starts.slice();
+  for (let place = 0; place < ids.length; place++) {
+    for (let at = offsets[place] ?? 0; at < (offsets[place + 1] ?? 0); at++) {
+      const word = sequence[at] ?? 0;
+      const end = ends[word] ?? 0;
+      places[end] = place;
+      ends[word] = end + 1;
+    }
+    if (place % stepsAtOnce === 0) await turn();
+  }
+}
+
+/** The number of the first word that is not before this one. */
+export function placeOfWord(words: readonly string[], word: string): number {
+  let [low, high] = [0, words.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((words[middle] ?? '') < word) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}

@@ -1,0 +1,181 @@
+/** Finds products by the words of their names and brands: those with all words of a query, the best first. */
+import { rarity } from '../ranking/score.ts';
+import { gone, mostQuality, type NameArrays, type WordRange } from './arrays.ts';
+
+/** A word of a query: what may stand for it, the best first. */
+type NameGroup = readonly WordRange[];
+
+export interface NameHit {
+  readonly id: number;
+  /** As of a hit that has all words. */
+  readonly score: number;
+}
+
+/** So many products that have all words are compared: of more those with the shortest names. */
+const mostCompared = 24;
+/** Places that are looked at for them: a millisecond at most. */
+const mostLooked = 10_000;
+/** Words that one of so many products has are looked up by a bit for each product. */
+const rareShare = 200;
+/** Of the words with one beginning, those that most products have. */
+const commonestWords = 8;
+const wordsCompared = 5000;
+/** What a brand counts for beside a name. */
+const ofBrand = 0.9;
+/** As in ranking/score.ts. */
+const shares = { words: 0.78, name: 0.14, together: 0.05, quality: 0.03 } as const;
+
+const countOf = ({ starts }: NameArrays, { low, high }: WordRange): number =>
+  (starts[high] ?? 0) - (starts[low] ?? 0);
+
+/** The words of a range that most products have, the commonest first. */
+export function commonest(
+  { starts }: NameArrays,
+  { low, high }: Pick<WordRange, 'low' | 'high'>,
+  most: number,
+): number[] {
+  const counts = (word: number) => (starts[word + 1] ?? 0) - (starts[word] ?? 0);
+  const found: number[] = [];
+  for (let word = low; word < Math.min(high, low + wordsCompared); word++) {
+    if (found.length === most && counts(word) <= counts(found[most - 1] ?? 0)) continue;
+    let at = found.length;
+    while (at > 0 && counts(found[at - 1] ?? 0) < counts(word)) at--;
+    found.splice(at, 0, word);
+    if (found.length > most) found.pop();
+  }
+  return found;
+}
+
+/** Products, and what the words of a query are among theirs. */
+export interface Layer {
+  readonly arrays: NameArrays;
+  readonly groups: readonly NameGroup[];
+}
+
+const countOfGroup = (arrays: NameArrays, group: NameGroup): number =>
+  group.reduce((sum, range) => sum + countOf(arrays, range), 0);
+
+/** @returns the best products with all words, at most so many */
+export function findNames(layers: readonly Layer[], limit: number): NameHit[] {
+  const documents = layers.reduce((sum, { arrays }) => sum + arrays.ids.length, 0);
+  const weights = (layers[0]?.groups ?? []).map((_, index) => {
+    const counts = layers.map(({ arrays, groups }) => countOfGroup(arrays, groups[index] ?? []));
+    return rarity(
+      counts.reduce((sum, count) => sum + count, 0),
+      documents,
+    );
+  });
+  const hits = layers.flatMap(({ arrays, groups }) =>
+    placesMeeting(arrays, groups).map(place => ({
+      id: arrays.ids[place] ?? 0,
+      score: scoreOf(arrays, place, groups, weights),
+    })),
+  );
+  return hits.sort((one, other) => other.score - one.score || one.id - other.id).slice(0, limit);
+}
+
+/** Some products with all words, those with the shortest names first. */
+function placesMeeting(arrays: NameArrays, groups: readonly NameGroup[]): number[] {
+  const rarest = groups.toSorted((one, other) => countOfGroup(arrays, one) - countOfGroup(arrays, other));
+  const [first, ...others] = rarest;
+  if (first === undefined || countOfGroup(arrays, first) === 0) return [];
+  // What one bit tells is looked at first.
+  const tests = others.map(group => ({ group, bits: bitsOf(arrays, group) }));
+  tests.sort((one, other) => Number(one.bits === undefined) - Number(other.bits === undefined));
+  const found = new Set<number>();
+  let looked = 0;
+  const look = (low: number, high: number): void => {
+    const start = arrays.starts[low] ?? 0;
+    const end = Math.min(arrays.starts[high] ?? 0, start + mostLooked - looked);
+    for (let at = start; at < end && found.size < mostCompared; at++) {
+      looked += 1;
+      const place = arrays.places[at] ?? 0;
+      if (meets(arrays, place, tests) && arrays.qualities[place] !== gone) found.add(place);
+    }
+  };
+  for (const range of first) {
+    if (range.high - range.low > commonestWords)
+      for (const word of commonest(arrays, range, commonestWords)) look(word, word + 1);
+    look(range.low, range.high);
+  }
+  return [...found];
+}
+
+interface Test {
+  readonly group: NameGroup;
+  /** One for each place that meets the group, where that is known. */
+  readonly bits: Uint32Array | undefined;
+}
+
+/** For single words that many products have. */
+function bitsOf(arrays: NameArrays, group: NameGroup): Uint32Array | undefined {
+  if (countOfGroup(arrays, group) * rareShare < arrays.ids.length) return undefined;
+  if (group.some(({ low, high }) => high - low > 1)) return undefined;
+  const key = group.map(({ low }) => low).join();
+  const known = arrays.bits.get(key);
+  if (known !== undefined) return known;
+  const bits = new Uint32Array((arrays.ids.length >>> 5) + 1);
+  for (const { low, high } of group) {
+    for (let at = arrays.starts[low] ?? 0; at < (arrays.starts[high] ?? 0); at++) {
+      const place = arrays.places[at] ?? 0;
+      bits[place >>> 5] = (bits[place >>> 5] ?? 0) | (1 << (place & 31));
+    }
+  }
+  arrays.bits.set(key, bits);
+  return bits;
+}
+
+// Written out: it is done thousands of times for some searches.
+function meets({ offsets, sequence }: NameArrays, place: number, tests: readonly Test[]): boolean {
+  for (let index = 0; index < tests.length; index++) {
+    const test = tests[index];
+    if (test === undefined) return false;
+    if (test.bits !== undefined) {
+      if (((test.bits[place >>> 5] ?? 0) & (1 << (place & 31))) === 0) return false;
+      continue;
+    }
+    const end = offsets[place + 1] ?? 0;
+    let isMet = false;
+    for (let at = offsets[place] ?? 0; at < end && !isMet; at++)
+      isMet = factorOf(test.group, sequence[at] ?? 0) > 0;
+    if (!isMet) return false;
+  }
+  return true;
+}
+
+function factorOf(group: NameGroup, word: number): number {
+  for (let index = 0; index < group.length; index++) {
+    const range = group[index];
+    if (range !== undefined && word >= range.low && word < range.high) return range.factor;
+  }
+  return 0;
+}
+
+function scoreOf(
+  { offsets, sequence, lengths, qualities }: NameArrays,
+  place: number,
+  groups: readonly NameGroup[],
+  weights: readonly number[],
+): number {
+  const [start, end] = [offsets[place] ?? 0, offsets[place + 1] ?? 0];
+  const length = lengths[place] ?? 0;
+  let [sum, most, inName, neighbours, last] = [0, 0, 0, 0, -2];
+  for (const [index, group] of groups.entries()) {
+    let [best, bestAt] = [0, -2];
+    for (let at = start; at < end; at++) {
+      const factor = factorOf(group, sequence[at] ?? 0) * (at - start < length ? 1 : ofBrand);
+      if (factor > best) [best, bestAt] = [factor, at];
+    }
+    sum += best * (weights[index] ?? 0);
+    most += weights[index] ?? 0;
+    if (bestAt - start < length) inName += 1;
+    if (bestAt === last + 1) neighbours += 1;
+    last = bestAt;
+  }
+  const value =
+    (shares.words * sum) / (most === 0 ? 1 : most) +
+    shares.name * Math.min(1, inName / Math.max(1, length)) +
+    (groups.length > 1 ? (shares.together * neighbours) / (groups.length - 1) : 0) +
+    (shares.quality * (qualities[place] ?? 0)) / mostQuality;
+  return Math.round((0.5 + Math.min(1, value) / 2) * 10_000) / 10_000;
+}

@@ -1,0 +1,213 @@
+/**
+ * The names of products in memory, for what somebody is shown who is still typing: nearly every request has another
+ * beginning, and an index on disk gathers all documents of a beginning first. They are read when they are first wanted,
+ * in slices beside what is served, and then follow what storage/changes/ tells, so that they are as new as the last look.
+ * They are bounded in bytes; a catalog with more is searched as without them (docs/decisions/0036).
+ */
+import { slices } from '../../../slices.ts';
+import type { Change, Collection } from '../../../storage/changes/change.ts';
+import { followedLoads } from '../../../storage/changes/loads.ts';
+import type { Database } from '../../../storage/database.ts';
+import type { Arguments, prepared } from '../../../storage/prepared.ts';
+import { hasDigit } from '../../../storage/search/text/joined.ts';
+import type { Stems } from '../../../storage/search/text/stems.ts';
+import { gone, type NameArrays, type Named, nameArrays, placeOfWord, type WordRange } from './arrays.ts';
+import { commonest, findNames, type Layer, type NameHit } from './find.ts';
+
+/** Bytes of names at most, and of what makes them. */
+const mostBytes = 256 * 1024 * 1024;
+/** With larger ids products would take more than that by themselves. */
+const largestId = 16_000_000;
+/** Products whose names are others than when all were read: with more all are read again. */
+const mostLate = 500;
+/** Products that have changed since names were last wanted, at most: with more all names go. */
+const mostWaiting = 2000;
+const rowsAtOnce = 1000;
+const formsLookedAt = 300;
+const mostForms = 8;
+const factors = { exact: 1, form: 0.92, beginning: 0.6 } as const;
+
+export interface NameSource<Row extends { readonly id: number }> {
+  readonly collection: Collection;
+  /** The rows of products that are found by their names, after an id, in the order of ids. */
+  readonly rows: ReturnType<typeof prepared<{ last: number; limit: number } & Arguments, Row>>;
+  namedRow(row: Row): Named;
+  /** The same from what an event says of a product; undefined where it is not found by its name. */
+  namedIn(id: number, document: string): Named | undefined;
+}
+
+export interface ProductNames {
+  /**
+   * The best products with all of these words in name or brand, the last as a beginning, as they were at the last look;
+   * undefined while names are not in memory, which are read then.
+   */
+  find(words: readonly string[], limit: number): Promise<NameHit[] | undefined>;
+  /** Words of names that begin so, those that most have first; none where that is not known. */
+  completions(beginning: string, most: number): readonly string[];
+}
+
+export function productNames<Row extends { readonly id: number }>(
+  { changes, snapshot }: Pick<Database, 'changes' | 'snapshot'>,
+  stems: Pick<Stems, 'beginning' | 'isSame'>,
+  { collection, rows, namedRow, namedIn }: NameSource<Row>,
+): ProductNames {
+  let main: NameArrays | undefined;
+  /** What is named otherwise than in `main`. */
+  const late = new Map<number, Named>();
+  let lateArrays: NameArrays | undefined;
+  let lateVersion = 0;
+  let isChanged = false;
+  /** What has changed and is not in the above yet. */
+  const waiting = new Map<number, string | null>();
+  let isRefused = false;
+
+  function replace(arrays: NameArrays | undefined): void {
+    main = arrays;
+    late.clear();
+    lateArrays = undefined;
+    lateVersion += 1;
+    isChanged = false;
+    waiting.clear();
+  }
+  const waits = (committed: readonly Change[]): void => {
+    for (const { id, document } of committed) waiting.set(id, document);
+  };
+
+  const loads = followedLoads(changes, collection, {
+    isEmpty: () => main === undefined,
+    clear() {
+      replace(undefined);
+      isRefused = false;
+    },
+    apply(committed) {
+      if (main !== undefined) waits(committed);
+      if (waiting.size > mostWaiting) replace(undefined);
+    },
+  });
+
+  /** Undefined where they are too many. */
+  async function readAll(isGivenUp: () => boolean): Promise<NameArrays | undefined> {
+    const made = nameArrays();
+    const { turn } = slices();
+    for (let last = 0; !isGivenUp(); ) {
+      const query = rows({ last, limit: rowsAtOnce });
+      const read = await snapshot(session => session.all(query), { background: true });
+      for (const row of read) {
+        made.add(namedRow(row));
+        await turn();
+      }
+      last = read.at(-1)?.id ?? last;
+      isRefused = made.bytes() > mostBytes || last > largestId;
+      if (isRefused) return undefined;
+      if (read.length < rowsAtOnce) break;
+    }
+    return made.make();
+  }
+
+  function want(): void {
+    if (isRefused || loads.has(collection.name) || loads.isResting()) return;
+    const load = loads.load(collection.name, readAll, (arrays, replayed) => {
+      replace(arrays);
+      if (arrays !== undefined) waits(replayed);
+    });
+    // They are wanted again.
+    load.catch(() => undefined);
+  }
+
+  function change(arrays: NameArrays, id: number, named: Named | undefined): void {
+    const { placesOfIds, qualities } = arrays;
+    const place = (placesOfIds[id] ?? 0) - 1;
+    if (place >= 0 && qualities[place] !== gone) {
+      const isSame = named !== undefined && hasWords(arrays, place, named);
+      qualities[place] = isSame ? named.quality : gone;
+      if (isSame) return;
+      isChanged = true;
+    }
+    if (!late.delete(id) && named === undefined) return;
+    if (named !== undefined) late.set(id, named);
+    isChanged = true;
+    lateArrays = undefined;
+    lateVersion += 1;
+  }
+
+  /** Takes over what has changed; undefined while names are not in memory. */
+  async function layersNow(): Promise<readonly NameArrays[] | undefined> {
+    const { turn } = slices();
+    for (const [id, document] of waiting) {
+      if (main === undefined) break;
+      waiting.delete(id);
+      change(main, id, document === null ? undefined : namedIn(id, document));
+      await turn();
+    }
+    if (main === undefined || late.size > mostLate) want();
+    if (main === undefined || late.size === 0) return main && [main];
+    const first = main;
+    if (lateArrays === undefined) {
+      const made = nameArrays();
+      for (const named of [...late.values()].sort((one, other) => one.id - other.id)) made.add(named);
+      const begun = lateVersion;
+      const arrays = await made.make();
+      if (begun === lateVersion) lateArrays = arrays;
+      return [first, arrays];
+    }
+    return [first, lateArrays];
+  }
+
+  function rangesOf(arrays: NameArrays, word: string, isLast: boolean): readonly WordRange[] {
+    const key = isLast ? `${word}*` : word;
+    const known = arrays.ranges.get(key) ?? readRanges(arrays, word, isLast);
+    arrays.ranges.set(key, known);
+    return known;
+  }
+
+  function readRanges({ words }: NameArrays, word: string, isLast: boolean): WordRange[] {
+    const ranges: WordRange[] = [];
+    const exact = placeOfWord(words, word);
+    if (words[exact] === word) ranges.push({ low: exact, high: exact + 1, factor: factors.exact });
+    if (!hasDigit(word)) {
+      const beginning = stems.beginning(word);
+      const low = placeOfWord(words, beginning);
+      for (let at = low; at < low + formsLookedAt && ranges.length <= mostForms; at++) {
+        const other = words[at];
+        if (other?.startsWith(beginning) !== true) break;
+        if (other !== word && stems.isSame(word, other))
+          ranges.push({ low: at, high: at + 1, factor: factors.form });
+      }
+    }
+    if (isLast) ranges.push({ ...beginningWith(words, word), factor: factors.beginning });
+    return ranges;
+  }
+
+  return {
+    async find(words, limit) {
+      const layers = await layersNow();
+      if (layers === undefined) return undefined;
+      const groupsOf = (arrays: NameArrays): Layer => ({
+        arrays,
+        groups: words.map((word, index) => rangesOf(arrays, word, index === words.length - 1)),
+      });
+      return findNames(layers.map(groupsOf), limit);
+    },
+
+    completions(beginning, most) {
+      // Of names that have changed since, the arrays have the words as they were.
+      if (main === undefined || isChanged) return [];
+      const { words } = main;
+      return commonest(main, beginningWith(words, beginning), most).map(word => words[word] ?? '');
+    },
+  };
+}
+
+const beginningWith = (words: readonly string[], beginning: string) => ({
+  low: placeOfWord(words, beginning),
+  high: placeOfWord(words, `${beginning}\uffff`),
+});
+
+function hasWords({ words, offsets, sequence }: NameArrays, place: number, { name, brand }: Named): boolean {
+  const start = offsets[place] ?? 0;
+  const own = [...name, ...brand];
+  return (
+    (offsets[place + 1] ?? 0) - start === own.length &&
+    own.every((word, index) => words[sequence[start + index] ?? 0] === word)
+  );
+}

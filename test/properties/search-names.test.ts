@@ -1,0 +1,83 @@
+/** What is found by the names of products in memory is what their names say, after every kind of change, whoever makes it. */
+import { expect, test } from 'bun:test';
+import fc from 'fast-check';
+import { productNames } from '../../src/resources/search/names/index.ts';
+import { nameSource } from '../../src/resources/search/names/source.ts';
+import { wordsOf } from '../../src/storage/search/text/split.ts';
+import { stemsOf } from '../../src/storage/search/text/stems.ts';
+import { addProduct, type Product, pathOf } from '../support/catalog.ts';
+import { describeOnDatabases } from '../support/databases.ts';
+import { call } from '../support/http.ts';
+import { startTestService, type TestService } from '../support/service.ts';
+
+const words = ['lamp', 'lamps', 'oak', 'oaken', 'steel', '37', '377', 'a'];
+const name = fc.array(fc.constantFrom(...words), { minLength: 1, maxLength: 4 }).map(list => list.join(' '));
+const asked = fc.array(fc.constantFrom(...words, 'la', 'st', '3', 'nowhere'), { minLength: 1, maxLength: 3 });
+const changes = ['create', 'rename', 'brand', 'price', 'archive', 'restore', 'delete'] as const;
+type Kind = (typeof changes)[number];
+const many = 1000;
+
+async function change(service: TestService, kind: Kind, made: Product[], text: string) {
+  const [one] = made;
+  if (one === undefined || kind === 'create')
+    return void made.push(await addProduct(service, { name: text }));
+  const patch = (body: object) => call(service, { method: 'PATCH', path: pathOf(one), as: 'editor', body });
+  if (kind === 'rename') await patch({ name: text });
+  else if (kind === 'brand') await patch({ brand: text });
+  else if (kind === 'price') await patch({ price: text.length });
+  else if (kind === 'archive') await patch({ status: 'archived' });
+  else if (kind === 'restore') await patch({ status: 'active' });
+  else {
+    await call(service, { method: 'DELETE', path: pathOf(one), as: 'admin' });
+    made.shift();
+  }
+  made.push(...made.splice(0, 1));
+}
+
+describeOnDatabases('names of products in memory on %s', kind => {
+  test('find what the names say, after every change', async () => {
+    await using service = await startTestService(kind);
+    const { database } = await service.replica();
+    const stems = stemsOf(['en', 'de']);
+    const names = productNames(database, stems, nameSource(database));
+    const made: Product[] = [];
+    for (const text of words) made.push(await addProduct(service, { name: `${text} lamp` }));
+    const isMet = (own: readonly string[], query: readonly string[]) =>
+      query.every((word, index) =>
+        own.some(
+          other => stems.isSame(word, other) || (index === query.length - 1 && other.startsWith(word)),
+        ),
+      );
+    let compared = 0;
+    let last: unknown;
+    const check = fc.asyncProperty(
+      fc.constantFrom(...changes),
+      name,
+      fc.array(asked, { minLength: 5, maxLength: 5 }),
+      async (what, text, queries) => {
+        await change(service, what, made, text);
+        const { body } = await call(service, { path: '/v1/products?limit=100&status=active', as: 'editor' });
+        const products: Product[] = body.data;
+        for (const query of queries) {
+          await database.changes.look();
+          const found = await names.find(query, many);
+          if (found === undefined) continue;
+          compared += 1;
+          const meant = products.filter(product =>
+            isMet([...wordsOf(product.name), ...wordsOf(product.brand ?? '')], query),
+          );
+          const ids = found.map(({ id }) => id);
+          // Of very many, only some are compared.
+          if (meant.length <= 24) expect(ids.toSorted()).toEqual(meant.map(({ id }) => id).toSorted());
+          expect(found.map(({ score }) => score)).toEqual(
+            found.map(({ score }) => score).toSorted((one, other) => other - one),
+          );
+          last = names.completions('la', 8);
+        }
+      },
+    );
+    await fc.assert(check, { numRuns: 60 });
+    expect(compared).toBeGreaterThan(100);
+    expect(last).toBeArray();
+  });
+});
