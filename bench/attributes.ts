@@ -9,9 +9,9 @@ import { runLoad } from './load.ts';
 import { startPostgres } from './postgres.ts';
 import { cpuSeconds } from './processes.ts';
 import { type Random, random } from './random.ts';
-import { get } from './scenarios.ts';
 import { signIn, startService } from './servers.ts';
 import { percentile } from './statistics.ts';
+import { get } from './wire.ts';
 
 const count = Number(process.argv[2] ?? 100_000);
 const kind = process.argv[3] ?? 'sqlite';

@@ -15,9 +15,10 @@ import {
   referenceToken,
   startReference,
 } from './reference.ts';
-import { get, type Scenario, scenarios } from './scenarios.ts';
+import { type Scenario, scenarios } from './scenarios.ts';
 import { type RunningServer, signIn, startBareBun, startBareNode, startService } from './servers.ts';
 import { markdownTable, spread, thousands } from './statistics.ts';
+import { get } from './wire.ts';
 
 /** A running service and what it runs on. */
 interface Instance {

@@ -2,12 +2,7 @@
 import { categories, productNumber } from './catalog-data.ts';
 import { type Random, random } from './random.ts';
 import { oneWord, rareWord, threeWords, typing, typingNames } from './search-requests.ts';
-
-interface Target {
-  readonly port: number;
-  /** Products in the database at the start. */
-  readonly size: number;
-}
+import { fetchJson, get, send, type Target } from './wire.ts';
 
 export interface Scenario {
   readonly name: string;
@@ -29,48 +24,11 @@ const connections = 32;
 const mixedRounds = 1000;
 const distinct = 10_000;
 const perPage = 20;
-/** Part of the links in a list, and so of its entity tag: the same however a request is sent. */
-const host = 'catalog.example';
 const sorts = ['id', 'price', 'name', 'created_at'] as const;
 const orders = ['asc', 'desc'] as const;
 /** Cursors are gathered from pages of this size, so that they lie deep in the list. */
 const cursorPage = 100;
 const cursorWalks = 150;
-
-/** A request with the headers of a client that has signed in. */
-export function get(path: string, token: string, header = ''): Uint8Array {
-  return Buffer.from(
-    `GET ${path} HTTP/1.1\r\nHost: ${host}\r\nAccept: application/json\r\nAuthorization: Bearer ${token}\r\n${header}\r\n`,
-  );
-}
-
-function send(method: string, path: string, token: string, body: string): Uint8Array {
-  return Buffer.from(
-    `${method} ${path} HTTP/1.1\r\nHost: ${host}\r\nAccept: application/json\r\nAuthorization: Bearer ${token}\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
-  );
-}
-
-async function fetchJson(target: Target, path: string, token: string) {
-  const response = await fetch(`http://127.0.0.1:${target.port}${path}`, {
-    headers: { Host: host, Authorization: `Bearer ${token}`, 'Accept-Encoding': 'identity' },
-  });
-  if (response.status !== 200) throw new Error(`${path}: ${response.status} ${await response.text()}`);
-  // Boundary: the service's answer, of which the callers check what they use.
-  const body = (await response.json()) as Body;
-  return { body, etag: response.headers.get('etag') ?? '' };
-}
-
-interface Body {
-  readonly id?: number;
-  readonly data?: readonly { readonly price: number }[];
-  readonly meta?: Meta;
-  readonly words?: readonly string[];
-}
-
-interface Meta {
-  readonly total?: number;
-  readonly nextCursor?: string | null;
-}
 
 /** Requests for addresses that are drawn again in each round. */
 function reading(

@@ -1,13 +1,12 @@
 /** Passwords: changing one's own, and setting a new one with a token that came by mail. */
-import { z } from 'zod';
 import type { Consumer } from '../../events/dispatcher.ts';
 import { causedBy } from '../../events/outbox.ts';
 import { allow, unauthorized } from '../../http/access.ts';
 import { type Endpoint, endpoint } from '../../http/endpoint.ts';
 import { noContent, secret } from '../../http/response/reply.ts';
-import { identifier } from '../../http/schema.ts';
 import { tooMuchMail } from '../../mail/limits.ts';
 import type { Session, Transaction } from '../../storage/database.ts';
+import { byId } from '../crud/index.ts';
 import type { Dependencies } from '../dependencies.ts';
 import type { MailTemplates } from '../users/mail-templates.ts';
 import type { MailTokens } from '../users/mail-tokens.ts';
@@ -119,7 +118,7 @@ export function passwordEndpoints(services: Dependencies, options: PasswordOptio
         'The response is always the same; a mail goes out when the caller is the user, an administrator or an API key.',
       tag: 'Users',
       access: allow.everyone('users:write'),
-      params: z.object({ id: identifier() }),
+      params: byId,
       conceals: true,
       responses: { 202: isQueued },
       handle({ params: { id }, caller, write, cause }) {

@@ -1,13 +1,12 @@
 /** What is done to an order over HTTP: cancelling and paying it. */
-import { z } from 'zod';
 import { type Access, allow, type Caller } from '../../http/access.ts';
 import { type Endpoint, endpoint } from '../../http/endpoint.ts';
 import { HttpError } from '../../http/errors.ts';
 import { ok, secret } from '../../http/response/reply.ts';
-import { identifier } from '../../http/schema.ts';
 import { type OpenPayment, PaymentError, type PaymentProvider } from '../../ports/payment.ts';
 import type { Session } from '../../storage/database.ts';
 import type { RequestContext } from '../context.ts';
+import { byId } from '../crud/index.ts';
 import type { Dependencies } from '../dependencies.ts';
 import type { UserStore } from '../users/store.ts';
 import type { PaymentStore, StoredPayment } from './payments.ts';
@@ -26,7 +25,7 @@ import type { Cancel, Settle } from './settle.ts';
 import type { OrderStore, StoredOrder } from './store.ts';
 
 const tag = 'Orders';
-const params = z.object({ id: identifier() });
+
 const access: Access = allow.everyone('orders:write');
 
 export interface ActionParts {
@@ -96,7 +95,7 @@ export function orderActions(
         'While it is PENDING. What it has reserved is given back. If-Match takes the ETag of the order itself, as `GET /v1/orders/{id}` gives it.',
       tag,
       access,
-      params,
+      params: byId,
       responses: {
         200: { description: 'The order, cancelled.', schema: schema.order, hal: schema.orderHal },
       },
@@ -122,7 +121,7 @@ export function orderActions(
         'While it is PENDING. Without a payment provider the payment is recorded, and the order is PAID at once; with PAYMENT_BY_HAND=staff by administrators and API keys only. With one, the payment is opened: the customer confirms it with `payment.clientSecret`, and the order is PAID when the provider reports it. If-Match takes the ETag of the order itself, as `GET /v1/orders/{id}` gives it.',
       tag,
       access,
-      params,
+      params: byId,
       responses: {
         200: {
           description: 'The order, and its payment.',
