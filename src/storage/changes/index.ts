@@ -36,6 +36,8 @@ export interface ChangeSource {
   readonly read: Session;
   /** One statement, so that all its rows are of one state. @param since the position that the last one gave */
   query(since: string | undefined): CompiledQuery<ChangeRow>;
+  /** The statement that gives a row where nothing has been committed since; not needed where `state` says it. */
+  readonly unchanged?: (since: string) => CompiledQuery<unknown>;
 }
 
 interface Followed {
@@ -44,9 +46,11 @@ interface Followed {
   version: number | undefined;
 }
 
-export function changesOf({ state, read, query }: ChangeSource): Changes {
+export function changesOf({ state, read, query, unchanged }: ChangeSource): Changes {
   const followed = new Map<string, Followed>();
   let position: string | undefined;
+  /** Whether nothing was committed between the last two looks: then the next one asks first whether anything was. */
+  let isQuiet = false;
   /** The state that the last look saw. */
   let seen: number | undefined;
   /** A look that has not begun yet: it serves every request that comes now. */
@@ -66,6 +70,10 @@ export function changesOf({ state, read, query }: ChangeSource): Changes {
 
   async function lookNow(): Promise<void> {
     const now = state();
+    if (isQuiet && position !== undefined && unchanged !== undefined) {
+      if ((await read.first(unchanged(position))) !== undefined) return;
+      isQuiet = false;
+    }
     const rows = await read.all(query(position));
     const found: { readonly entry: Followed; readonly version: number; readonly changes: Found }[] = [];
     const { turn } = slices();
@@ -80,7 +88,9 @@ export function changesOf({ state, read, query }: ChangeSource): Changes {
       if (changes?.length === 0) continue;
       for (const listener of entry.listeners) listener(changes);
     }
+    const before = position;
     position = rows.find(({ kind }) => kind === 'position')?.name;
+    isQuiet = position === before;
     seen = now;
   }
 
@@ -99,6 +109,7 @@ export function changesOf({ state, read, query }: ChangeSource): Changes {
         followed.set(collection.name, { collection, listeners: [listener], version: undefined });
         // What the last look has read of it was thrown away.
         seen = undefined;
+        isQuiet = false;
       } else known.listeners.push(listener);
     },
   };

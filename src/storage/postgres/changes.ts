@@ -11,6 +11,20 @@ import { prepared } from '../prepared.ts';
 
 /** A snapshot that sees everything: `xmin:xmax:`, followed by those between that were running. */
 const everything = '18446744073709551615:18446744073709551615:';
+/**
+ * The snapshot of a statement, and since when the server runs: after a failover that has lost commits, or on a copy that
+ * was restored, the same transactions may be others.
+ */
+const position = sql`pg_current_snapshot()::text || ' ' || pg_postmaster_start_time()::text`;
+
+/** @returns the statement that gives a row where the snapshot is still that of a position: all it sees is the same */
+export function unchangedSince(build: Builder) {
+  const statement = prepared<{ since: string }, unknown>(
+    build,
+    ({ since }) => sql`select 1 where ${position} = ${since}`,
+  );
+  return (since: string) => statement({ since });
+}
 
 /** New rows name their transaction; those that are there already are not new to any reader. */
 export const eventsByTransaction: readonly RawBuilder<unknown>[] = [
@@ -19,14 +33,14 @@ export const eventsByTransaction: readonly RawBuilder<unknown>[] = [
   sql`create index events_by_transaction on events (xid, id) where xid is not null`,
 ];
 
-/** @returns the statement that reads what there is since a position: the snapshot of the last look */
+/** @returns the statement that reads what there is since a position: that of the last look */
 export function changesSince(build: Builder) {
   // Sorted, so that only an index will do, whatever the planner takes the parameters for. Transactions that have not
   // begun are none of this server: their events were brought along when a copy was restored.
   const statement = prepared<{ from: string; running: string }, ChangeRow>(
     build,
     ({ from, running }) => sql`
-        select 'position' as kind, pg_current_snapshot()::text as name, 0::float8 as number, 0 as event, 0 as id,
+        select 'position' as kind, ${position} as name, 0::float8 as number, 0 as event, 0 as id,
           null::text as before, null::text as after
         union all select 'version', collection, sum(version), 0, 0, null, null
           from collection_versions group by collection
@@ -39,7 +53,8 @@ export function changesSince(build: Builder) {
           order by xid, id limit ${sql.lit(mostEvents)}) as running`,
   );
   return (since: string = everything) => {
-    const [, from = '', running = ''] = since.split(':');
+    const [snapshot = ''] = since.split(' ');
+    const [, from = '', running = ''] = snapshot.split(':');
     return statement({ from, running: `{${running}}` });
   };
 }

@@ -16,7 +16,7 @@ import {
 } from '../database.ts';
 import { parseAddress } from './address.ts';
 import type { CopySession } from './bulk/copy.ts';
-import { changesSince, eventsByTransaction } from './changes.ts';
+import { changesSince, eventsByTransaction, unchangedSince } from './changes.ts';
 import { postgresChecks } from './checks.ts';
 import type { Connection } from './connection.ts';
 import { createConnector, type Pooler } from './connector.ts';
@@ -224,7 +224,12 @@ export function openPostgres(options: PostgresOptions): Database {
         throw new StorageError('read-only', `${server} is a standby: it takes no writes.`);
     },
     state: () => undefined,
-    changes: changesOf({ state: () => undefined, read, query: changesSince(build) }),
+    changes: changesOf({
+      state: () => undefined,
+      read,
+      query: changesSince(build),
+      unchanged: unchangedSince(build),
+    }),
     size: () => undefined,
     close: () => pool.close(5),
   };
