@@ -8,6 +8,7 @@
 import { LRUCache } from 'lru-cache';
 import { pacedReads, slices } from '../../../slices.ts';
 import type { Change } from '../../changes/change.ts';
+import { followedLoads } from '../../changes/loads.ts';
 import type { Database } from '../../database.ts';
 import { comparable, listIndex, meets } from '../affected.ts';
 import { rowsByKeys } from '../pages.ts';
@@ -24,10 +25,6 @@ const noticedFilters = 1000;
 /** So often a filter is wanted before its keys are read, and so many times as often before they are read again. */
 const firstWanted = 2;
 const againWanted = 4;
-/** Rows that change while keys are read, at most. */
-const mostReplayed = 10_000;
-/** Milliseconds for which no keys are read after everything may have changed: as in an import, again and again. */
-const restMs = 1000;
 /** Columns of filters whose index is in the order of ids, and has what lists are sorted by. */
 const inOneIndex = ['category', 'brand'];
 /** So often a page is tried again that others have changed meanwhile. */
@@ -75,24 +72,21 @@ export function sortedLists<Row>(
     dispose: list => index.delete(list),
   });
   const noticed = new LRUCache<string, Noticed>({ max: noticedFilters });
-  /** What has changed while keys are read; undefined once anything may have. */
-  const loading = new Map<string, Change[] | undefined>();
-  let restsUntil = 0;
+  const loads = followedLoads(changes, collection, {
+    isEmpty: () => lists.size === 0,
+    clear,
+    apply(committed) {
+      const all = comparable(committed, lists.size);
+      if (all === undefined) clear();
+      for (const change of all ?? []) for (const list of index.concerned(change)) apply(list, change);
+    },
+  });
 
-  function forgetAll(): void {
-    if (lists.size > 0 || loading.size > 0) restsUntil = performance.now() + restMs;
+  function clear(): void {
     lists.clear();
     // Only keys that had to go for lack of room are read again later than others.
     noticed.clear();
-    for (const name of loading.keys()) loading.set(name, undefined);
   }
-  changes.follow(collection, committed => {
-    const all = comparable(committed, lists.size);
-    if (all === undefined) return forgetAll();
-    for (const change of all) for (const list of index.concerned(change)) apply(list, change);
-    for (const replayed of loading.values()) replayed?.push(...all);
-  });
-
   function apply(list: Sorted, { id, before, after }: Change): void {
     const { conditions, column, keys } = list;
     const [old, now] = [before?.[column], after?.[column]];
@@ -111,43 +105,34 @@ export function sortedLists<Row>(
     const seen = noticed.get(name) ?? { times: 0, enough: firstWanted };
     noticed.set(name, seen);
     seen.times += 1;
-    if (seen.times < seen.enough || loading.has(name) || performance.now() < restsUntil) return undefined;
+    if (seen.times < seen.enough || loads.has(name) || loads.isResting()) return undefined;
     seen.times = 0;
     seen.enough *= againWanted;
-    load({ name, conditions, column, keys: sortedKeys() }).catch(() => undefined);
+    const list = { name, conditions, column, keys: sortedKeys() };
+    loads
+      .load(
+        name,
+        isGivenUp => readAll(list, isGivenUp),
+        (isRead, replayed) => {
+          if (!isRead) return;
+          replay(list, replayed);
+          lists.set(name, list);
+          index.add(list);
+        },
+      )
+      .catch(() => undefined);
     return undefined;
   }
 
-  async function load(list: Sorted): Promise<void> {
-    const { name, conditions, column } = list;
-    const replayed: Change[] = [];
-    loading.set(name, replayed);
-    try {
-      await changes.look();
-      const page = { kind: 'key', limit: 1, count: false } as const;
-      // One index has all that lists need of a category or brand, in the order of ids.
-      const isById = conditions.some(({ column }) => inOneIndex.includes(column));
-      const order = { column: isById ? 'id' : column, descending: false };
-      const request = await planned({ conditions, order, value: column, page });
-      // Each part of what is gathered would be gathered again.
-      if (request.within !== undefined && request.within.kind !== 'merged') return;
-      if (!(await readKeys(request, list, () => loading.get(name) === undefined))) return;
-      await changes.look();
-      if (loading.get(name) === undefined || replayed.length > mostReplayed) return;
-      replay(list, replayed);
-      lists.set(name, list);
-      index.add(list);
-    } finally {
-      loading.delete(name);
-    }
-  }
-
   /** Reads all keys of a filter, as each is when it is read; false when they are too many, or given up. */
-  async function readKeys(
-    request: ListRequest,
-    { keys }: Sorted,
-    isGivenUp: () => boolean,
-  ): Promise<boolean> {
+  async function readAll({ conditions, column, keys }: Sorted, isGivenUp: () => boolean): Promise<boolean> {
+    const page = { kind: 'key', limit: 1, count: false } as const;
+    // One index has all that lists need of a category or brand, in the order of ids.
+    const isById = conditions.some(condition => inOneIndex.includes(condition.column));
+    const order = { column: isById ? 'id' : column, descending: false };
+    const request = await planned({ conditions, order, value: column, page });
+    // Each part of what is gathered would be gathered again.
+    if (request.within !== undefined && request.within.kind !== 'merged') return false;
     const { turn } = slices();
     const next = pacedReads<Versioned>((limit, last) => {
       const start = last && { value: last.sort_value, id: last.id };
