@@ -11229,7 +11229,7 @@ export interface components {
          *
          *     `INVALID_IDEMPOTENCY_KEY`: Idempotency-Key must be 1 to 255 visible ASCII characters.
          *
-         *     `INVALID_SIGNATURE`: The signature is missing, too old, or not one of this body made with the secret both sides share.
+         *     `INVALID_SIGNATURE`: The signature is missing, too old, or does not match this body and the shared secret.
          *
          *     `INVALID_TOKEN`: The token is wrong, was used before, or has expired; ask for a new mail.
          */
@@ -11316,7 +11316,7 @@ export interface components {
          *
          *     `INVALID_IDEMPOTENCY_KEY`: Idempotency-Key must be 1 to 255 visible ASCII characters.
          *
-         *     `INVALID_SIGNATURE`: The signature is missing, too old, or not one of this body made with the secret both sides share.
+         *     `INVALID_SIGNATURE`: The signature is missing, too old, or does not match this body and the shared secret.
          *
          *     `INVALID_TOKEN`: The token is wrong, was used before, or has expired; ask for a new mail.
          */
@@ -11541,7 +11541,7 @@ export interface components {
          *
          *     `ORDER_ALREADY_CANCELLED`: The order has been cancelled; place a new one instead.
          *
-         *     `LAST_ADMINISTRATOR`: This is the last administrator and stays one; make somebody else one first.
+         *     `LAST_ADMINISTRATOR`: The last administrator cannot be demoted or deleted; promote another user first.
          *
          *     `OUT_OF_STOCK`: There is not enough in stock; details names each line. Nothing was ordered.
          *
@@ -11760,7 +11760,7 @@ export interface components {
                 };
             };
         };
-        /** @description `RATE_LIMITED`: The request quota is used up; Retry-After says when to come back. */
+        /** @description `RATE_LIMITED`: The request quota is used up; retry after the time in Retry-After. */
         TooManyRequests: {
             headers: {
                 "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -11791,9 +11791,9 @@ export interface components {
             };
         };
         /**
-         * @description `INTERNAL_ERROR`: The service failed; requestId finds the reason in its log.
+         * @description `INTERNAL_ERROR`: The service failed; its log has the reason under requestId.
          *
-         *     `DATABASE_DAMAGED`: What is stored here is damaged and cannot be read; other data may be whole.
+         *     `DATABASE_DAMAGED`: What is stored here is damaged and cannot be read; other data may be intact.
          */
         InternalServerError: {
             headers: {

@@ -166,7 +166,7 @@ export function startService(options: ServiceOptions): Service {
   });
   const server = listen(app, config);
   const sweeper = setInterval(
-    () => sweep().catch(error => log.warn('sweep failed', describeError(error))),
+    () => sweep().catch(error => log.warn('removing what has expired failed', describeError(error))),
     sweepEveryMs,
   );
 

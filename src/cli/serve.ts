@@ -104,7 +104,7 @@ function warnOfPayments({ DATABASE_URL, STRIPE_SECRET_KEY, PAYMENT_BY_HAND }: Co
 /** What is written into a file that has lost its name is lost. */
 function reportPlace(inPlace: boolean, config: Config, log: Log): void {
   const fields = { file: embeddedFile(config) };
-  if (inPlace) log.warn('the database file is back in its place: writes are taken again', fields);
+  if (inPlace) log.warn('the database file is back in its place: writes are accepted again', fields);
   else
     log.error(
       'the database file was removed or replaced while the service runs: writes are refused; put it back, or stop the service, restore a backup and start again',

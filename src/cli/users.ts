@@ -32,7 +32,7 @@ export const command: Command = {
   create        adds a user; no two have the same e-mail address, in whatever case
   list          shows all users
   set-password  sets a new password and ends all sessions of the user
-  set-role      changes what the user may do and ends all sessions; the last administrator stays one
+  set-role      changes what the user may do and ends all sessions; the last administrator cannot be demoted
 
   ROLE              admin (everything), editor (writes the catalog) or user (reads it)
   --password-stdin  the password is the first line of standard input, 10 to 200 characters; without it one is
@@ -115,7 +115,9 @@ async function setRole(args: string[]): Promise<number> {
   return withDatabase(async database => {
     await changeUser(database, address, async (session, user, { users, administrators }) => {
       if (leavesNoAdministrator(user, role, administrators)) {
-        throw new Error(`${user.email} is the last administrator and stays one; make another one first`);
+        throw new Error(
+          `${user.email} is the last administrator and cannot be demoted; promote another user first`,
+        );
       }
       if (user.role === role) return;
       const fields = { ...userOf(user), role };

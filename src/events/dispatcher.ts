@@ -221,7 +221,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   }
 
   function reached(queue: string): void {
-    if (unreached.delete(queue)) log.info('deliveries go on', { queue });
+    if (unreached.delete(queue)) log.info('deliveries resumed', { queue });
   }
 
   const queues = consumers.map(lanesOf);

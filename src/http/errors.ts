@@ -16,7 +16,7 @@ const messages = {
     INVALID_CURSOR: 'The cursor is not one this service issued for this list with this filter and sort.',
     INVALID_IDEMPOTENCY_KEY: 'Idempotency-Key must be 1 to 255 visible ASCII characters.',
     INVALID_SIGNATURE:
-      'The signature is missing, too old, or not one of this body made with the secret both sides share.',
+      'The signature is missing, too old, or does not match this body and the shared secret.',
     INVALID_TOKEN: 'The token is wrong, was used before, or has expired; ask for a new mail.',
   },
   401: {
@@ -45,7 +45,7 @@ const messages = {
     DUPLICATE: 'Another resource already has this value.',
     ORDER_ALREADY_PAID: 'The order has been paid; it can no longer be changed.',
     ORDER_ALREADY_CANCELLED: 'The order has been cancelled; place a new one instead.',
-    LAST_ADMINISTRATOR: 'This is the last administrator and stays one; make somebody else one first.',
+    LAST_ADMINISTRATOR: 'The last administrator cannot be demoted or deleted; promote another user first.',
     OUT_OF_STOCK: 'There is not enough in stock; details names each line. Nothing was ordered.',
     PATCH_TEST_FAILED: 'A test operation of the patch did not match; nothing was changed.',
     PATCH_PATH_NOT_FOUND: 'A path of the patch does not exist; nothing was changed.',
@@ -83,11 +83,11 @@ const messages = {
     IDEMPOTENCY_KEY_REUSED: 'This Idempotency-Key was used before with a different request.',
   },
   429: {
-    RATE_LIMITED: 'The request quota is used up; Retry-After says when to come back.',
+    RATE_LIMITED: 'The request quota is used up; retry after the time in Retry-After.',
   },
   500: {
-    INTERNAL_ERROR: 'The service failed; requestId finds the reason in its log.',
-    DATABASE_DAMAGED: 'What is stored here is damaged and cannot be read; other data may be whole.',
+    INTERNAL_ERROR: 'The service failed; its log has the reason under requestId.',
+    DATABASE_DAMAGED: 'What is stored here is damaged and cannot be read; other data may be intact.',
   },
   503: {
     DATABASE_UNAVAILABLE: 'The database cannot be reached; retry after the time in Retry-After.',

@@ -59,7 +59,7 @@ export function createMails(queue: Queue, seal: Seal, limits: MailLimits, log: P
     }
     const refused = await limits.toRecipient(session, to.address, isConfirmed, at);
     if (refused !== undefined)
-      log.warn('mail not sent: its recipient has had as many as MAIL_LIMIT allows', { actor, ...refused });
+      log.warn('mail not sent: its recipient has reached MAIL_LIMIT', { actor, ...refused });
     return refused;
   }
 

@@ -24,9 +24,12 @@ export function endedUncleanly(config: Config): boolean {
  */
 export async function checkAfterUncleanEnd(config: Config, log: Log): Promise<void> {
   const file = embeddedFile(config);
-  log.warn('the database was not closed in order when it was last used (or is in use): checking it', {
-    file,
-  });
+  log.warn(
+    'the database was not closed in order when it was last used (or another process has it open): checking it',
+    {
+      file,
+    },
+  );
   const reader = backgroundReader(file);
   const start = performance.now();
   try {
@@ -34,7 +37,7 @@ export async function checkAfterUncleanEnd(config: Config, log: Log): Promise<vo
     const seconds = Math.round(performance.now() - start) / 1000;
     if (found.length === 0) log.info('the database is whole', { seconds });
     else
-      log.error('the database is damaged: run catalog check for more, and restore a backup', {
+      log.error('the database is damaged: run catalog check for details, then restore a backup', {
         seconds,
         found,
       });

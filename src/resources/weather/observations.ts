@@ -57,7 +57,7 @@ export function createWeather({ config, clock, log }: Dependencies): Observation
     pauseMs,
     onChange(state, reason) {
       if (state === 'closed') log.info('the weather provider answers again');
-      else log.warn('the weather provider fails; responses are cached ones', describeError(reason));
+      else log.warn('the weather provider fails; cached observations are served', describeError(reason));
     },
   });
   const provider = openMeteo(config.WEATHER_URL, config.GEOCODING_URL);
