@@ -31,13 +31,16 @@ chmodSync(scratch, 0o711);
 /** The optimizing compiler costs more than it brings to processes that run for seconds: a seventh of the run. */
 const shortLived = kind === 'usual' ? { BUN_JSC_useFTLJIT: '0' } : {};
 
+/** A connection that lives for seconds runs a statement too seldom for several plans of it to pay. */
+const hasty = [...throwaway, 'plan_cache_mode=force_generic_plan'];
+
 const given = process.env.TEST_DATABASE_URL;
 let cluster: Cluster | undefined;
 let reason: string | undefined;
 if (given === undefined) {
   try {
     const place = isInMemory ? { folder: join(scratch, 'postgresql') } : {};
-    cluster = await createCluster({ settings: throwaway, ...place });
+    cluster = await createCluster({ settings: kind === 'usual' ? hasty : throwaway, ...place });
     await cluster.start();
   } catch (error) {
     if (!(error instanceof NoPostgres)) throw error;
