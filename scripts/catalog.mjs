@@ -3,7 +3,7 @@
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { bunBinary, ensureInstalled, root } from './install.mjs';
+import { bunBinary, ensureInstalled, root, serviceEnvironment } from './install.mjs';
 
 const parentCheckMs = 250;
 
@@ -11,7 +11,11 @@ ensureInstalled('production');
 // The service reads the pipe: its end tells that this process has gone, also when it was killed with -9.
 const child = spawn(bunBinary(), [join(root, 'src', 'main.ts'), ...process.argv.slice(2)], {
   stdio: ['inherit', 'inherit', 'inherit', 'pipe'],
-  env: { ...process.env, CATALOG_PARENT_PIPE: '3' },
+  env: {
+    ...(process.argv[2] === 'serve' ? serviceEnvironment : {}),
+    ...process.env,
+    CATALOG_PARENT_PIPE: '3',
+  },
 });
 child.stdio[3].on('error', () => undefined);
 // The terminal signals the whole group, a supervisor only this process: pass it on and let the child decide.
