@@ -41,6 +41,14 @@ export function crudEndpoints<Params extends z.ZodObject, Row, Locked extends Ro
   const now = `The ${name} as it is now.`;
   const { shape } = resource.representation ?? resource.schema;
   const readOnly = Object.keys(shape).filter(member => !(member in patch.schema.shape));
+  /** What the operations that change one have in common. */
+  const changing = (summary: string, { success: _success, errors = [], ...particular }: Particular) => ({
+    ...common,
+    summary,
+    ...particular,
+    access: resource.write,
+    errors: ['NOT_FOUND', ...errors, 'PRECONDITION_FAILED'] as const,
+  });
   type Context<Body> = Input<Output<Params>, undefined, Body>;
 
   async function shown(context: Context<unknown>): Promise<Reply> {
@@ -107,75 +115,44 @@ export function crudEndpoints<Params extends z.ZodObject, Row, Locked extends Ro
           );
         },
       }),
-    get: ({
-      summary = `Read ${object}`,
-      success = `The ${name}.`,
-      ...particular
-    }: Particular = {}): Endpoint =>
+    get: ({ success = `The ${name}.`, ...particular }: Particular = {}): Endpoint =>
       endpoint({
         ...common,
-        ...particular,
         method: 'GET',
         operationId: `get${id}`,
-        summary,
+        summary: `Read ${object}`,
+        ...particular,
         access: resource.read,
         responses: one(success),
         errors: ['NOT_FOUND'],
         handle: context =>
           cached === undefined || isHal(context.mediaType) ? shown(context) : cached(context.params),
       }),
-    put: ({
-      summary = `Replace ${object}`,
-      success = now,
-      errors = [],
-      ...particular
-    }: Particular = {}): Endpoint =>
+    put: (particular: Particular = {}): Endpoint =>
       endpoint({
-        ...common,
-        ...particular,
+        ...changing(`Replace ${object}`, particular),
         method: 'PUT',
         operationId: `replace${id}`,
-        summary,
-        access: resource.write,
         body: { kind: 'json', ...replace },
-        responses: one(success),
-        errors: ['NOT_FOUND', ...errors, 'PRECONDITION_FAILED'],
+        responses: one(particular.success ?? now),
         handle: context => change(context, complete(context.body), () => context.body),
       }),
-    patch: ({
-      summary = `Change fields of ${object}`,
-      success = now,
-      errors = [],
-      ...particular
-    }: Particular = {}): Endpoint =>
+    patch: (particular: Particular = {}): Endpoint =>
       endpoint({
-        ...common,
-        ...particular,
+        ...changing(`Change fields of ${object}`, particular),
         method: 'PATCH',
         operationId: `patch${id}`,
-        summary,
-        access: resource.write,
         body: { kind: 'patch', ...patch },
-        responses: one(success),
-        errors: ['NOT_FOUND', ...errors, 'PRECONDITION_FAILED'],
+        responses: one(particular.success ?? now),
         handle: context => change(context, context.body, before => fieldsOf(context, before)),
       }),
-    remove: ({
-      summary = `Delete ${object}`,
-      success = `The ${name} is gone.`,
-      errors = [],
-      ...particular
-    }: Particular = {}): Endpoint =>
+    remove: (particular: Particular = {}): Endpoint =>
       endpoint({
-        ...common,
-        ...particular,
+        ...changing(`Delete ${object}`, particular),
         method: 'DELETE',
         operationId: `delete${id}`,
-        summary,
-        access: resource.write,
         // HAL is offered though nothing is sent: If-Match may name the tag of what a GET has shown as HAL.
-        responses: { 204: { description: success, ...alsoHal } },
-        errors: ['NOT_FOUND', ...errors, 'PRECONDITION_FAILED'],
+        responses: { 204: { description: particular.success ?? `The ${name} is gone.`, ...alsoHal } },
         handle: context =>
           context.write(async session => {
             const before = await locked('remove', context, session);
