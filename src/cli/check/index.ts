@@ -19,8 +19,8 @@ pages there are pg_amcheck and pg_checksums.
 
   --repair  rebuilds what is derived (indexes, totals, ratings, reserved stock, columns of variants, what products show
             of them, tags, the search index), and what follows from that, in one transaction. All other writes wait:
-            stop the service, or do it when there is little traffic. Rows are not made up: what is damaged itself has to come
-            from a backup (catalog restore).
+            stop the service, or do it when there is little traffic. Rows are not made up: what is damaged itself has to
+            come from a backup (catalog restore).
 
 Exit status: 0 all is well, or is now; 1 something is wrong.`,
 
