@@ -72,7 +72,7 @@ describeOnDatabases('names of products in memory on %s', kind => {
           expect(found.map(({ score }) => score)).toEqual(
             found.map(({ score }) => score).toSorted((one, other) => other - one),
           );
-          last = names.completions('la', 8);
+          last = await names.completions(['la'], 8);
         }
       },
     );

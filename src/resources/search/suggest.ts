@@ -70,13 +70,21 @@ export function suggester(
   const categoriesQuery = sql<CategoryRow>`select id, name, path from categories order by id
     limit ${sql.lit(categoriesRead)}`.compile(database.build);
 
-  /** Those of them that most documents have first. */
-  async function completions(session: SearchSession, last: string, types: readonly SearchType[]) {
+  /** What the last of these words may become, with all that stand before it: what most documents have first. */
+  async function completions(
+    session: SearchSession,
+    asked: readonly string[],
+    types: readonly SearchType[],
+  ): Promise<readonly string[]> {
+    const last = asked.at(-1) ?? '';
     if (types.length === 0) return [];
     const found = await words.beginning(session, last, last.length + longestEnding, wordsCompared);
     const counted: { word: string; total: number }[] = [];
-    for (const word of found)
-      counted.push({ word, total: await reader.frequency(session, [[[{ word }]]], types) });
+    for (const word of found) {
+      const all = [...asked.slice(0, -1), word];
+      const expression = all.map(one => [[{ word: one }]]);
+      counted.push({ word, total: await reader.frequency(session, expression, types) });
+    }
     return counted
       .filter(({ total }) => total > 0)
       .sort((one, other) => other.total - one.total || one.word.length - other.word.length)
@@ -132,12 +140,13 @@ export function suggester(
     const session = { ...database.read, seen: reader.seen() };
     const found = visible.includes('product') ? await byName(query) : undefined;
     const isWord = last !== '' && !hasDigit(last);
-    const common = isWord && visible.includes('product') ? names.completions(last, mostWords) : [];
-    const key = `${types.join()} ${last}`;
+    // Of all words of documents, which are pieces of codes too, only where no name goes on so.
+    const common = isWord && visible.includes('product') ? await names.completions(asked, mostWords) : [];
+    const key = `${types.join()} ${asked.join(' ')}`;
     const longer =
-      !isWord || common.length === mostWords
+      !isWord || common.length > 0
         ? common
-        : await completed(session.seen, key, () => completions(session, last, types));
+        : await completed(session.seen, key, () => completions(session, asked, types));
     const categories = visible.includes('product') ? await categoriesFor(session, asked) : [];
     const words = longer.map(word => [...before, word].join(' '));
     if (found !== undefined) return { words, categories, products: found };

@@ -74,6 +74,23 @@ export function findNames(layers: readonly Layer[], limit: number): NameHit[] {
   return hits.sort((one, other) => other.score - one.score || one.id - other.id).slice(0, limit);
 }
 
+/** The words that begin so in names with all words of a query, as far as these are compared: the commonest first. */
+export function completing(layers: readonly Layer[], beginning: string, most: number): string[] {
+  const counts = new Map<string, number>();
+  for (const { arrays, groups } of layers) {
+    const { words, offsets, sequence } = arrays;
+    for (const place of placesMeeting(arrays, groups)) {
+      const own = sequence.subarray(offsets[place] ?? 0, offsets[place + 1] ?? 0);
+      for (const at of new Set(own)) {
+        const word = words[at] ?? '';
+        if (word.startsWith(beginning)) counts.set(word, (counts.get(word) ?? 0) + 1);
+      }
+    }
+  }
+  const found = [...counts].sort((one, other) => other[1] - one[1] || one[0].length - other[0].length);
+  return found.slice(0, most).map(([word]) => word);
+}
+
 /** Some products with all words, those with the shortest names first. */
 function placesMeeting(arrays: NameArrays, groups: readonly NameGroup[]): number[] {
   const rarest = groups.toSorted((one, other) => countOfGroup(arrays, one) - countOfGroup(arrays, other));

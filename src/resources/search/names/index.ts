@@ -12,7 +12,7 @@ import type { Arguments, prepared } from '../../../storage/prepared.ts';
 import { hasDigit } from '../../../storage/search/text/joined.ts';
 import type { Stems } from '../../../storage/search/text/stems.ts';
 import { gone, type NameArrays, type Named, nameArrays, placeOfWord, type WordRange } from './arrays.ts';
-import { commonest, findNames, type Layer, type NameHit } from './find.ts';
+import { commonest, completing, findNames, type Layer, type NameHit } from './find.ts';
 
 /** Bytes of names at most, and of what makes them. */
 const mostBytes = 256 * 1024 * 1024;
@@ -23,6 +23,8 @@ const mostLate = 500;
 /** Products that have changed since names were last wanted, at most: with more all names go. */
 const mostWaiting = 2000;
 const rowsAtOnce = 1000;
+/** Milliseconds that a search waits for names which have begun to be read: those of most shops are read in less. */
+const longestWait = 500;
 const formsLookedAt = 300;
 const mostForms = 8;
 const factors = { exact: 1, form: 0.92, beginning: 0.6 } as const;
@@ -42,8 +44,11 @@ export interface ProductNames {
    * undefined while names are not in memory, which are read then.
    */
   find(words: readonly string[], limit: number): Promise<NameHit[] | undefined>;
-  /** Words of names that begin so, those that most have first; none where that is not known. */
-  completions(beginning: string, most: number): readonly string[];
+  /**
+   * What the last of these words may become: words of names with all that stand before it, those that most have first; none
+   * where there are none, or names are not in memory.
+   */
+  completions(words: readonly string[], most: number): Promise<readonly string[]>;
 }
 
 export function productNames<Row extends { readonly id: number }>(
@@ -60,6 +65,9 @@ export function productNames<Row extends { readonly id: number }>(
   /** What has changed and is not in the above yet. */
   const waiting = new Map<number, string | null>();
   let isRefused = false;
+  let reading: Promise<unknown> = Promise.resolve();
+  /** Until when the names that are being read are waited for. */
+  let awaitedUntil = 0;
 
   function replace(arrays: NameArrays | undefined): void {
     main = arrays;
@@ -111,7 +119,18 @@ export function productNames<Row extends { readonly id: number }>(
       if (arrays !== undefined) waits(replayed);
     });
     // They are wanted again.
-    load.catch(() => undefined);
+    reading = load.catch(() => undefined);
+    awaitedUntil = performance.now() + longestWait;
+  }
+
+  /** What is suggested should be the same before and after: where they are soon read, they are waited for. */
+  async function settle(): Promise<void> {
+    const left = awaitedUntil - performance.now();
+    if (left <= 0) return;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const timer = setTimeout(resolve, left);
+    await Promise.race([reading, promise]);
+    clearTimeout(timer);
   }
 
   function change(arrays: NameArrays, id: number, named: Named | undefined): void {
@@ -132,6 +151,10 @@ export function productNames<Row extends { readonly id: number }>(
 
   /** Takes over what has changed; undefined while names are not in memory. */
   async function layersNow(): Promise<readonly NameArrays[] | undefined> {
+    if (main === undefined) {
+      want();
+      await settle();
+    }
     const { turn } = slices();
     for (const [id, document] of waiting) {
       if (main === undefined) break;
@@ -178,22 +201,28 @@ export function productNames<Row extends { readonly id: number }>(
     return ranges;
   }
 
+  async function layersFor(words: readonly string[]): Promise<readonly Layer[] | undefined> {
+    const layers = await layersNow();
+    return layers?.map(arrays => ({
+      arrays,
+      groups: words.map((word, index) => rangesOf(arrays, word, index === words.length - 1)),
+    }));
+  }
+
   return {
     async find(words, limit) {
-      const layers = await layersNow();
-      if (layers === undefined) return undefined;
-      const groupsOf = (arrays: NameArrays): Layer => ({
-        arrays,
-        groups: words.map((word, index) => rangesOf(arrays, word, index === words.length - 1)),
-      });
-      return findNames(layers.map(groupsOf), limit);
+      const layers = await layersFor(words);
+      return layers && findNames(layers, limit);
     },
 
-    completions(beginning, most) {
+    async completions(words, most) {
+      const last = words.at(-1) ?? '';
+      const layers = await layersFor(words);
+      if (words.length > 1) return completing(layers ?? [], last, most);
       // Of names that have changed since, the arrays have the words as they were.
       if (main === undefined || isChanged) return [];
-      const { words } = main;
-      return commonest(main, beginningWith(words, beginning), most).map(word => words[word] ?? '');
+      const own = main.words;
+      return commonest(main, beginningWith(own, last), most).map(word => own[word] ?? '');
     },
   };
 }
