@@ -116,6 +116,7 @@ export function sortedLists<Row>(
         (isRead, replayed) => {
           if (!isRead) return;
           replay(list, replayed);
+          list.keys.pack();
           lists.set(name, list);
           index.add(list);
         },

@@ -21,6 +21,8 @@ export interface SortedKeys {
   /** Keys by their ranks, `from` included and `to` not. */
   slice(from: number, to: number): Key[];
   bytes(): number;
+  /** Leaves no room in the pieces: where keys were put in between others, a third of them is. */
+  pack(): void;
 }
 
 interface Piece {
@@ -141,6 +143,23 @@ export function sortedKeys(): SortedKeys {
       return found;
     },
     bytes: () => pieces.length * pieceBytes,
+    pack() {
+      let last = newPiece();
+      for (const { values, ids, length } of pieces.splice(0, pieces.length, last)) {
+        for (let at = 0; at < length; ) {
+          if (last.length === pieceSize) {
+            last = newPiece();
+            pieces.push(last);
+          }
+          const end = Math.min(length, at + pieceSize - last.length);
+          last.values.set(values.subarray(at, end), last.length);
+          last.ids.set(ids.subarray(at, end), last.length);
+          last.length += end - at;
+          at = end;
+        }
+      }
+      starts = [];
+    },
   };
 }
 
