@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { type Config, loadConfig } from '../config.ts';
 import { causedBy, outboxOf } from '../events/outbox.ts';
-import { createLog, type Log, standardOutput } from '../operations/log.ts';
+import { createLog, describeError, type Log, standardOutput } from '../operations/log.ts';
 import { systemClock } from '../ports/clock.ts';
 import { tightenPermissions } from '../private-files.ts';
 import { hashPassword } from '../resources/auth/passwords.ts';
@@ -65,6 +65,7 @@ catalog --help lists the settings.`,
       started = true;
       // Before anything can know that it runs: a signal without a listener ends the process at once.
       const signals = listenForStop();
+      surviveFailures(log);
       warnOfPayments(config, log);
       tellWhereImagesAre(config, log);
       greet(service.address, embedded, administrator, samples);
@@ -83,6 +84,12 @@ catalog --help lists the settings.`,
     return 0;
   },
 };
+
+/** A failure in something that no request waits for is reported, and ends nothing: without a listener it ends the process. */
+function surviveFailures(log: Log): void {
+  for (const event of ['uncaughtException', 'unhandledRejection'] as const)
+    process.on(event, error => log.error('unexpected failure; the service goes on', describeError(error)));
+}
 
 /** Where the database is on another machine, there may be several of this one. */
 function tellWhereImagesAre({ DATABASE_URL, MEDIA_URL, DATA_DIR }: Config, log: Log): void {

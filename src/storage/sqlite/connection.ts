@@ -101,7 +101,12 @@ export function sharedReader(connected: Connected, file: string) {
     state = undefined;
     if (!open) return;
     open = false;
-    connected.execute('COMMIT');
+    try {
+      connected.execute('COMMIT');
+    } catch {
+      // A read has met damage, and failed by it; nothing was written that could be lost.
+      if (connected.connection.inTransaction) connected.execute('ROLLBACK');
+    }
   };
   const endOfTurn = (): void => {
     endsSoon = false;
