@@ -39,36 +39,42 @@ export interface Loads {
 }
 
 export function followedLoads(changes: Changes, collection: Collection, kept: Kept): Loads {
-  const loading = new Map<string, Loading>();
+  /** From the first moment on, so that nothing is read twice at once. */
+  const begun = new Set<string>();
+  const loading = new Set<Loading>();
   let restsUntil = 0;
 
   changes.follow(collection, committed => {
     if (committed === undefined) {
       if (!kept.isEmpty() || loading.size > 0) restsUntil = performance.now() + restMs;
       kept.clear();
-      for (const one of loading.values()) one.isGivenUp = true;
+      for (const one of loading) one.isGivenUp = true;
       return;
     }
     kept.apply(committed);
-    for (const one of loading.values()) {
+    for (const one of loading) {
       one.replayed.push(...committed);
       if (one.replayed.length > mostReplayed) one.isGivenUp = true;
     }
   });
 
   return {
-    has: name => loading.has(name),
+    has: name => begun.has(name),
     isResting: () => performance.now() < restsUntil,
     async load(name, read, keep) {
+      if (begun.has(name)) return;
+      begun.add(name);
       const own: Loading = { replayed: [], isGivenUp: false };
-      await changes.look();
-      loading.set(name, own);
       try {
+        // What it finds was committed before anything is read.
+        await changes.look();
+        loading.add(own);
         const found = await read(() => own.isGivenUp);
         await changes.look();
         if (!own.isGivenUp) keep(found, own.replayed);
       } finally {
-        loading.delete(name);
+        loading.delete(own);
+        begun.delete(name);
       }
     },
   };
