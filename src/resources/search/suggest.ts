@@ -1,5 +1,6 @@
 /** What somebody may be about to ask who is still typing: words, categories and products. */
 import { sql } from 'kysely';
+import { slices } from '../../slices.ts';
 import type { Database, Session } from '../../storage/database.ts';
 import type { SearchType } from '../../storage/search/index.ts';
 import type { SearchSession } from '../../storage/search/reading/frequency.ts';
@@ -21,8 +22,9 @@ import type { SearchStore } from './store.ts';
 const mostWords = 8;
 const mostCategories = 5;
 const mostProducts = 5;
-/** Words with the same beginning that are compared. */
+/** Words with the same beginning that are compared, and words before them that documents must have. */
 const wordsCompared = 24;
+const wordsBefore = 3;
 const longestEnding = 20;
 /** Beginnings of words whose completions are kept. */
 const mostBeginnings = 5000;
@@ -70,7 +72,7 @@ export function suggester(
   const categoriesQuery = sql<CategoryRow>`select id, name, path from categories order by id
     limit ${sql.lit(categoriesRead)}`.compile(database.build);
 
-  /** What the last of these words may become, with all that stand before it: what most documents have first. */
+  /** What the last of these words may become beside the last before it: what most documents have first. */
   async function completions(
     session: SearchSession,
     asked: readonly string[],
@@ -80,8 +82,11 @@ export function suggester(
     if (types.length === 0) return [];
     const found = await words.beginning(session, last, last.length + longestEnding, wordsCompared);
     const counted: { word: string; total: number }[] = [];
+    const before = [...new Set(asked.slice(0, -1))].slice(-wordsBefore);
+    const { turn } = slices();
     for (const word of found) {
-      const all = [...asked.slice(0, -1), word];
+      await turn();
+      const all = [...before, word];
       const expression = all.map(one => [[{ word: one }]]);
       counted.push({ word, total: await reader.frequency(session, expression, types) });
     }
