@@ -128,7 +128,7 @@ test('the document stays small enough to be read at once', () => {
 
 test('every member of every schema has a description', () => {
   const without: string[] = [];
-  const look = (node: unknown, path: string): void => {
+  const walk = (node: unknown, path: string): void => {
     if (typeof node !== 'object' || node === null) return;
     const { properties } = node as Node;
     if (typeof properties === 'object' && !path.endsWith('/properties')) {
@@ -138,25 +138,25 @@ test('every member of every schema has a description', () => {
       }
     }
     for (const [name, part] of Object.entries(node))
-      if (!/^examples?$/.test(name)) look(part, `${path}/${name}`);
+      if (!/^examples?$/.test(name)) walk(part, `${path}/${name}`);
   };
-  look(committed.components, '');
-  look(committed.paths, '');
+  walk(committed.components, '');
+  walk(committed.paths, '');
   expect(without).toEqual([]);
 });
 
 test('every value of every enumeration has a description', () => {
   const without: string[] = [];
-  const look = (node: unknown, path: string): void => {
+  const walk = (node: unknown, path: string): void => {
     if (typeof node !== 'object' || node === null) return;
     const { enum: values, 'x-enum-descriptions': texts } = node as Node;
     if (Array.isArray(values) && (!Array.isArray(texts) || texts.length !== values.length))
       without.push(path);
     for (const [name, part] of Object.entries(node))
-      if (!/^examples?$/.test(name)) look(part, `${path}/${name}`);
+      if (!/^examples?$/.test(name)) walk(part, `${path}/${name}`);
   };
-  look(committed.components, '');
-  look(committed.paths, '');
+  walk(committed.components, '');
+  walk(committed.paths, '');
   expect(without).toEqual([]);
 });
 
@@ -185,15 +185,15 @@ test('HEAD and OPTIONS are described once, with their statuses, and for no path 
 
 test('the addresses in examples are those of operations, with what these require', () => {
   const found: [string, address: string, method: string][] = [];
-  const look = (node: unknown, name: string): void => {
+  const walk = (node: unknown, name: string): void => {
     if (typeof node !== 'object' || node === null) return;
     const { href, first, method = 'GET' } = node as Node;
     for (const address of [href, first])
       if (typeof address === 'string') found.push([name, address, String(method)]);
-    for (const part of Object.values(node)) look(part, name);
+    for (const part of Object.values(node)) walk(part, name);
   };
   const { schemas = {} } = committed.components as Record<string, Record<string, Node>>;
-  for (const [name, { examples }] of Object.entries(schemas)) look(examples, name);
+  for (const [name, { examples }] of Object.entries(schemas)) walk(examples, name);
   expect(found.length).toBeGreaterThan(100);
   const missing = found.filter(([, address, method]) => {
     const { pathname } = new URL(address.replace(/\{\?.*\}$/, ''));

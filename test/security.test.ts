@@ -155,19 +155,19 @@ describeOnDatabases('the ten risks on %s', kind => {
   test('4 resources: every text and array that is sent has a limit, and every list its pages', async () => {
     const document = JSON.parse(await (await fetch(`${service.url}/openapi.json`)).text());
     const unlimited: string[] = [];
-    const look = (node: Record<string, unknown>, at: string): void => {
+    const walk = (node: Record<string, unknown>, at: string): void => {
       if (node.type === 'array' && node.maxItems === undefined) unlimited.push(at);
       const isFree = node.enum === undefined && node.const === undefined && node.format === undefined;
       if (node.type === 'string' && isFree && node.maxLength === undefined) unlimited.push(at);
       for (const [name, child] of Object.entries((node.properties ?? {}) as Record<string, typeof node>))
-        look(child, `${at}.${name}`);
-      if (typeof node.items === 'object') look(node.items as typeof node, `${at}[]`);
+        walk(child, `${at}.${name}`);
+      if (typeof node.items === 'object') walk(node.items as typeof node, `${at}[]`);
     };
     const written = Object.entries(
       document.components.schemas as Record<string, Record<string, unknown>>,
     ).filter(([name]) => /^(Create|Replace|Patch|Bulk|Write)/.test(name));
     expect(written.length).toBeGreaterThan(10);
-    for (const [name, schema] of written) look(schema, name);
+    for (const [name, schema] of written) walk(schema, name);
     expect(unlimited).toEqual([]);
     for (const list of ['/v1/products', '/v1/orders', '/v1/users', '/v1/events'])
       for (const query of ['perPage=101', 'limit=101', 'perPage=1000000000'])

@@ -53,7 +53,7 @@ export function deliveries({ build, dialect }: Pick<Database, 'build' | 'dialect
       and not exists (select 1 from deliveries as earlier where earlier.queue = deliveries.queue
         and earlier.key = deliveries.key and earlier.id < deliveries.id and earlier.failed_at is null)
       order by due_at, id limit 1`;
-  const look = prepared<Next, { id: number }>(
+  const anyDue = prepared<Next, { id: number }>(
     build,
     argument => sql`select id from deliveries where ${due(argument)}`,
   );
@@ -81,7 +81,7 @@ export function deliveries({ build, dialect }: Pick<Database, 'build' | 'dialect
     from deliveries group by queue order by queue`.compile(build);
 
   return {
-    isDue: async (session, queue, now) => (await session.first(look({ queue, now }))) !== undefined,
+    isDue: async (session, queue, now) => (await session.first(anyDue({ queue, now }))) !== undefined,
     next: (session, queue, now) => session.first(next({ queue, now })),
     async hold(session, claimed, until) {
       await session.run(hold({ id: claimed.id, until }));

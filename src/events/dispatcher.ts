@@ -28,7 +28,7 @@ export type Consumer = { readonly queue: string } & (
 export class PermanentFailure extends Error {}
 
 export interface Dispatcher {
-  /** Looks for work soon; costs nothing when it is looking already. */
+  /** Polls for work soon; costs nothing while it is polling. */
   wake(): void;
   /** Resolves when nothing is left that is due. */
   settle(): Promise<void>;
@@ -55,7 +55,7 @@ export interface DispatcherOptions {
 }
 
 interface Lanes {
-  /** Has the queue looked at: by another lane, or once more by those there are. */
+  /** Has the queue polled: by another lane, or once more by those there are. */
   wake(): void;
   /** Those that are open. */
   readonly underWay: ReadonlySet<Promise<void>>;
@@ -94,7 +94,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
 
   /** @param onFound called when something is due; @returns whether there was anything to deliver */
   async function deliverNext(consumer: Consumer, onFound: () => void): Promise<boolean> {
-    // Most looks find nothing: they must not wait for the writer.
+    // Most polls find nothing: they must not wait for the writer.
     if (!(await stored.isDue(database.read, consumer.queue, clock.now()))) return false;
     onFound();
     return consumer.kind === 'internal' ? deliverInside(consumer) : deliverOutside(consumer);
@@ -199,7 +199,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
           seen = wakes;
           while (!stopped && (await deliverNext(consumer, wake))) any = true;
         }
-        // With nothing to wait for since the last look at `wakes`: otherwise a wake could be lost here.
+        // With nothing to wait for since `wakes` was last read: otherwise a wake could be lost here.
         open--;
         reached(consumer.queue);
       } catch (error) {

@@ -68,7 +68,7 @@ export interface Authenticator {
   apiKey(key: string): Promise<Caller | ErrorCode>;
   /**
    * Reads, within a transaction, whether the credentials of a caller still stand: an access token is verified
-   * without a look-up, and may be up to its lifetime older than a change of the account.
+   * without a lookup, and may be up to its lifetime older than a change of the account.
    * @throws HttpError 401 when the account or key is gone, the account has another role than the token, or its sessions
    *   have ended since
    */

@@ -85,7 +85,7 @@ export async function makeVariant(
   limits: Limits,
   limiter: Limiter,
 ): Promise<Uint8Array> {
-  const { type, width, height, still } = await look(bytes, limits);
+  const { type, width, height, still } = await measure(bytes, limits);
   const { cut, ...whole } = geometryOf(width, height, request);
   return limiter.run(width * height, async () => {
     const source = new Bun.Image(still ?? bytes, { maxPixels: limits.pixels });
@@ -107,7 +107,7 @@ interface Known {
 }
 
 /** What was kept has been inspected; only the first picture of an animated WebP has to be looked for. */
-async function look(bytes: Uint8Array, limits: Limits): Promise<Known> {
+async function measure(bytes: Uint8Array, limits: Limits): Promise<Known> {
   const type = sniff(bytes);
   if (type === 'image/webp') return inspect(bytes, limits);
   const { width, height } = await decoded(new Bun.Image(bytes).metadata());

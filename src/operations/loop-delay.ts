@@ -13,7 +13,7 @@ export interface LoopDelay {
   stop(): void;
 }
 
-/** Milliseconds between two looks at the clock. */
+/** Milliseconds between two readings of the clock. */
 const resolution = 20;
 const nanoseconds = 1e9;
 

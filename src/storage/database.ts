@@ -32,7 +32,7 @@ export interface Counter {
 }
 
 /** How rows are read by a key that each has alone. */
-export interface LookUp<Key extends string | number, Row> {
+export interface Lookup<Key extends string | number, Row> {
   /** For so many keys, `mostAtOnce` of together.ts at most; it locks rows in the order of their keys. */
   statement(keys: readonly Key[]): CompiledQuery<Row>;
   keyOf(row: Row): Key;
@@ -54,7 +54,7 @@ export interface Transaction extends Session {
   /** The same for many rows: their ids, in the order of the rows. */
   insertMany(into: BulkInsert, rows: readonly (readonly unknown[])[]): Promise<number[]>;
   /** The row with a key: on PostgreSQL read with those that transactions want which share this one. */
-  pick<Key extends string | number, Row>(lookUp: LookUp<Key, Row>, key: Key): Promise<Row | undefined>;
+  pick<Key extends string | number, Row>(lookup: Lookup<Key, Row>, key: Key): Promise<Row | undefined>;
   /** Writes rows now, by COPY where they are very many and the database has it. */
   writeMany(statement: Bulk, rows: readonly (readonly unknown[])[]): Promise<void>;
   /**
@@ -114,7 +114,7 @@ export interface Database {
   write<T>(work: (session: Transaction) => Promise<T>, options?: WriteOptions): Promise<T>;
   /** Runs statements one by one under a lock that only one process can hold: for migrations. */
   exclusively<T>(work: (session: Transaction) => Promise<T>): Promise<T>;
-  /** What any process has committed since the last look: for caches. */
+  /** What any process has committed since the last check: for caches. */
   readonly changes: Changes;
   /**
    * A number that is another whenever anything at all has been committed, by anyone; undefined where that

@@ -6,7 +6,7 @@ import { createLog } from '../../src/operations/log.ts';
 import type { Database, Session } from '../../src/storage/database.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
-/** Milliseconds between two looks for work: longer than any test. */
+/** Milliseconds between two polls for work: longer than any test. */
 export const never = 2_147_483_647;
 /** A turn of the event loop, for what is under way to go on. */
 export const turn = () => new Promise<void>(resolve => setImmediate(resolve));

@@ -120,7 +120,7 @@ test('a wake is not lost, at whatever step of a round it comes', async () => {
     let looked = false;
     const clock = {
       now() {
-        // The first look of the first round: it finds nothing.
+        // The first poll of the first round: it finds nothing.
         if (!looked) void queueAfter(steps);
         looked = true;
         return 0;

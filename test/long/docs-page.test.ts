@@ -29,10 +29,10 @@ describe.skipIf(browserPath === undefined)('the documentation page', () => {
   /** Resolves when the page has come to a state. */
   const until = (condition: string) =>
     tab.evaluate(`new Promise(resolve => {
-      const look = () => { if (${condition}) { observer.disconnect(); resolve(); } };
-      const observer = new MutationObserver(look);
+      const settle = () => { if (${condition}) { observer.disconnect(); resolve(); } };
+      const observer = new MutationObserver(settle);
       observer.observe(document, { childList: true, subtree: true, attributes: true, characterData: true });
-      look();
+      settle();
     })`);
   const click = (selector: string) =>
     tab.evaluate(`document.querySelector(${JSON.stringify(selector)}).click()`);

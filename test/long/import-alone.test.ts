@@ -90,7 +90,7 @@ test('a backup meanwhile is whole, and the import ends as if nothing had been', 
 
 /** Whether another process may not begin to read now. (Connections of one process share their locks.) */
 async function isKeptOut(place: Place): Promise<boolean> {
-  const look = `
+  const program = `
     import { Database } from 'bun:sqlite';
     try {
       new Database(process.argv[1], { readonly: true }).query('select 1 from products').get();
@@ -98,7 +98,7 @@ async function isKeptOut(place: Place): Promise<boolean> {
     } catch (error) {
       console.log(error.code);
     }`;
-  const said = (await Bun.$`${process.execPath} -e ${look} ${fileOf(place)}`.text()).trim();
+  const said = (await Bun.$`${process.execPath} -e ${program} ${fileOf(place)}`.text()).trim();
   expect(['let in', 'SQLITE_BUSY']).toContain(said);
   return said === 'SQLITE_BUSY';
 }

@@ -81,7 +81,7 @@ describeOnDatabases('words of products in memory on %s', kind => {
         fc.asyncProperty(stepOf(kinds), async ([what, name, expressions, page]) => {
           await change(service, what, made, name);
           for (const asked of expressions) {
-            await database.changes.look();
+            await database.changes.check();
             inMemory += Number(sets.get('lamp') !== undefined);
             const session = { ...database.read, seen: memory.seen() };
             if (asked.length > 1) await memory.fetch(session, asked.flat(2));

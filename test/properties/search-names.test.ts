@@ -59,7 +59,7 @@ describeOnDatabases('names of products in memory on %s', kind => {
         const { body } = await call(service, { path: '/v1/products?limit=100&status=active', as: 'editor' });
         const products: Product[] = body.data;
         for (const query of queries) {
-          await database.changes.look();
+          await database.changes.check();
           const found = await names.find(query, many);
           if (found === undefined) continue;
           compared += 1;

@@ -24,7 +24,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 );
 
 /** Plays the steps; looks at the stock after each. */
-function play(steps: readonly Step[], backorder: boolean, look: (state: State) => void): void {
+function play(steps: readonly Step[], backorder: boolean, check: (state: State) => void): void {
   const state: State = {
     stock: { tracked: true, onHand: 10, reserved: 0, backorder },
     open: [],
@@ -47,7 +47,7 @@ function play(steps: readonly Step[], backorder: boolean, look: (state: State) =
       if (isCounted(after)) state.stock = after;
       if (one.kind === 'pay') state.taken += quantity;
     }
-    look(state);
+    check(state);
   }
 }
 

@@ -115,7 +115,7 @@ describe.skipIf(!hasPostgres)('events followed on postgresql', () => {
     const seen: number[] = [];
     let cursor: string | undefined;
     let writing = true;
-    const look = async () => {
+    const poll = async () => {
       const found = await follow(cursor);
       cursor = found.cursor;
       for (const id of found.ids) if (!seen.includes(id)) seen.push(id);
@@ -131,9 +131,9 @@ describe.skipIf(!hasPostgres)('events followed on postgresql', () => {
     ).finally(() => {
       writing = false;
     });
-    while (writing) await look();
+    while (writing) await poll();
     await writers;
-    await look();
+    await poll();
     expect(seen).toEqual(seen.toSorted((a, b) => a - b));
     const { total } = (await list('limit=1&count=exact')).meta;
     expect(seen).toHaveLength(total ?? 0);

@@ -19,7 +19,7 @@ describeOnDatabases('columns on %s', kind => {
   const sources = brand === undefined ? [] : [brand];
   const countOf = (column: Column | undefined) => column?.rows({ of: 'equal', texts: ['A'] }).count;
 
-  test('do not change under those who work with them, and are as new as the last look for all others', async () => {
+  test('do not change under those who work with them, and are as new as the last check for all others', async () => {
     const { changes } = service.database;
     const columns = columnsOf(service.database, products);
     await addProduct(service, { brand: 'A' });
@@ -31,9 +31,9 @@ describeOnDatabases('columns on %s', kind => {
       await addProduct(service, { brand: 'A' });
       // One that nobody has looked for: it is made of the rows as they are held.
       const both = () => column?.rows({ of: 'equal', texts: ['A', 'B'] }).count;
-      await changes.look();
+      await changes.check();
       others.push(count(), count());
-      await changes.look();
+      await changes.check();
       expect(columns.peek(sources)).toBeUndefined();
       return [first, countOf(column), both()];
     });
@@ -48,7 +48,7 @@ describeOnDatabases('columns on %s', kind => {
     const before = (await columns.use(sources, ([column]) => countOf(column))) ?? 0;
     const failing = columns.use(sources, async () => {
       await addProduct(service, { brand: 'A' });
-      await service.database.changes.look();
+      await service.database.changes.check();
       throw new Error('the work has failed');
     });
     await expect(failing).rejects.toThrow('the work has failed');

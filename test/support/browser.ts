@@ -79,13 +79,13 @@ export async function openTab(executable: string): Promise<Tab> {
   const loaded = async (method: string, params: object) => {
     const { frame } = (await send<FrameTree>('Page.getFrameTree')).frameTree;
     const { promise, resolve } = Promise.withResolvers<void>();
-    const look = (id?: string, loader?: string) => {
+    const report = (id?: string, loader?: string) => {
       if (id === frame.id && loader !== frame.loaderId) resolve();
     };
-    loads.add(look);
+    loads.add(report);
     await send(method, params);
     await promise;
-    loads.delete(look);
+    loads.delete(report);
   };
   await send('Page.enable');
   await send('Page.setLifecycleEventsEnabled', { enabled: true });

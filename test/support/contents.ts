@@ -7,7 +7,7 @@ import type { TestService } from './service.ts';
 const bookkeeping = ['quotas', 'failed_attempts'];
 
 type Observed = Pick<TestService, 'database' | 'kind' | 'settle' | 'clock'>;
-type Look<T> = () => Promise<T>;
+type Read<T> = () => Promise<T>;
 
 /** What tells one state of a table's rows from another, without the rows. */
 interface Mark {
@@ -18,9 +18,9 @@ interface Mark {
 
 interface Readers {
   /** Every row of every table, as sorted JSON lines. */
-  readonly lines: Look<string[]>;
+  readonly lines: Read<string[]>;
   /** What is another whenever something has been committed in between. */
-  readonly state: Look<unknown>;
+  readonly state: Read<unknown>;
 }
 
 const readersOf = {
@@ -83,15 +83,15 @@ function readers({ database, kind }: Observed): Promise<Readers> {
 /** What was there, and when, at the last moment when nothing was left to be done. */
 const settled = new WeakMap<TestService['database'], { readonly at: number; readonly state: string }>();
 
-/** @param look at what is another when something has been written */
-async function whenSettled<T>(observed: Observed, look: Look<T>): Promise<T> {
+/** @param read gives what is another when something has been written */
+async function whenSettled<T>(observed: Observed, read: Read<T>): Promise<T> {
   const { database, clock, settle } = observed;
-  const found = await look();
+  const found = await read();
   const last = settled.get(database);
   if (last?.at === clock.now() && last.state === JSON.stringify(found)) return found;
   // What earlier requests have left to be done is not what the next one writes.
   await settle();
-  const state = await look();
+  const state = await read();
   settled.set(database, { at: clock.now(), state: JSON.stringify(state) });
   return state;
 }

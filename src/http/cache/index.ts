@@ -1,7 +1,7 @@
 /**
  * Cached responses: served again as long as what they show has not changed; never longer.
  *
- * Before a cached response is served, `changes.look` has notified this cache of what has been committed before the request
+ * Before a cached response is served, `changes.check` has notified this cache of what has been committed before the request
  * came (storage/changes/), and the responses that show any of it are gone. One that is being made when a change of
  * what it shows arrives is not kept: it may or may not have seen the change. A list is kept when it is requested again.
  */
@@ -164,10 +164,10 @@ export function cachedLists(
   }
   return {
     respond(key, requested, make) {
-      const looking = changes.look();
-      return looking === undefined
+      const checking = changes.check();
+      return checking === undefined
         ? respond(key, requested, make)
-        : looking.then(() => respond(key, requested, make));
+        : checking.then(() => respond(key, requested, make));
     },
   };
 }
@@ -208,10 +208,10 @@ export function cachedResources<Row extends { readonly id: number }>(
   }
   return {
     respond(id) {
-      // What is read now is new without a look.
+      // What is read now is new without a check.
       if (rows.get(id) === undefined) return respond(id);
-      const looking = changes.look();
-      return looking === undefined ? respond(id) : looking.then(() => respond(id));
+      const checking = changes.check();
+      return checking === undefined ? respond(id) : checking.then(() => respond(id));
     },
   };
 }

@@ -269,20 +269,20 @@ export function bodyIdentity(body: BodySpec, parsed: unknown, bytes: Uint8Array)
 
 /**
  * @param contentType as it was sent; @param type is its media type
- * @param look is shown the JSON value before it is checked, and may refuse it
+ * @param inspect is shown the JSON value before it is checked, and may refuse it
  * @throws HttpError 400 when the body is not of its type, or with every problem of what it says; 413
  */
 export function parseBody(
   body: BodySpec,
   { type, contentType }: { type: string; contentType: string },
   bytes: Uint8Array,
-  look: (value: unknown) => void,
+  inspect: (value: unknown) => void,
 ): unknown {
   if (body.kind === 'raw') return bytes;
   if (body.kind === 'upload' && type !== json)
-    return parseUpload(body, type, contentType, bytes, check, look);
+    return parseUpload(body, type, contentType, bytes, check, inspect);
   const value = parseJson(bytes);
-  look(value);
+  inspect(value);
   if (body.kind === 'json') return check(body.schema, value);
   if (body.kind === 'upload') return { kind: 'json', value: check(body.schema, value) };
   return parsePatch(body.schema, type, value);

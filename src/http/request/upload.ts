@@ -19,7 +19,7 @@ export function uploadLimit(spec: UploadSpec, type: string, jsonLimit: number): 
 
 /**
  * A body that is no JSON.
- * @param check validates the texts of a form; @param look is shown their names before, and may refuse them
+ * @param check validates the texts of a form; @param inspect is shown their names before, and may refuse them
  * @throws HttpError 400 for a form without a file or with texts that are not valid, 413 for a file that is too large
  */
 export function parseUpload(
@@ -28,7 +28,7 @@ export function parseUpload(
   contentType: string,
   bytes: Uint8Array,
   check: (schema: z.ZodType, value: unknown) => unknown,
-  look: (value: unknown) => void,
+  inspect: (value: unknown) => void,
 ): UploadBody<unknown, unknown> {
   if (type !== formData) return { kind: 'file', file: bytes, texts: check(spec.texts, {}) };
   const texts: Record<string, string> = {};
@@ -46,7 +46,7 @@ export function parseUpload(
       texts[name] = textOf(name, content);
     }
   }
-  look(names);
+  inspect(names);
   if (file === undefined) throw invalid(filePart, 'required', 'is required: the part that is the image');
   if (file.byteLength > spec.limit) {
     throw new HttpError('PAYLOAD_TOO_LARGE', { message: `The file is larger than ${spec.limit} bytes.` });

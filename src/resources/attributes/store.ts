@@ -1,4 +1,4 @@
-/** The queries of attributes' definitions, and all of them as they were at the last look at what has changed. */
+/** The queries of attributes' definitions, and all of them as they were at the last check for changes. */
 import { sql } from 'kysely';
 import type { Cause, Outbox } from '../../events/outbox.ts';
 import { renamedPath } from '../../storage/categories/names.ts';
@@ -18,7 +18,7 @@ export interface DefinitionStore extends Omit<DocumentRows<DefinitionFields>, 'a
   readonly list: Lister<StoredDocument>;
   /** All of them as the session sees them. */
   seenBy(session: Session): Promise<Definitions>;
-  /** All of them as they were at the last look at what has changed, which is now. */
+  /** All of them as they were at the last check for changes, which is now. */
   current(): Promise<Definitions>;
   /** Gives definitions that name a category, or one below it, the path that it has now. */
   renameCategory(session: Transaction, former: string, path: string, cause: Cause): Promise<void>;

@@ -1,5 +1,5 @@
 /**
- * Access tokens are verified without a look-up, and yet end with the sessions of their user (docs/decisions/0022).
+ * Access tokens are verified without a lookup, and yet end with the sessions of their user (docs/decisions/0022).
  *
  * A user has a generation, which advances when all sessions end, and access tokens carry the one they were made in. The
  * transaction that ends the sessions writes down whose they were, for as long as access tokens live. The process that
@@ -9,9 +9,9 @@ import type { Database, Session, Transaction } from '../../storage/database.ts';
 import { prepared } from '../../storage/prepared.ts';
 import { accessLifetime } from './lifetimes.ts';
 
-/** Milliseconds that a process goes without looking what others have ended. */
+/** Milliseconds that a process goes without polling for what others have ended. */
 const knownForMs = 30_000;
-/** After a look that has failed. */
+/** After a poll that has failed. */
 const againAfterMs = 5000;
 /** No access token lives so long; machines whose clocks differ by minutes included. */
 const keptForMs = (accessLifetime + 300) * 1000;
@@ -29,9 +29,9 @@ export interface EndedSessions {
 
 export function endedSessions({ build, read }: Pick<Database, 'build' | 'read'>): EndedSessions {
   const ended = new Map<number, { readonly generation: number; readonly at: number }>();
-  /** When to look again, by the clock of the requests. */
+  /** When to poll again, by the clock of the requests. */
   let due = { from: Number.POSITIVE_INFINITY, until: Number.NEGATIVE_INFINITY };
-  let looking: Promise<void> | undefined;
+  let polling: Promise<void> | undefined;
   const since = prepared<{ at: number }, { user_id: number; generation: number; ended_at: number }>(
     build,
     argument => build.selectFrom('ended_sessions').selectAll().where('ended_at', '>', argument.at),
@@ -42,7 +42,7 @@ export function endedSessions({ build, read }: Pick<Database, 'build' | 'read'>)
     if (known === undefined || known.generation <= generation) ended.set(userId, { generation, at });
   }
 
-  async function look(now: number): Promise<void> {
+  async function poll(now: number): Promise<void> {
     try {
       // By time and not from the last one seen: rows are not committed in the order of their times.
       const rows = await read.all(since({ at: now - keptForMs }));
@@ -53,7 +53,7 @@ export function endedSessions({ build, read }: Pick<Database, 'build' | 'read'>)
       // Every other request meets the same database and says what is wrong with it; writes are confirmed in theirs.
       due = { from: now, until: now + againAfterMs };
     } finally {
-      looking = undefined;
+      polling = undefined;
     }
   }
 
@@ -74,8 +74,8 @@ export function endedSessions({ build, read }: Pick<Database, 'build' | 'read'>)
     known(now) {
       // Also where the clock was put back.
       if (now >= due.from && now < due.until) return undefined;
-      looking ??= look(now);
-      return looking;
+      polling ??= poll(now);
+      return polling;
     },
     sweep: (session, now) =>
       session.run(

@@ -1,6 +1,6 @@
 /**
  * JSON Web Tokens (RFC 7519) signed with HS256. The algorithm is fixed here, never taken from the token.
- * A token that was verified once is cached, so that each request costs a look-up and not a signature.
+ * A token that was verified once is cached, so that each request costs a lookup and not a signature.
  */
 import { errors, jwtVerify, SignJWT } from 'jose';
 import { boundedMap } from '../../bounded-map.ts';

@@ -7,7 +7,7 @@ import type { Cause, Outbox } from '../../events/outbox.ts';
 import { bulk, bulkInsert } from '../../storage/bulk.ts';
 import { namesOf, pathsAbove } from '../../storage/categories/names.ts';
 import { categoryTree } from '../../storage/categories/tree.ts';
-import type { Database, LookUp, Session, Transaction } from '../../storage/database.ts';
+import type { Database, Lookup, Session, Transaction } from '../../storage/database.ts';
 import { mostAtOnce, statementByKeys } from '../../storage/together.ts';
 import { noImage, type StoredCategory } from './row.ts';
 import { categoryWriter } from './write.ts';
@@ -41,7 +41,7 @@ export function productCategories(database: Database, outbox: Outbox): ProductCa
   const { build, dialect } = database;
   const tree = categoryTree(database);
   const writer = categoryWriter(database, outbox);
-  const byPath: LookUp<string, Named> = {
+  const byPath: Lookup<string, Named> = {
     statement: statementByKeys<Named, string>(size =>
       sql<Named>`select id, path, path_at from categories
         where path in (${sql.join(new Array(size).fill(null))})`.compile(build),

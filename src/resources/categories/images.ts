@@ -44,7 +44,7 @@ export function categoryImages(database: Pick<Database, 'build' | 'dialect' | 's
   );
 
   /** The first product that shows an image of this id: all are read until one does. */
-  async function look(
+  async function find(
     read: (query: CompiledQuery<Part>) => Promise<Part | undefined>,
     id: number,
   ): Promise<number | undefined> {
@@ -69,7 +69,7 @@ export function categoryImages(database: Pick<Database, 'build' | 'dialect' | 's
       if (typeof id !== 'number' || !Number.isInteger(id) || id < 1 || id > largestId) return undefined;
       const inBackground = (query: CompiledQuery<Part>) =>
         database.snapshot(session => session.first(query), { background: true });
-      return { id, product: await look(inBackground, id) };
+      return { id, product: await find(inBackground, id) };
     },
 
     /**
@@ -77,7 +77,7 @@ export function categoryImages(database: Pick<Database, 'build' | 'dialect' | 's
      * @throws HttpError 400 when no product has it
      */
     async require(session: Session, id: number, sought: SoughtImage | undefined): Promise<CategoryImage> {
-      const product = sought?.id === id ? sought.product : await look(query => session.first(query), id);
+      const product = sought?.id === id ? sought.product : await find(query => session.first(query), id);
       if (product !== undefined) {
         const query = sql<Shower>`select id, document from products
           where id = ${product} ${dialect.forUpdate}`;

@@ -17,7 +17,7 @@ import { versionOf } from '../../storage/changes/versions.ts';
 import type { Columns } from '../../storage/columns/index.ts';
 import {
   type Database,
-  type LookUp,
+  type Lookup,
   largestId,
   type Session,
   type Transaction,
@@ -109,7 +109,7 @@ export function productStore(database: Database, outbox: Outbox, columns?: Colum
     build,
     ({ id }) => sql`select ${shown} from products where id = ${id}`,
   );
-  const forUpdate: LookUp<number, LockedProduct> = {
+  const forUpdate: Lookup<number, LockedProduct> = {
     statement: statementByKeys(size =>
       sql<LockedProduct>`select ${locked} from products where id in (${sql.join(new Array(size).fill(null))})
         order by id ${dialect.forUpdate}`.compile(build),

@@ -128,7 +128,7 @@ export function searchEndpoints(
         };
         // No change of a product tells that its variant's sku is another one.
         if (query.sku !== undefined) {
-          await database.changes.look();
+          await database.changes.check();
           return ok((await pageOf(requestOf())).body);
         }
         return cached.respond(`${visible.join()} ${url.base}${url.path}?${url.search}`, requestOf, pageOf);

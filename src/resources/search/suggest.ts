@@ -52,7 +52,7 @@ interface Suggestions {
   readonly products: readonly Hit[];
 }
 
-/** To be called after a look at what has changed. */
+/** To be called after a check for changes. */
 export type Suggester = (query: string, visible: readonly SearchType[]) => Promise<Suggestions>;
 
 export function suggester(
@@ -97,7 +97,7 @@ export function suggester(
       .map(({ word }) => word);
   }
 
-  /** All categories with their words, as they were at the last look at what has changed. */
+  /** All categories with their words, as they were at the last check for changes. */
   function categoriesNow(session: Session): Promise<readonly KnownCategory[]> {
     known ??= session
       .all(categoriesQuery)

@@ -14,7 +14,7 @@ export type Synonyms = ReadonlyMap<string, readonly (readonly string[])[]>;
 
 export interface SynonymStore extends Omit<DocumentRows<SynonymFields>, 'all'> {
   readonly list: Lister<StoredDocument>;
-  /** All of them as they were at the last look at what has changed. */
+  /** All of them as they were at the last check for changes. */
   current(): Promise<Synonyms>;
 }
 

@@ -39,11 +39,11 @@ interface CacheUse {
 
 export interface Changes {
   /**
-   * Notifies the listeners of what has been committed before now. The requests of one turn of the event loop share one look.
+   * Notifies the listeners of what has been committed before now. The requests of one turn of the event loop share one check.
    * @returns undefined when nothing has been; what is cached is then as new as the database
    */
-  look(): Promise<void> | undefined;
-  /** The collection's version at the last look: what is cached of it shows that state. */
+  check(): Promise<void> | undefined;
+  /** The collection's version at the last check: what is cached of it shows that state. */
   version(collection: Collection): number | undefined;
   follow(collection: Collection, listener: Listener): void;
   /** How often cached responses have been served, for /metrics. */

@@ -1,5 +1,5 @@
 /**
- * What has changed since this process last looked: the one place that invalidates caches.
+ * What has changed since this process last checked: the one place that invalidates caches.
  *
  * Changes are read from the events that every write leaves behind in its own transaction (events/outbox.ts), those of
  * other processes and replicas alike. Each event carries a mark that the same transaction has added to the version of
@@ -12,9 +12,9 @@ import { type Slices, slices } from '../../slices.ts';
 import type { Session } from '../database.ts';
 import type { Change, Changes, Collection, Listener } from './change.ts';
 
-/** A row of what is read at each look. */
+/** A row of what is read at each check. */
 export interface ChangeRow {
-  /** `position`: where the next look goes on; `version`: of a collection; `event`: a change, with its mark. */
+  /** `position`: where the next check goes on; `version`: of a collection; `event`: a change, with its mark. */
   readonly kind: 'position' | 'version' | 'event';
   /** The position; the collection; the changed resource's name in the singular. */
   readonly name: string;
@@ -49,26 +49,26 @@ interface Followed {
 export function changesOf({ state, read, query, unchanged }: ChangeSource): Changes {
   const followed = new Map<string, Followed>();
   let position: string | undefined;
-  /** Whether nothing was committed between the last two looks: then the next one asks first whether anything was. */
+  /** Whether nothing was committed between the last two checks: then the next one asks first whether anything was. */
   let isQuiet = false;
-  /** The state that the last look saw. */
+  /** The state that the last check saw. */
   let seen: number | undefined;
-  /** A look that has not begun yet: it serves every request that comes now. */
+  /** A check that has not begun yet: it serves every request that comes now. */
   let next: Promise<void> | undefined;
-  /** The look that was begun last. */
+  /** The check that was begun last. */
   let last: Promise<void> = Promise.resolve();
 
   /** One at a time: a second one waits for the first, and is shared by all who come meanwhile. */
-  async function lookNext(): Promise<void> {
+  async function checkNext(): Promise<void> {
     await last.catch(() => undefined);
-    // Where a look is a question to a server, those who come in this turn of the event loop share it.
+    // Where a check is a query to a server, those who come in this turn of the event loop share it.
     if (state() === undefined) await new Promise(resolve => setImmediate(resolve));
     next = undefined;
-    last = lookNow();
+    last = checkNow();
     return last;
   }
 
-  async function lookNow(): Promise<void> {
+  async function checkNow(): Promise<void> {
     const now = state();
     if (isQuiet && position !== undefined && unchanged !== undefined) {
       if ((await read.first(unchanged(position))) !== undefined) return;
@@ -95,10 +95,10 @@ export function changesOf({ state, read, query, unchanged }: ChangeSource): Chan
   }
 
   return {
-    look() {
+    check() {
       const now = state();
       if (now !== undefined && now === seen) return undefined;
-      next ??= lookNext();
+      next ??= checkNext();
       return next;
     },
     uses: { lists: { hits: 0, misses: 0 }, resources: { hits: 0, misses: 0 } },
@@ -107,7 +107,7 @@ export function changesOf({ state, read, query, unchanged }: ChangeSource): Chan
       const known = followed.get(collection.name);
       if (known === undefined) {
         followed.set(collection.name, { collection, listeners: [listener], version: undefined });
-        // What the last look has read of it was thrown away.
+        // What the last check has read of it was thrown away.
         seen = undefined;
         isQuiet = false;
       } else known.listeners.push(listener);

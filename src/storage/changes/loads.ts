@@ -67,10 +67,10 @@ export function followedLoads(changes: Changes, collection: Collection, kept: Ke
       const own: Loading = { replayed: [], isGivenUp: false };
       try {
         // What it finds was committed before anything is read.
-        await changes.look();
+        await changes.check();
         loading.add(own);
         const found = await read(() => own.isGivenUp);
-        await changes.look();
+        await changes.check();
         if (!own.isGivenUp) keep(found, own.replayed);
       } finally {
         loading.delete(own);

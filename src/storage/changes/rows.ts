@@ -1,5 +1,5 @@
 /**
- * Rows of one table by their ids, each as new as the last look at what has changed: what was written is read from its
+ * Rows of one table by their ids, each as new as the last check for changes: what was written is read from its
  * event, and everything else once.
  */
 import { boundedMap } from '../../bounded-map.ts';
@@ -14,7 +14,7 @@ export interface CachedRow<Row, Shown> {
 }
 
 export interface CachedRows<Row extends { readonly id: number }, Shown = unknown> {
-  /** The row as it was at the last look, if it is known. */
+  /** The row as it was at the last check, if it is known. */
   get(id: number): CachedRow<Row, Shown> | undefined;
   /** Reads a row that is not known, as it is now; undefined when there is none. */
   read(id: number): Promise<CachedRow<Row, Shown> | undefined>;

@@ -2,9 +2,9 @@
 import type { Changes, Collection } from './change.ts';
 
 export interface FollowedValue<Value> {
-  /** As it was at the last look, which is made now. */
+  /** As it was at the last check, which is made now. */
   current(): Promise<Value>;
-  /** The same without a look; undefined when it is not in memory. */
+  /** The same without a check; undefined when it is not in memory. */
   peek(): Value | undefined;
 }
 
@@ -22,7 +22,7 @@ export function followedValue<Value>(
   return {
     peek: () => known?.value,
     async current() {
-      await changes.look();
+      await changes.check();
       if (known !== undefined) return known.value;
       const own = reading ?? read();
       reading = own;

@@ -33,7 +33,7 @@ interface Met {
 }
 
 /**
- * @returns a function that counts facets, as new as a look that is made now
+ * @returns a function that counts facets, as new as a check that is made now
  * @throws TooManyValues
  */
 export function facetCounter(database: Pick<Database, 'build' | 'read'>, columns: Columns) {
@@ -59,7 +59,7 @@ const byName = (names: readonly string[], columns: readonly Column[]): ReadonlyM
   );
 
 /**
- * @returns a function that gives a test of ids: whether the row of one meets all conditions, as new as a look that is
+ * @returns a function that gives a test of ids: whether the row of one meets all conditions, as new as a check that is
  * made now; undefined without conditions
  * @throws TooManyValues
  */

@@ -1,7 +1,7 @@
 /**
  * Columns of products in memory, for what no index answers fast: how many rows have each value under any filter, and
  * which rows meet several filters. A column is read from the database when it is first needed, in slices, and from then
- * on follows storage/changes/, so that it is as new as the last look. All of them are bounded in bytes: what
+ * on follows storage/changes/, so that it is as new as the last check. All of them are bounded in bytes: what
  * has not been used for longest goes (docs/decisions/0031).
  */
 import type { CompiledQuery } from 'kysely';
@@ -45,14 +45,14 @@ export class TooManyValues extends Error {
 
 export interface Columns {
   /**
-   * Works with the columns, in the order of the sources, as new as a look that is made now. They stay as they are until
+   * Works with the columns, in the order of the sources, as new as a check that is made now. They stay as they are until
    * it is done, also while it gives the event loop a turn.
    * @throws TooManyValues
    */
   use<T>(sources: readonly ColumnSource[], work: (columns: readonly Column[]) => T | Promise<T>): Promise<T>;
   /**
    * The columns that are in memory, as they are until the next turn of the event loop; undefined when one is not, which
-   * is read then, or is not as new as the last look. Throws nothing.
+   * is read then, or is not as new as the last check. Throws nothing.
    */
   peek(sources: readonly ColumnSource[]): readonly Column[] | undefined;
   /** Fulfilled when those of the columns that are being read, or held, are there; undefined when there is none. */
@@ -197,11 +197,11 @@ export function columnsOf(
     },
     async use(sources, work) {
       for (;;) {
-        await changes.look();
+        await changes.check();
         for (const { name } of sources) if (refused.has(name)) throw new TooManyValues(name);
         if (!loads.isResting()) {
           await Promise.all(missing(sources).map(loadOnce));
-          await changes.look();
+          await changes.check();
         }
         // Those who work with what was are not joined: they are waited for.
         if (held.changes.length === 0) break;

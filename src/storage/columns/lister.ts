@@ -1,6 +1,6 @@
 /**
  * Pages of lists whose filters are decided in memory: an attribute has no index for each order, and none counts what
- * several of them leave. A request is given the page of the state that the last look saw, or nothing.
+ * several of them leave. A request is given the page of the state that the last check saw, or nothing.
  */
 import { type Database, largestId } from '../database.ts';
 import { rowsByKeys } from '../list/pages.ts';
@@ -94,7 +94,7 @@ export function memoryLister<Row>(database: Database, options: ListOptions<Row>,
     const { page, order } = request;
     const seen = changes.version(collection) ?? Number.NaN;
     const ranked = isRanked(order) ? await rankedBy(request, seen) : undefined;
-    // From here on nothing is waited for until the keys are chosen: sets of rows change with the next look.
+    // From here on nothing is waited for until the keys are chosen: sets of rows change with the next check.
     const selected = select(request);
     if (selected === undefined || selected.version !== seen) return undefined;
     const { version } = selected;
@@ -144,7 +144,7 @@ export function memoryLister<Row>(database: Database, options: ListOptions<Row>,
 
   return async (request: ListRequest): Promise<Listed<Row> | undefined> => {
     for (let attempt = 0, hasWaited = false; attempt < attempts; attempt++) {
-      await changes.look();
+      await changes.check();
       const page = await pageOf(request);
       if (page !== undefined) return page;
       // What is being read is waited for once; if nothing is, others have changed the page meanwhile, or it is not to be had.

@@ -2,8 +2,8 @@
  * Reads one page of a table in a total order: by offset with an exact total, or from a key onwards.
  *
  * What makes deep pages and totals cheap is known per filter and order (known.ts). Each page query also reads the
- * collection's version, in the same statement: what is known is used only when it is that of the last look at what
- * has changed, so a total is never stale (docs/decisions/0003).
+ * collection's version, in the same statement: what is known is used only when it is that of the last check
+ * for changes, so a total is never stale (docs/decisions/0003).
  */
 import { memoryLister } from '../columns/lister.ts';
 import type { Database, Session } from '../database.ts';
@@ -58,9 +58,9 @@ export function lister<Row>(database: Database, options: ListOptions<Row>): List
   const keptTotalOf = ({ conditions, resolved, within }: ListRequest) =>
     keptTotal?.(resolved ?? conditions, within);
 
-  /** Keeps what was found out of a list. Where it is newer than the last look, anyone who comes next shall look. */
+  /** Keeps what was found out of a list. Where it is newer than the last check, the next request shall check. */
   function keep(name: string, list: KnownList, version: number): void {
-    if (lists?.keep(name, list, version) === false) changes.look()?.catch(() => undefined);
+    if (lists?.keep(name, list, version) === false) changes.check()?.catch(() => undefined);
   }
 
   /**

@@ -1,6 +1,6 @@
 /**
  * What is known of lists: how many rows each has, and the keys before pages that were read. It is that of the last
- * look at what has changed: a change adds to the totals it concerns, and takes away the keys it may have moved.
+ * check for changes: a change adds to the totals it concerns, and takes away the keys it may have moved.
  */
 import { LRUCache } from 'lru-cache';
 import type { Change, Changes, Collection } from '../changes/change.ts';
@@ -15,7 +15,7 @@ export interface KnownList extends Pick<ListRequest, 'conditions' | 'order'> {
 
 export interface KnownLists {
   get(name: string): KnownList | undefined;
-  /** Keeps a list that was read in the state of a version, unless that is not the one of the last look. */
+  /** Keeps a list that was read in the state of a version, unless that is not the one of the last check. */
   keep(name: string, list: KnownList, version: number): boolean;
 }
 

@@ -51,7 +51,7 @@ export interface Source {
 
 /**
  * Where the rows of a list come from. A cross join is carried out from left to right on SQLite, and as its
- * statistics say on PostgreSQL; neither moves a look-up for each row anywhere else.
+ * statistics say on PostgreSQL; neither moves a lookup for each row anywhere else.
  */
 export function sourceOf(
   name: string,
@@ -92,9 +92,9 @@ export function sourceOf(
   const { key, table: other } = chosen.through;
   const meets = comparisonSql(chosen, found, argument);
   if (request.through?.probed === true) {
-    const lookUp = sql`(select true from ${sql.table(other)} where ${meets}
+    const lookup = sql`(select true from ${sql.table(other)} where ${meets}
       and ${sql.ref(key)} = ${sql.ref(`${name}.id`)})`;
-    return { from: table, conditions: [...conditions, lookUp], id: 'id' };
+    return { from: table, conditions: [...conditions, lookup], id: 'id' };
   }
   const isOne = sql`${sql.ref(key)} = id`;
   return {

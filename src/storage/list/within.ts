@@ -172,7 +172,7 @@ export function withinPlanner(database: Database, products: Collection) {
     async now(request: ListRequest): Promise<ListRequest> {
       const condition = withinOf(request.conditions);
       if (condition === undefined) return request;
-      await changes.look();
+      await changes.check();
       const name = JSON.stringify(pathsIn(condition));
       let place = places.get(name);
       if (place === undefined) {

@@ -10,7 +10,7 @@ export const setChecks: Migration = {
   async up(session, { build, dialect }) {
     if (dialect.name === 'sqlite') return;
     const statements = [
-      // LIMIT keeps the look-up by index for each row, be they one or thousands.
+      // LIMIT keeps the lookup by index for each row, be they one or thousands.
       sql`create function refuse_variant_skus() returns trigger language plpgsql as $$
         begin
           if exists (select from added cross join lateral

@@ -33,7 +33,7 @@ export const eventsByTransaction: readonly RawBuilder<unknown>[] = [
   sql`create index events_by_transaction on events (xid, id) where xid is not null`,
 ];
 
-/** @returns the statement that reads what there is since a position: that of the last look */
+/** @returns the statement that reads what there is since a position: that of the last check */
 export function changesSince(build: Builder) {
   // Sorted, so that only an index will do, whatever the planner takes the parameters for. Transactions that have not
   // begun are none of this server: their events were brought along when a copy was restored.

@@ -4,8 +4,8 @@
  * first, and readers stop before the ids that those who have not committed yet may have been given.
  *
  * The note is a shared advisory lock, named by the last id given before it was taken: it goes with the transaction,
- * however that ends. A reader looks at the last id given, then at the locks, and then at the rows, in this order:
- * ids given after the first look are larger than that one; ids given before belong to a transaction whose lock is
+ * however that ends. A reader reads the last id given, then the locks, and then the rows, in this order:
+ * ids given after the first read are larger than that one; ids given before belong to a transaction whose lock is
  * there, or that has ended, so that its rows are there too. Only transactions that write to the table count: neither
  * other long ones nor those of other databases hold anything back. (Locks are those of the primary: a standby, which
  * does not show them, must not be read in this way.)

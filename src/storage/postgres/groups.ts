@@ -221,7 +221,7 @@ function sharedSession(inner: CopySession) {
       };
       const session: Transaction = {
         ...alone,
-        pick: (lookUp, key) => sent(() => together.pick(lookUp, key)),
+        pick: (lookup, key) => sent(() => together.pick(lookup, key)),
         writeMany(statement, rows) {
           written = true;
           return guarded(() => together.write({ statement, rows }));

@@ -4,7 +4,7 @@
  */
 import type { BulkInsert } from '../bulk.ts';
 import { type Late, writeLate } from '../counters.ts';
-import type { LookUp } from '../database.ts';
+import type { Lookup } from '../database.ts';
 import { mostAtOnce } from '../together.ts';
 import { type CopySession, takeIds, writeRows } from './bulk/copy.ts';
 import { returningId } from './transaction.ts';
@@ -21,7 +21,7 @@ interface Waiting<Wanted, Given> {
 
 export function statementsTogether(inner: CopySession) {
   let sent = 0;
-  const picks = new Map<LookUp<Key, unknown>, Waiting<Key, unknown>[]>();
+  const picks = new Map<Lookup<Key, unknown>, Waiting<Key, unknown>[]>();
   const inserts = new Map<BulkInsert, Waiting<Rows, number[]>[]>();
   const writes = new Map<'all', Waiting<Late, undefined>[]>();
 
@@ -48,11 +48,11 @@ export function statementsTogether(inner: CopySession) {
   }
 
   function flushPicks(): void {
-    for (const [lookUp, all] of taken(picks)) void settle(all, keys => pickAll(lookUp, keys));
+    for (const [lookup, all] of taken(picks)) void settle(all, keys => pickAll(lookup, keys));
   }
 
   /** In the order of their keys, so that locks make no deadlock. */
-  async function pickAll<Row>({ statement, keyOf }: LookUp<Key, Row>, keys: readonly Key[]) {
+  async function pickAll<Row>({ statement, keyOf }: Lookup<Key, Row>, keys: readonly Key[]) {
     const all = [...new Set(keys)].sort((a, b) => (a < b ? -1 : 1));
     const parts: Promise<Row[]>[] = [];
     for (let start = 0; start < all.length; start += mostAtOnce)
@@ -90,10 +90,10 @@ export function statementsTogether(inner: CopySession) {
   return {
     whileSent,
     /** A row, read with those that are requested in the same turn of the event loop. */
-    pick<K extends Key, Row>(lookUp: LookUp<K, Row>, key: K): Promise<Row | undefined> {
+    pick<K extends Key, Row>(lookup: Lookup<K, Row>, key: K): Promise<Row | undefined> {
       if (picks.size === 0) setImmediate(flushPicks);
-      // Boundary: a look-up is only ever given keys of its own, and gives rows of its own.
-      return waitFor(picks, lookUp as unknown as LookUp<Key, unknown>, key) as Promise<Row | undefined>;
+      // Boundary: a lookup is only ever given keys of its own, and gives rows of its own.
+      return waitFor(picks, lookup as unknown as Lookup<Key, unknown>, key) as Promise<Row | undefined>;
     },
     /** New rows: the ids of those that no other row is in the way of. */
     insert(into: BulkInsert, rows: Rows): Promise<number[]> {

@@ -83,7 +83,7 @@ export function transactionOf(inner: CopySession, left: Leftovers): Transaction 
       // Ids are given in the order of the rows; RETURNING need not keep it.
       return added.map(({ id }) => id).sort((a, b) => a - b);
     },
-    pick: (lookUp, key) => inner.first(lookUp.statement([key])),
+    pick: (lookup, key) => inner.first(lookup.statement([key])),
     writeMany: (statement, rows) => writeRows(inner, [{ statement, rows }]),
     add: (counter, amount) => void left.additions.push({ counter, amount }),
     writeDeferred: (statement, rows) => void left.late.push({ statement, rows }),

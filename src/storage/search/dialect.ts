@@ -91,7 +91,7 @@ export interface SpellingStatements {
   spelt(spellings: Part): RawBuilder<{ word: string }>;
   /** Those of the words that no document below a position has. */
   unused(words: Part, below: Part): RawBuilder<{ word: string }>;
-  /** A first look, cheap for words that many documents have: those that a sample of the documents does not have. */
+  /** A first test, cheap for words that many documents have: those that a sample of the documents does not have. */
   rare?(words: Part, below: Part): RawBuilder<{ word: string }>;
   /** Keeps words: two lists of the same length, of spellings and of the words they are of. */
   insert(spellings: Part, words: Part): Part;

@@ -1,5 +1,5 @@
 /**
- * Whether anything has been committed to an SQLite database since the last look, by any process.
+ * Whether anything has been committed to an SQLite database since the last check, by any process.
  *
  * `PRAGMA data_version` gives it, for 3 microseconds with the transaction that it needs. What that compares is the
  * header of the wal-index (https://sqlite.org/walformat.html, "The WAL-Index Header"): read directly it takes a

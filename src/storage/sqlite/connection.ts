@@ -86,7 +86,7 @@ export function connectReader(file: string, alone = false): Connected {
 }
 
 /**
- * A reader whose reads share one transaction, and one look at the state, for a turn of the event loop: taking and
+ * A reader whose reads share one transaction, and one read of the state, for a turn of the event loop: taking and
  * leaving SQLite's locks costs more than a read by key. `end` is called when this process has committed, and `refresh`
  * when a request has come: a transaction that was begun late in a turn would last until the next one's requests, and
  * hide from them what other processes have acknowledged in between.

@@ -211,9 +211,9 @@ function transaction(writer: Connected, left: Left, isOpen: () => boolean): Tran
       left.hasWritten ||= !isRead(query.sql);
       return row;
     },
-    async pick(lookUp, key) {
+    async pick(lookup, key) {
       check();
-      return session.first(lookUp.statement([key]));
+      return session.first(lookup.statement([key]));
     },
     // What fails has changed nothing: SQLite undoes a statement that it cannot complete.
     async run(query) {

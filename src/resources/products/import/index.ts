@@ -47,11 +47,11 @@ import type { PreparedRecord } from './prepared.ts';
 import { summaryOf } from './variants.ts';
 
 /** How a plan sees the products that have the records' skus: `lock` so that it can be carried out, `read` only to tell. */
-type Look = 'lock' | 'read';
+type Mode = 'lock' | 'read';
 
 export interface ProductImporter {
-  /** Reads what is there, as `look` says, and decides what to do; writes nothing. */
-  plan(session: Session, records: readonly PreparedRecord[], look: Look): Promise<ImportPlan>;
+  /** Reads what is there, as `mode` says, and decides what to do; writes nothing. */
+  plan(session: Session, records: readonly PreparedRecord[], mode: Mode): Promise<ImportPlan>;
   /**
    * Carries a plan out, in the transaction that made it.
    * @param words those of the plan's records that a search may misspell
@@ -100,11 +100,11 @@ export function productImporter(database: Database, outbox: Outbox): ProductImpo
   }
 
   return {
-    async plan(session, records, look) {
+    async plan(session, records, mode) {
       const defined = await definitions.seenBy(session);
       const requireFit: Known['requireFit'] = (after, before) => requireAttributes(defined, after, before);
-      if (look === 'lock') await categories.share(session);
-      return planAgainst({ ...(await known(session, records, look)), requireFit }, records);
+      if (mode === 'lock') await categories.share(session);
+      return planAgainst({ ...(await known(session, records, mode)), requireFit }, records);
     },
 
     async apply(session, { creates, updates, counts, refused }, words, cause) {

@@ -6,8 +6,8 @@ import { type LockedProduct, lockedColumns } from '../row.ts';
 import { type Entry, entryOf, externalKey, type Known } from './plan.ts';
 import type { PreparedRecord } from './prepared.ts';
 
-/** Skus or external ids per look-up; a shorter list is filled up, so that there is one statement to prepare. */
-const lookUpSize = 500;
+/** Skus or external ids per lookup; a shorter list is filled up, so that there is one statement to prepare. */
+const lookupSize = 500;
 
 /** A product as a plan reads it. */
 interface Found extends LockedProduct {
@@ -26,17 +26,17 @@ interface Owner {
 export function knownProducts({ build, dialect }: Database, variants: Pick<VariantStore, 'all'>) {
   const anyProduct = sql<{ id: number }>`select id from products limit 1`.compile(build);
   const someVariant = sql<{ id: number }>`select id from product_variants limit 1`.compile(build);
-  const placeholders = sql.join(Array.from({ length: lookUpSize }, () => null));
+  const placeholders = sql.join(Array.from({ length: lookupSize }, () => null));
   const productsWithSku = sql<Owner>`select sku, id from products where sku in (${placeholders})`.compile(
     build,
   );
   const variantsWithSku = sql<Owner>`select sku, product_id as id from product_variants
     where sku in (${placeholders})`.compile(build);
-  const bySku = lookUps('sku');
-  const byExternalId = lookUps('external_id');
+  const bySku = lookupsBy('sku');
+  const byExternalId = lookupsBy('external_id');
 
   /** The products that have one of many values in a column: to be read, or also to be locked. */
-  function lookUps(column: 'sku' | 'external_id') {
+  function lookupsBy(column: 'sku' | 'external_id') {
     const ending = (lock: boolean) =>
       sql<Found>`select ${lockedColumns(dialect)}, sku, external_id, variant_count from products
         where ${sql.ref(column)} in (${placeholders}) order by id ${lock ? dialect.forUpdate : sql``}`.compile(
@@ -45,16 +45,16 @@ export function knownProducts({ build, dialect }: Database, variants: Pick<Varia
     return { read: ending(false), lock: ending(true) };
   }
 
-  async function existing(session: Session, records: readonly PreparedRecord[], look: 'lock' | 'read') {
+  async function existing(session: Session, records: readonly PreparedRecord[], mode: 'lock' | 'read') {
     const entries = new Map<string, Entry>();
     const byId = new Map<number, Entry>();
     if ((await session.first(anyProduct)) === undefined) return entries;
     const find = async (query: CompiledQuery<Found>, values: ReadonlySet<string>) => {
       // Sorted: two imports lock the same products in the same order.
       const sorted = [...values].sort();
-      for (let start = 0; start < sorted.length; start += lookUpSize) {
-        const parameters = sorted.slice(start, start + lookUpSize);
-        while (parameters.length < lookUpSize) parameters.push(sorted[0] ?? '');
+      for (let start = 0; start < sorted.length; start += lookupSize) {
+        const parameters = sorted.slice(start, start + lookupSize);
+        while (parameters.length < lookupSize) parameters.push(sorted[0] ?? '');
         for (const row of await session.all<Found>({ ...query, parameters })) {
           const entry = byId.get(row.id) ?? (await entryWithVariants(session, row));
           byId.set(row.id, entry);
@@ -68,8 +68,8 @@ export function knownProducts({ build, dialect }: Database, variants: Pick<Varia
       if (row.sku !== null) skus.add(row.sku);
       if (row.external_id !== null) externalIds.add(row.external_id);
     }
-    await find(bySku[look], skus);
-    await find(byExternalId[look], externalIds);
+    await find(bySku[mode], skus);
+    await find(byExternalId[mode], externalIds);
     return entries;
   }
 
@@ -88,9 +88,9 @@ export function knownProducts({ build, dialect }: Database, variants: Pick<Varia
       if (anyVariant && row.sku !== null) skus.add(row.sku);
     }
     const sorted = [...skus].sort();
-    for (let start = 0; start < sorted.length; start += lookUpSize) {
-      const parameters = sorted.slice(start, start + lookUpSize);
-      while (parameters.length < lookUpSize) parameters.push(sorted[0] ?? '');
+    for (let start = 0; start < sorted.length; start += lookupSize) {
+      const parameters = sorted.slice(start, start + lookupSize);
+      while (parameters.length < lookupSize) parameters.push(sorted[0] ?? '');
       for (const { sku, id } of await session.all<Owner>({ ...productsWithSku, parameters }))
         owners.set(sku, { productId: id, isVariant: false });
       for (const { sku, id } of await session.all<Owner>({ ...variantsWithSku, parameters }))
@@ -102,9 +102,9 @@ export function knownProducts({ build, dialect }: Database, variants: Pick<Varia
   return async (
     session: Session,
     records: readonly PreparedRecord[],
-    look: 'lock' | 'read',
+    mode: 'lock' | 'read',
   ): Promise<Pick<Known, 'byKey' | 'skuOwners'>> => {
-    const byKey = await existing(session, records, look);
+    const byKey = await existing(session, records, mode);
     return { byKey, skuOwners: await skuOwners(session, records) };
   };
 }

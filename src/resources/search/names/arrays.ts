@@ -50,7 +50,7 @@ export const mostQuality = 100;
 export const gone = 255;
 /** Names are put in order by their length up to this one. */
 const longestName = 15;
-/** Steps between two looks at the clock. */
+/** Steps between two readings of the clock. */
 const stepsAtOnce = 20_000;
 /** What a word takes besides its letters: in the list and, while arrays are made, in a map. */
 const wordBytes = 80;

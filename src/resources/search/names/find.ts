@@ -101,7 +101,7 @@ function placesMeeting(arrays: NameArrays, groups: readonly NameGroup[]): number
   tests.sort((one, other) => Number(one.bits === undefined) - Number(other.bits === undefined));
   const found = new Set<number>();
   let looked = 0;
-  const look = (low: number, high: number): void => {
+  const collect = (low: number, high: number): void => {
     const start = arrays.starts[low] ?? 0;
     const end = Math.min(arrays.starts[high] ?? 0, start + mostLooked - looked);
     for (let at = start; at < end && found.size < mostCompared; at++) {
@@ -112,8 +112,8 @@ function placesMeeting(arrays: NameArrays, groups: readonly NameGroup[]): number
   };
   for (const range of first) {
     if (range.high - range.low > commonestWords)
-      for (const word of commonest(arrays, range, commonestWords)) look(word, word + 1);
-    look(range.low, range.high);
+      for (const word of commonest(arrays, range, commonestWords)) collect(word, word + 1);
+    collect(range.low, range.high);
   }
   return [...found];
 }

@@ -1,7 +1,7 @@
 /**
  * The names of products in memory, for what somebody is shown who is still typing: nearly every request has another
  * beginning, and an index on disk gathers all documents of a beginning first. They are read when they are first wanted,
- * in slices beside what is served, and then follow what storage/changes/ tells, so that they are as new as the last look.
+ * in slices beside what is served, and then follow what storage/changes/ tells, so that they are as new as the last check.
  * They are bounded in bytes; a catalog with more is searched as without them (docs/decisions/0036).
  */
 import { slices } from '../../../slices.ts';
@@ -40,7 +40,7 @@ export interface NameSource<Row extends { readonly id: number }> {
 
 export interface ProductNames {
   /**
-   * The best products with all of these words in name or brand, the last as a beginning, as they were at the last look;
+   * The best products with all of these words in name or brand, the last as a beginning, as they were at the last check;
    * undefined while names are not in memory, which are read then.
    */
   find(words: readonly string[], limit: number): Promise<NameHit[] | undefined>;

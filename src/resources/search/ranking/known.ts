@@ -26,7 +26,7 @@ const sizeOf = ({ features }: Scorable): number =>
   features.fields.reduce((sum, { words }) => sum + bytesOf(words), knownBytes);
 
 /**
- * Those of products are as new as the last look at what has changed: to ask of each whether it has changed took longer
+ * Those of products are as new as the last check for changes: to ask of each whether it has changed took longer
  * than all else of a search.
  * @returns what gives the features of documents by their positions, those that are gone left out
  */

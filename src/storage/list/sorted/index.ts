@@ -3,7 +3,7 @@
  * at any depth, and how many rows a range of that number has are then known without the database (docs/decisions/0035).
  *
  * The keys of a filter are read when it is requested again, in slices, and then follow storage/changes/: they are as new
- * as the last look. Rows that are not cached are read by their ids, and have to be of the same version.
+ * as the last check. Rows that are not cached are read by their ids, and have to be of the same version.
  */
 import { LRUCache } from 'lru-cache';
 import { pacedReads, slices } from '../../../slices.ts';
@@ -45,7 +45,7 @@ interface Noticed {
 }
 
 export interface SortedLists<Row> {
-  /** The page, as new as a look that is made now; undefined where the database has to be queried. */
+  /** The page, as new as a check that is made now; undefined where the database has to be queried. */
   page(request: ListRequest): Promise<Listed<Row> | undefined> | undefined;
   /** How many rows there are in a state of the collection; undefined when that is another, or not known. */
   total(request: ListRequest, version: number): number | undefined;
@@ -178,7 +178,7 @@ export function sortedLists<Row>(
 
   const readPage = async (request: ListRequest): Promise<Listed<Row> | undefined> => {
     for (let attempt = 0; attempt < attempts; attempt++) {
-      await changes.look();
+      await changes.check();
       const version = changes.version(collection);
       const selected = select(request, request.order.column);
       if (selected === undefined || version === undefined) return undefined;

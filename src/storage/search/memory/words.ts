@@ -2,7 +2,7 @@
  * Which products have a word, in memory: an index on disk passes through a hundred thousand documents of each common word
  * to find the few that have two of them, and a set of bits tells at once. A word that many have is read when it is first
  * requested, in the background of what is served, and from then on follows what storage/changes/ tells; so it is as new
- * as the last look. All of them are bounded in bytes: what has not been used for longest goes (docs/decisions/0036).
+ * as the last check. All of them are bounded in bytes: what has not been used for longest goes (docs/decisions/0036).
  */
 import { LRUCache } from 'lru-cache';
 import { slices } from '../../../slices.ts';
@@ -26,9 +26,9 @@ const mostWaiting = 200;
 type IndexedWord = string;
 
 export interface WordSets {
-  /** Takes over what had changed at the last look. To be called before sets are requested. */
+  /** Takes over what had changed at the last check. To be called before sets are requested. */
   settle(): Promise<void>;
-  /** The products that have a word; undefined where it is not in memory. Later words may be those of a later look. */
+  /** The products that have a word; undefined where it is not in memory. Later words may be those of a later check. */
   get(word: IndexedWord): DocumentSet | undefined;
   /** Has a word read that is not in memory. */
   want(word: IndexedWord): void;
@@ -67,8 +67,8 @@ export function wordSets(
   let isReading = false;
   /** Another one whenever everything may have changed. */
   let era = 0;
-  let looks = 0;
-  let othersLooks = 0;
+  let checks = 0;
+  let othersChecks = 0;
   let restsUntil = 0;
 
   function forgetAll(): void {
@@ -80,7 +80,7 @@ export function wordSets(
   }
 
   changes.follow(collection, committed => {
-    looks += 1;
+    checks += 1;
     if (committed === undefined) forgetAll();
     for (const { id, document } of committed ?? []) {
       if (sets.size > 0) changed.set(id, document);
@@ -89,13 +89,13 @@ export function wordSets(
     if (changed.size > mostChanged || (meanwhile?.size ?? 0) > mostChanged) forgetAll();
   });
   changes.follow({ name: rewordedCollection }, () => {
-    looks += 1;
+    checks += 1;
     forgetAll();
   });
   // Documents that are no products, and codes of variants.
   changes.follow({ name: searchCollection }, () => {
-    looks += 1;
-    othersLooks += 1;
+    checks += 1;
+    othersChecks += 1;
   });
 
   function put(word: IndexedWord, set: DocumentSet): void {
@@ -127,11 +127,11 @@ export function wordSets(
 
   async function readWord(word: IndexedWord): Promise<void> {
     const begun = era;
-    await changes.look();
+    await changes.check();
     const since = new Map<number, string | null>();
     meanwhile = since;
     const ids = await read(word, () => era !== begun);
-    await changes.look();
+    await changes.check();
     if (era !== begun) return;
     // Whatever has changed meanwhile is put in the place of what was read, in one go: nothing changes until it is kept.
     let set = setOf(ids);
@@ -151,11 +151,11 @@ export function wordSets(
   return {
     settle,
     get: word => sets.get(word),
-    seen: () => looks,
-    othersSeen: () => othersLooks,
+    seen: () => checks,
+    othersSeen: () => othersChecks,
     keep(word, set, seen) {
-      // A change that was looked at since is not in what was read.
-      if (seen === looks && performance.now() >= restsUntil) put(word, set);
+      // A change that was applied since is not in what was read.
+      if (seen === checks && performance.now() >= restsUntil) put(word, set);
     },
     want(word) {
       if (waiting.size >= mostWaiting || performance.now() < restsUntil) return;

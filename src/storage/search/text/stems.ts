@@ -66,7 +66,7 @@ export interface Stems {
   isFiller(word: string): boolean;
 }
 
-/** Words whose stems are kept: making one costs as much as a look-up. */
+/** Words whose stems are kept: making one costs as much as a lookup. */
 const knownWords = 20_000;
 /** Shorter words have no forms. */
 const shortest = 3;

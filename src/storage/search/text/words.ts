@@ -119,7 +119,7 @@ const longestMisspelt = 32;
 const letters = /^[\p{L}\p{M}]+$/u;
 const isMark = (code: number): boolean => code >= 0xa4 && code <= 0xb6;
 
-/** What most entries of documents that cannot be misspelt are: marked, short, or a number. A quick look. */
+/** What most entries of documents that cannot be misspelt are: marked, short, or a number. A quick test. */
 export function isNoWord(entry: string): boolean {
   const first = entry.charCodeAt(0);
   return entry.length < shortestMisspelt || isMark(first) || (first >= 0x30 && first <= 0x39);

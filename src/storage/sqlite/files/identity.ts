@@ -42,7 +42,7 @@ export function placeOf(
   }
 
   /** It stays one file while any process has the database open; without it, what has yet to be copied is lost. */
-  function lookAtLog(): void {
+  function checkLog(): void {
     const now = performance.now();
     // What was found to be gone is looked for each time, so that it is taken again as soon as it is back.
     if (!log || (!logIsOther && now - lookedAt < logEvery)) return;
@@ -54,7 +54,7 @@ export function placeOf(
 
   return {
     check() {
-      lookAtLog();
+      checkLog();
       const inPlace = !fileIsOther() && !logIsOther;
       if (inPlace !== wasInPlace) {
         wasInPlace = inPlace;

@@ -17,12 +17,12 @@ connection.run('PRAGMA cache_size = -1000');
 const checkpoint = connection.prepare<{ log: number; checkpointed: number }, []>(
   'PRAGMA wal_checkpoint(PASSIVE)',
 );
-const look = connection.prepare<{ log: number; checkpointed: number }, []>('PRAGMA wal_checkpoint(NOOP)');
+const readLog = connection.prepare<{ log: number; checkpointed: number }, []>('PRAGMA wal_checkpoint(NOOP)');
 
 function copyLog(): void {
   for (let pass = 0; pass < passes; pass++) {
     checkpoint.all();
-    const [row] = look.all();
+    const [row] = readLog.all();
     if (row === undefined || row.log - row.checkpointed <= leftPages) return;
   }
 }
@@ -34,7 +34,7 @@ parentPort?.on('message', message => {
     return;
   }
   checkpoint.finalize();
-  look.finalize();
+  readLog.finalize();
   connection.close(true);
   parentPort?.close();
 });

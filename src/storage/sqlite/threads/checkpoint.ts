@@ -39,16 +39,16 @@ export interface Checkpoints {
 /** @param file the database; an empty log, or none as in memory, never starts the thread */
 export function checkpoints(writer: Connected, file: string): Checkpoints {
   const pageSize = Number(writer.connection.prepare('PRAGMA page_size').values()[0]?.[0]);
-  const look = writer.connection.prepare<Log, []>('PRAGMA wal_checkpoint(NOOP)');
+  const readLog = writer.connection.prepare<Log, []>('PRAGMA wal_checkpoint(NOOP)');
   let thread: Worker | undefined;
   let copying: PromiseWithResolvers<void> | undefined;
   let copied = false;
   // What SQLite before 3.51 does not know it takes for a checkpoint to be run now.
-  let broken = !knowsHowToLook(writer);
+  let broken = !canReadLog(writer);
 
   /** Bytes in the log, and those of them that have not been copied. */
   const bytes = () => {
-    const { log = 0, checkpointed = 0 } = look.get() ?? {};
+    const { log = 0, checkpointed = 0 } = readLog.get() ?? {};
     return { log: log * pageSize, waiting: (log - checkpointed) * pageSize };
   };
   const settle = () => {
@@ -103,7 +103,7 @@ export function checkpoints(writer: Connected, file: string): Checkpoints {
       begin();
     },
     async close() {
-      look.finalize();
+      readLog.finalize();
       if (thread === undefined || broken) return;
       const ended = Promise.withResolvers<void>();
       thread.once('exit', () => ended.resolve());
@@ -114,7 +114,7 @@ export function checkpoints(writer: Connected, file: string): Checkpoints {
 }
 
 /** Whether `wal_checkpoint(NOOP)` only says how long the log is; on macOS, Bun uses the system's SQLite. */
-function knowsHowToLook(writer: Connected): boolean {
+function canReadLog(writer: Connected): boolean {
   const version = String(writer.connection.prepare('select sqlite_version()').values()[0]?.[0]);
   return Bun.semver.satisfies(version, '>=3.51.0');
 }
