@@ -1,7 +1,8 @@
 /** What somebody may be about to ask who is still typing: words, categories and products. */
 import { sql } from 'kysely';
 import { slices } from '../../slices.ts';
-import type { Database, Session } from '../../storage/database.ts';
+import { followedValue } from '../../storage/changes/value.ts';
+import type { Database } from '../../storage/database.ts';
 import type { SearchType } from '../../storage/search/index.ts';
 import type { SearchSession } from '../../storage/search/reading/frequency.ts';
 import type { SearchReader } from '../../storage/search/reading/index.ts';
@@ -65,12 +66,15 @@ export function suggester(
   const names = productNames(database, stems, nameSource(database));
   const words = vocabulary(database);
   const completed = cachedWords<readonly string[]>(mostBeginnings);
-  let known: Promise<readonly KnownCategory[]> | undefined;
-  database.changes.follow(categoryCollection, () => {
-    known = undefined;
-  });
   const categoriesQuery = sql<CategoryRow>`select id, name, path from categories order by id
     limit ${sql.lit(categoriesRead)}`.compile(database.build);
+  /** All categories with their words. */
+  const allCategories = followedValue(
+    database.changes,
+    categoryCollection,
+    async (): Promise<readonly KnownCategory[]> =>
+      (await database.read.all(categoriesQuery)).map(row => ({ row, words: wordsOf(row.name) })),
+  );
 
   /** What the last of these words may become beside the last before it: what most documents have first. */
   async function completions(
@@ -97,25 +101,13 @@ export function suggester(
       .map(({ word }) => word);
   }
 
-  /** All categories with their words, as they were at the last check for changes. */
-  function categoriesNow(session: Session): Promise<readonly KnownCategory[]> {
-    known ??= session
-      .all(categoriesQuery)
-      .then(rows => rows.map(row => ({ row, words: wordsOf(row.name) })))
-      .catch((error: unknown) => {
-        known = undefined;
-        throw error;
-      });
-    return known;
-  }
-
   /** Those whose name has all words, the last as a beginning: the shortest paths first. */
-  async function categoriesFor(session: Session, asked: readonly string[]): Promise<CategoryRow[]> {
+  async function categoriesFor(asked: readonly string[]): Promise<CategoryRow[]> {
     const [last, ...before] = asked.toReversed();
     if (last === undefined) return [];
     const isMeant = ({ words: own }: KnownCategory) =>
       own.some(word => word.startsWith(last)) && before.every(word => own.includes(word));
-    return (await categoriesNow(session))
+    return (allCategories.peek() ?? (await allCategories.current()))
       .filter(isMeant)
       .map(({ row }) => row)
       .sort((one, other) => one.path.length - other.path.length || one.id - other.id)
@@ -152,7 +144,7 @@ export function suggester(
       !isWord || common.length > 0
         ? common
         : await completed(session.seen, key, () => completions(session, asked, types));
-    const categories = visible.includes('product') ? await categoriesFor(session, asked) : [];
+    const categories = visible.includes('product') ? await categoriesFor(asked) : [];
     const words = longer.map(word => [...before, word].join(' '));
     if (found !== undefined) return { words, categories, products: found };
     const products = visible.filter(type => type === 'product');

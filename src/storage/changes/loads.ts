@@ -38,19 +38,26 @@ export interface Loads {
   ): Promise<void>;
 }
 
-export function followedLoads(changes: Changes, collection: Collection, kept: Kept): Loads {
+/** @param ending any change of which may have changed everything that is kept */
+export function followedLoads(
+  changes: Changes,
+  collection: Collection,
+  kept: Kept,
+  ending?: Collection,
+): Loads {
   /** From the first moment on, so that nothing is read twice at once. */
   const begun = new Set<string>();
   const loading = new Set<Loading>();
   let restsUntil = 0;
 
+  function end(): void {
+    if (!kept.isEmpty() || loading.size > 0) restsUntil = performance.now() + restMs;
+    kept.clear();
+    for (const one of loading) one.isGivenUp = true;
+  }
+  if (ending !== undefined) changes.follow(ending, end);
   changes.follow(collection, committed => {
-    if (committed === undefined) {
-      if (!kept.isEmpty() || loading.size > 0) restsUntil = performance.now() + restMs;
-      kept.clear();
-      for (const one of loading) one.isGivenUp = true;
-      return;
-    }
+    if (committed === undefined) return end();
     kept.apply(committed);
     for (const one of loading) {
       one.replayed.push(...committed);

@@ -6,7 +6,8 @@
  */
 import { LRUCache } from 'lru-cache';
 import { slices } from '../../../slices.ts';
-import type { Collection } from '../../changes/change.ts';
+import type { Change, Collection } from '../../changes/change.ts';
+import { followedLoads } from '../../changes/loads.ts';
 import type { Database } from '../../database.ts';
 import { rewordedCollection, searchCollection } from '../index.ts';
 import { bytesOf, type DocumentSet, largestIn, setOf, withDocument } from './set.ts';
@@ -15,10 +16,8 @@ import { bytesOf, type DocumentSet, largestIn, setOf, withDocument } from './set
 const setsSize = 64 * 1024 * 1024;
 /** Sets at most: a product that has changed is looked for in each. */
 const mostSets = 2000;
-/** Products that have changed since sets were last requested, at most: with more all sets go. */
+/** Products that have changed since sets were last requested, or one was read, at most: with more it goes. */
 const mostChanged = 2000;
-/** Milliseconds for which nothing is read after everything may have changed: as in an import, again and again. */
-const restMs = 1000;
 /** Words that wait to be read, at most: others are requested again. */
 const mostWaiting = 200;
 
@@ -62,39 +61,37 @@ export function wordSets(
   /** What changed products are now; null for what is gone. */
   const changed = new Map<number, string | null>();
   const waiting = new Set<IndexedWord>();
-  /** The same since the word that is being read was begun; undefined while none is. */
-  let meanwhile: Map<number, string | null> | undefined;
   let isReading = false;
-  /** Another one whenever everything may have changed. */
-  let era = 0;
   let checks = 0;
   let othersChecks = 0;
-  let restsUntil = 0;
 
   function forgetAll(): void {
-    if (sets.size > 0 || meanwhile !== undefined) restsUntil = performance.now() + restMs;
     sets.clear();
     changed.clear();
     waiting.clear();
-    era += 1;
   }
 
-  changes.follow(collection, committed => {
-    checks += 1;
-    if (committed === undefined) forgetAll();
-    for (const { id, document } of committed ?? []) {
-      if (sets.size > 0) changed.set(id, document);
-      meanwhile?.set(id, document);
-    }
-    if (changed.size > mostChanged || (meanwhile?.size ?? 0) > mostChanged) forgetAll();
-  });
-  changes.follow({ name: rewordedCollection }, () => {
-    checks += 1;
-    forgetAll();
-  });
+  const reworded = { name: rewordedCollection };
+  const loads = followedLoads(
+    changes,
+    collection,
+    {
+      isEmpty: () => sets.size === 0,
+      clear: forgetAll,
+      apply(committed) {
+        if (sets.size > 0) for (const { id, document } of committed) changed.set(id, document);
+        if (changed.size > mostChanged) forgetAll();
+      },
+    },
+    reworded,
+  );
   // Documents that are no products, and codes of variants.
-  changes.follow({ name: searchCollection }, () => {
-    checks += 1;
+  const others = { name: searchCollection };
+  for (const one of [collection, reworded, others])
+    changes.follow(one, () => {
+      checks += 1;
+    });
+  changes.follow(others, () => {
     othersChecks += 1;
   });
 
@@ -125,15 +122,10 @@ export function wordSets(
     }
   }
 
-  async function readWord(word: IndexedWord): Promise<void> {
-    const begun = era;
-    await changes.check();
-    const since = new Map<number, string | null>();
-    meanwhile = since;
-    const ids = await read(word, () => era !== begun);
-    await changes.check();
-    if (era !== begun) return;
-    // Whatever has changed meanwhile is put in the place of what was read, in one go: nothing changes until it is kept.
+  /** Whatever has changed meanwhile is put in the place of what was read, in one go: nothing changes until it is kept. */
+  function keepRead(word: IndexedWord, ids: Uint32Array, replayed: readonly Change[]): void {
+    const since = new Map(replayed.map(({ id, document }) => [id, document]));
+    if (since.size > mostChanged) return;
     let set = setOf(ids);
     for (const [id, document] of since)
       set = withDocument(set, id, document !== null && wordsOf(id, document).includes(word));
@@ -143,7 +135,11 @@ export function wordSets(
   async function readAll(): Promise<void> {
     for (const word of waiting) {
       waiting.delete(word);
-      await readWord(word);
+      await loads.load(
+        word,
+        isGivenUp => read(word, isGivenUp),
+        (ids, replayed) => keepRead(word, ids, replayed),
+      );
       await new Promise(resolve => setImmediate(resolve));
     }
   }
@@ -155,10 +151,10 @@ export function wordSets(
     othersSeen: () => othersChecks,
     keep(word, set, seen) {
       // A change that was applied since is not in what was read.
-      if (seen === checks && performance.now() >= restsUntil) put(word, set);
+      if (seen === checks && !loads.isResting()) put(word, set);
     },
     want(word) {
-      if (waiting.size >= mostWaiting || performance.now() < restsUntil) return;
+      if (waiting.size >= mostWaiting || loads.isResting()) return;
       waiting.add(word);
       if (isReading) return;
       isReading = true;
@@ -166,7 +162,6 @@ export function wordSets(
         // They are requested again.
         .catch(() => waiting.clear())
         .finally(() => {
-          meanwhile = undefined;
           isReading = false;
         });
     },
