@@ -136,6 +136,31 @@ test('endpoints write through the transaction of their request, which confirms t
   expect(broken).toEqual([]);
 });
 
+test('handlers of endpoints take their argument apart, or hand the whole on as `context`', async () => {
+  const wrong = (text: string): string[] => {
+    const heads = [...text.matchAll(/^ *(?:async )?handle(?:\((.*)\) \{|: (.*?) =>.*)$/gm)];
+    const blocks = text.matchAll(/^( *)(?:async )?handle\(context\) \{\n([\s\S]*?)\n\1\},$/gm);
+    return [
+      ...heads.flatMap(([head, named, ofArrow]) =>
+        /^(|\(\)|context|\{.*\})$/.test(named ?? ofArrow ?? '') ? [] : [head],
+      ),
+      ...[...blocks].flatMap(([, , body = '']) =>
+        /\bcontext\./.test(body) || !/\bcontext\b/.test(body.replace('} = context;', '')) ? [body] : [],
+      ),
+    ];
+  };
+  const handler = (argument: string, ...body: string[]) =>
+    wrong([`  handle(${argument}) {`, ...body, '  },'].join('\n')).length;
+  expect(handler('context', 'const { a } = context;', 'return f(a, context);')).toBe(0);
+  expect(handler('context', 'return f(context.a, context);')).toBe(1);
+  expect(handler('context', 'const { a } = context;', 'return f(a);')).toBe(1);
+  expect(handler('input', 'return f(input);')).toBe(1);
+  const found: string[] = [];
+  for (const file of files.filter(file => /^src\/(resources|operations|media)\//.test(file)))
+    for (const text of wrong(await Bun.file(join(root, file)).text())) found.push(`${file}: ${text}`);
+  expect(found).toEqual([]);
+});
+
 test('process.env is read by the command line only', async () => {
   const readers: string[] = [];
   for (const file of files) {

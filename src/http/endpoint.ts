@@ -168,13 +168,13 @@ export interface EndpointSpec<
   readonly urgent?: boolean;
   /** The media types of a success, preferred first; JSON when not given. */
   readonly produces?: readonly string[];
-  readonly handle: (input: Input<Output<P>, Output<Q>, BodyOutput<B>>) => Reply | Promise<Reply>;
+  readonly handle: (context: Input<Output<P>, Output<Q>, BodyOutput<B>>) => Reply | Promise<Reply>;
 }
 
 /** An endpoint whose schemas have been forgotten by the type system; made only by `endpoint`. */
 export interface Endpoint
   extends Omit<EndpointSpec<ObjectSchema, ObjectSchema, BodySpec | undefined>, 'handle'> {
-  readonly handle: (input: Input<unknown, unknown, unknown>) => Reply | Promise<Reply>;
+  readonly handle: (context: Input<unknown, unknown, unknown>) => Reply | Promise<Reply>;
 }
 
 /** Checks a handler against its schemas, then lets it stand among endpoints of all kinds. */

@@ -108,10 +108,11 @@ export function crudEndpoints<Params extends z.ZodObject, Row, Locked extends Ro
         body: { kind: 'json', ...body },
         responses: { 201: one(success)[200] },
         async handle(context) {
-          const ahead = await resource.ahead?.(complete(context.body));
-          return context.write(
+          const { body, params, write } = context;
+          const ahead = await resource.ahead?.(complete(body));
+          return write(
             async session => presenter.created(context, await insert(session, context, ahead)),
-            touches?.(context.params),
+            touches?.(params),
           );
         },
       }),

@@ -61,11 +61,12 @@ export function listEndpoint<Params extends z.ZodObject | undefined, Query exten
     responses: { 200: { description: `One page of ${items}.`, ...spec.page } },
     errors: [...errors, 'INVALID_CURSOR'],
     async handle(context) {
+      const { url } = context;
       const { query, conditions } = await spec.requested(context);
       const request = paginator.request(query, conditions, sortColumns, name);
       const listed = await spec.list(request);
       const textOf = await spec.textsOf(context, listed.rows);
-      return pageReply(context, paginator.envelope(listed, request, name, context.url, textOf), relation);
+      return pageReply(context, paginator.envelope(listed, request, name, url, textOf), relation);
     },
   });
 }

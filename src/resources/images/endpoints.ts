@@ -137,11 +137,12 @@ export function imageEndpoints(
       responses: { 200: { description: 'One page of images.', ...schema.imagePage } },
       errors: ['NOT_FOUND', 'INVALID_CURSOR'],
       async handle(context) {
-        const row = await find(database.read, context.params.id);
+        const { query, params, url } = context;
+        const row = await find(database.read, params.id);
         const list = `images of product ${row.id}`;
-        const request = paginator.request(context.query, [], { id: 'position' }, list);
+        const request = paginator.request(query, [], { id: 'position' }, list);
         const placed = productOf(row).images.map(({ id }, index) => ({ id, sort_value: index }));
-        const envelope = paginator.envelope(pageOf(placed, request), request, list, context.url, ({ id }) =>
+        const envelope = paginator.envelope(pageOf(placed, request), request, list, url, ({ id }) =>
           present.body(context, imageIn(row, id)),
         );
         return pageReply(context, envelope, 'images');
@@ -184,7 +185,7 @@ export function imageEndpoints(
         'SERVICE_BUSY',
       ],
       async handle(context) {
-        const { body, params, query, write, cause } = context;
+        const { body, query, params, write, cause } = context;
         if (body.kind === 'json') {
           const { url, alt = null } = body.value;
           return write(session => append(session, context, { url, alt, ...asLink }));

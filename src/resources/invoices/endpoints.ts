@@ -74,8 +74,8 @@ export function invoiceEndpoints(
       },
       errors: ['NOT_FOUND'],
       async handle(context) {
-        const { caller, mediaType } = context;
-        const { id } = context.params;
+        const { params, caller, mediaType } = context;
+        const { id } = params;
         const row = visible(await invoices.find(database.read, id), id, caller);
         if (mediaType !== pdf)
           return ok(invoiceView(row, context), datedUnlessHal(mediaType, row.updated_at));

@@ -100,15 +100,15 @@ export function orderActions(
         200: { description: 'The order, cancelled.', schema: schema.order, hal: schema.orderHal },
       },
       errors: ['NOT_FOUND', 'ORDER_ALREADY_PAID', 'ORDER_ALREADY_CANCELLED', 'PRECONDITION_FAILED'],
-      handle(input) {
-        const { precondition, write, cause } = input;
-        const { id } = input.params;
+      handle(context) {
+        const { params, precondition, write, cause } = context;
+        const { id } = params;
         return write(async session => {
-          const before = await permitted(session, await orders.lock(session, id), id, input);
-          precondition(() => JSON.stringify(orderView(before, input)));
+          const before = await permitted(session, await orders.lock(session, id), id, context);
+          precondition(() => JSON.stringify(orderView(before, context)));
           requireOpen(before.order);
           const after = await cancel(session, before, cause());
-          return ok(orderView({ ...before, ...after }, input));
+          return ok(orderView({ ...before, ...after }, context));
         });
       },
     }),
@@ -138,19 +138,19 @@ export function orderActions(
         'PAYMENT_NOT_POSSIBLE',
         'PAYMENT_UNAVAILABLE',
       ],
-      async handle(input) {
-        const { precondition, write, cause } = input;
-        const { id } = input.params;
-        const shown = (view: OrderView) => orderView(view, input);
-        const current = await permitted(database.read, await orders.find(database.read, id), id, input);
-        requirePayment(input.caller, current.order.customer_id, payers);
+      async handle(context) {
+        const { params, caller, precondition, write, cause } = context;
+        const { id } = params;
+        const shown = (view: OrderView) => orderView(view, context);
+        const current = await permitted(database.read, await orders.find(database.read, id), id, context);
+        requirePayment(caller, current.order.customer_id, payers);
         // Once it is paid, a repeated request still gets the response that was stored for it: see write.
         if (isOpen(current.order.status)) precondition(() => JSON.stringify(shown(current)));
         const known = await payments.find(database.read, id);
         const open = await opened(current, known, cause().at);
         return write(async session => {
-          const before = await permitted(session, await orders.lock(session, id), id, input);
-          await requireStaff(session, input.caller);
+          const before = await permitted(session, await orders.lock(session, id), id, context);
+          await requireStaff(session, caller);
           precondition(() => JSON.stringify(shown(before)));
           requireOpen(before.order);
           const payment = paymentOf(id, open);

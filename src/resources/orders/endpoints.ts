@@ -101,9 +101,9 @@ export function orderEndpoints(
       responses: { 201: { ...one, description: 'The order was placed.' } },
       errors: ['NOT_FOUND', 'PRODUCT_UNAVAILABLE', 'OUT_OF_STOCK', 'MIXED_CURRENCIES', 'ORDER_TOO_LARGE'],
       handle(context) {
-        const { body, caller, url, cause } = context;
-        const { id } = context.params;
-        return context.write(async session => {
+        const { body, params, caller, url, write, cause } = context;
+        const { id } = params;
+        return write(async session => {
           const customer = await customerOf(session, id, caller);
           requireChange(caller, id);
           const ordered = await reservations.read(session, body.items);
@@ -128,10 +128,11 @@ export function orderEndpoints(
       responses: { 200: one },
       errors: ['NOT_FOUND'],
       async handle(context) {
-        const { id, orderId } = context.params;
+        const { params, caller } = context;
+        const { id, orderId } = params;
         const row = await orders.find(database.read, orderId);
         const own = row?.customer_id === id ? row : undefined;
-        return ok(orderView(await visible(orders, database.read, own, orderId, context.caller), context));
+        return ok(orderView(await visible(orders, database.read, own, orderId, caller), context));
       },
     }),
     listEndpoint(paginator, {
@@ -157,9 +158,10 @@ export function orderEndpoints(
       responses: { 200: one },
       errors: ['NOT_FOUND'],
       async handle(context) {
-        const { id } = context.params;
+        const { params, caller } = context;
+        const { id } = params;
         const row = await orders.find(database.read, id);
-        return ok(orderView(await visible(orders, database.read, row, id, context.caller), context));
+        return ok(orderView(await visible(orders, database.read, row, id, caller), context));
       },
     }),
     endpoint({
@@ -174,8 +176,8 @@ export function orderEndpoints(
       responses: { 200: { description: 'One page of items.', ...schema.itemPage } },
       errors: ['NOT_FOUND', 'INVALID_CURSOR'],
       async handle(context) {
-        const { query, caller, url } = context;
-        const { id } = context.params;
+        const { query, params, caller, url } = context;
+        const { id } = params;
         const order = known(await orders.find(database.read, id), id, caller);
         const request = paginator.request(query, equal({ order_id: id }), { id: 'id' }, 'order items');
         const listed = await orders.listItems(request);
@@ -198,8 +200,9 @@ export function orderEndpoints(
       },
       errors: ['NOT_FOUND'],
       async handle(context) {
-        const { id, itemId } = context.params;
-        const order = known(await orders.find(database.read, id), id, context.caller);
+        const { params, caller } = context;
+        const { id, itemId } = params;
+        const order = known(await orders.find(database.read, id), id, caller);
         const item = await orders.findItem(database.read, id, itemId);
         if (item === undefined)
           throw new HttpError('NOT_FOUND', {

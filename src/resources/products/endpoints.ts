@@ -121,10 +121,10 @@ export function productEndpoints(
       },
       errors: ['DUPLICATE'],
       handle(context) {
-        const { body, cause } = context;
+        const { body, write, cause } = context;
         const fields = schema.completeFields(body, config.DEFAULT_CURRENCY);
         refuseImpossible(undefined, fields);
-        return context.write(async session => {
+        return write(async session => {
           await fits(session)(fields);
           const row = await store.insert(session, fields, cause());
           return present.created(context, row);

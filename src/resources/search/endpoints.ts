@@ -92,8 +92,7 @@ export function searchEndpoints(
       query: schema.search,
       responses: { 200: { description: 'One page of hits, best first.', schema: schema.searchResults } },
       errors: ['FORBIDDEN', 'INVALID_CURSOR'],
-      async handle(context) {
-        const { query, caller, url } = context;
+      async handle({ query, caller, url }) {
         const { visible, types } = typesFor(query, caller);
         const isPlain = query.attributes === undefined && query.facets === undefined;
         const defined: Definitions = isPlain ? new Map() : await definitions.current();

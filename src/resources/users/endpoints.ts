@@ -94,8 +94,8 @@ export function userEndpoints({ database, paginator }: Dependencies, options: Us
       responses: { 200: oneUser('The user.') },
       errors: ['NOT_FOUND'],
       async handle(context) {
-        const { caller } = context;
-        const { id } = context.params;
+        const { params, caller } = context;
+        const { id } = params;
         const row = visible(await users.find(database.read, id), id, caller);
         return showUser(row, await viewFor(database.read, users, context));
       },
@@ -145,8 +145,8 @@ export function userEndpoints({ database, paginator }: Dependencies, options: Us
       responses: { 204: { description: 'The user is gone.' } },
       errors: ['NOT_FOUND', 'LAST_ADMINISTRATOR', 'PRECONDITION_FAILED'],
       handle(context) {
-        const { caller, precondition, write, cause } = context;
-        const { id } = context.params;
+        const { params, caller, precondition, write, cause } = context;
+        const { id } = params;
         return write(async session => {
           const administrators = await lockedAdministrators(session, users, caller);
           const before = visible(await users.lock(session, id), id, caller);
