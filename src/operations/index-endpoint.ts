@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { allow } from '../http/access.ts';
 import { type Endpoint, endpoint } from '../http/endpoint.ts';
-import { entryLinksSchema, type Links } from '../http/hal/index.ts';
+import { entryLinksSchema, type Links, withSelf } from '../http/hal/index.ts';
 import { halJson } from '../http/negotiate.ts';
 import { ok } from '../http/response/reply.ts';
 import type { StaticBody } from './pages/docs.ts';
@@ -68,7 +68,7 @@ export function indexEndpoint(
       if (mediaType === halJson) {
         const others = [...names.map(name => [name, `/${name}`]), ...Object.entries(paths)];
         const links = Object.fromEntries(others.map(([name = '', path]) => [name, { href: base + path }]));
-        const _links = { self: { href: `${base}/` }, ...current.links(`${base}/${current.name}`), ...links };
+        const _links = withSelf(`${base}/`, { ...current.links(`${base}/${current.name}`), ...links });
         return ok({ name: 'Catalog', release, _links });
       }
       const links = {

@@ -8,7 +8,7 @@ import { type Endpoint, endpoint } from '../endpoint.ts';
 import { halJson } from '../negotiate.ts';
 import { prefixOf } from '../request/prefixed.ts';
 import { ok } from '../response/reply.ts';
-import { entryLinksSchema, type Links } from './index.ts';
+import { entryLinksSchema, type Links, withSelf } from './index.ts';
 
 interface Described {
   /** As in `v1`. */
@@ -92,7 +92,7 @@ export function entryEndpoint(version: Described): Endpoint {
         return ok({
           version: name,
           contract,
-          _links: { self: { href: root }, ...entryLinks(version, root) },
+          _links: withSelf(root, entryLinks(version, root)),
         });
       }
       const links = Object.fromEntries(plain.map(({ relation, path }) => [relation, `${root}${path}`]));

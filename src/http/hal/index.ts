@@ -115,6 +115,9 @@ export const isHal = (mediaType: string): boolean => mediaType === halJson;
 export const datedUnlessHal = (mediaType: string, milliseconds: number): ReplyOptions =>
   isHal(mediaType) ? {} : { lastModified: milliseconds };
 
+/** The links of what is at the address `self`, the one to itself before the others. */
+export const withSelf = (self: string, others: Links = {}): Links => ({ self: { href: self }, ...others });
+
 /** A resource with its links, as HAL. */
 export function hal(
   resource: object,
@@ -149,7 +152,7 @@ export function halCollection(envelope: string, relation: string, self: string):
   );
   return {
     meta,
-    _links: { self: { href: self }, ...Object.fromEntries(pages) },
+    _links: withSelf(self, Object.fromEntries(pages)),
     _embedded: { [relation]: data },
   };
 }

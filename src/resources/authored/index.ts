@@ -6,7 +6,7 @@ import type { z } from 'zod';
 import { admins, allow, type Caller, type Role, staff, unauthorized } from '../../http/access.ts';
 import { HttpError } from '../../http/errors.ts';
 import { addressOf } from '../../http/hal/addresses.ts';
-import type { Link, Links } from '../../http/hal/index.ts';
+import { type Link, type Links, withSelf } from '../../http/hal/index.ts';
 import type { Database, Session, Transaction } from '../../storage/database.ts';
 import type { Lister } from '../../storage/list/index.ts';
 import { may, type RequestContext } from '../context.ts';
@@ -133,9 +133,12 @@ function presentation<R extends Written, Fields>(kind: Kind<R, Fields>) {
   }
 
   function withLinks(context: RequestContext, row: R): object {
-    const self = { href: addressOf(context.url, collection, row.id) };
-    const links = Object.entries({ self, ...related(context, row, () => true) });
-    const addresses = links.map(([relation, { href }]) => [relation, href] as const);
+    const self = addressOf(context.url, collection, row.id);
+    const links = withSelf(
+      self,
+      related(context, row, () => true),
+    );
+    const addresses = Object.entries(links).map(([relation, { href }]) => [relation, href] as const);
     return { ...kind.representationOf(row), _links: Object.fromEntries(addresses) };
   }
 

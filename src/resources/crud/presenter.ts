@@ -1,6 +1,6 @@
 /** How rows of one kind are shown: as JSON or HAL, with links that the caller can follow. */
 import { addressOf } from '../../http/hal/addresses.ts';
-import { datedUnlessHal, hal, isHal, type Links } from '../../http/hal/index.ts';
+import { datedUnlessHal, hal, isHal, type Links, withSelf } from '../../http/hal/index.ts';
 import { created, ok, type Reply, type ReplyOptions } from '../../http/response/reply.ts';
 import type { RequestContext } from '../context.ts';
 
@@ -40,7 +40,7 @@ export function presenter<Row>(kind: Kind<Row>): Presenter<Row> {
   function body(context: RequestContext, row: Row): string {
     if (!isHal(context.mediaType)) return kind.textOf?.(row) ?? JSON.stringify(plain(context, row));
     const href = addressOf(context.url, ...kind.placeOf(row));
-    const links = { self: { href }, ...kind.linksOf?.(context, row, href) };
+    const links = withSelf(href, kind.linksOf?.(context, row, href));
     return JSON.stringify(hal(kind.representationOf(row), links));
   }
 

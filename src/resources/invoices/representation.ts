@@ -2,7 +2,7 @@
 import { admins, type Caller, roles, staff } from '../../http/access.ts';
 import { notFound } from '../../http/errors.ts';
 import { addressOf } from '../../http/hal/addresses.ts';
-import { hal, isHal, type Links } from '../../http/hal/index.ts';
+import { hal, isHal, withSelf } from '../../http/hal/index.ts';
 import { may, type RequestContext } from '../context.ts';
 import { invoiceOf, type StoredInvoice } from './store.ts';
 
@@ -11,12 +11,11 @@ export function invoiceView(row: StoredInvoice, { caller, url, mediaType }: Requ
   const self = addressOf(url, 'invoices', row.id);
   const permitted = (scope: string) => may(caller, roles, scope);
   const seesCustomer = may(caller, admins, 'users:read', row.customer_id);
-  const links: Links = {
-    self: { href: self },
+  const links = withSelf(self, {
     ...(permitted('orders:read') ? { order: { href: addressOf(url, 'orders', row.order_id) } } : {}),
     ...(seesCustomer ? { customer: { href: addressOf(url, 'users', row.customer_id) } } : {}),
     ...(permitted('invoices:write') ? { send: { href: `${self}/send`, method: 'POST' } } : {}),
-  };
+  });
   const invoice = invoiceOf(row);
   if (!isHal(mediaType)) return { ...invoice, _links: links };
   const { items, ...members } = invoice;

@@ -4,7 +4,7 @@ import { admins, type Caller, staff } from '../../http/access.ts';
 import type { RequestUrl } from '../../http/endpoint.ts';
 import { HttpError, notFound } from '../../http/errors.ts';
 import { addressOf } from '../../http/hal/addresses.ts';
-import { hal, isHal, type Links } from '../../http/hal/index.ts';
+import { hal, isHal, withSelf } from '../../http/hal/index.ts';
 import type { Session } from '../../storage/database.ts';
 import { may, type RequestContext } from '../context.ts';
 import { isOpen } from './rules.ts';
@@ -46,25 +46,24 @@ export const orderViewFor =
   ({ customer, ...whole }, { caller, url, mediaType }) => {
     const { order } = whole;
     const self = addressOf(url, 'orders', order.id);
-    const customerLink =
+    const customerAddress =
       customer !== undefined && may(caller, admins, 'users:read', customer.id)
-        ? { href: addressOf(url, 'users', customer.id) }
+        ? addressOf(url, 'users', customer.id)
         : undefined;
     const changeable = isOpen(order.status) && mayChange(caller, order.customer_id);
     const payable = isOpen(order.status) && mayPay(caller, order.customer_id, payers);
-    const links: Links = {
-      self: { href: self },
+    const links = withSelf(self, {
       items: { href: `${self}/items` },
-      ...(customerLink === undefined ? {} : { customer: customerLink }),
+      ...(customerAddress === undefined ? {} : { customer: { href: customerAddress } }),
       ...(changeable ? { cancel: { href: `${self}/cancel`, method: 'POST' } as const } : {}),
       ...(payable ? { pay: { href: `${self}/payment`, method: 'POST' } as const } : {}),
-    };
+    });
     const { items, ...members } = orderOf(whole);
     if (!isHal(mediaType)) return { ...orderOf(whole), _links: links };
     const embedded =
-      customer === undefined || customerLink === undefined
+      customer === undefined || customerAddress === undefined
         ? {}
-        : { customer: { id: customer.id, name: customer.name, _links: { self: customerLink } } };
+        : { customer: { id: customer.id, name: customer.name, _links: withSelf(customerAddress) } };
     const addressed = items.map(item => withAddress(item, order.id, url));
     // `items` is the list of them, as the link says; each of its members is an `item` (IANA link relations).
     return hal(members, links, { ...embedded, item: addressed });
@@ -82,7 +81,7 @@ export function itemView(
 
 const withAddress = (item: OrderItem, orderId: number, url: RequestUrl) => ({
   ...item,
-  _links: { self: { href: addressOf(url, 'orders', orderId, 'items', item.id) } },
+  _links: withSelf(addressOf(url, 'orders', orderId, 'items', item.id)),
 });
 
 /** Reads what belongs to orders: their items and customers, one query each however many they are. */

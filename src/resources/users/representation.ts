@@ -1,7 +1,7 @@
 /** A user as the caller sees them: plain JSON, or HAL with the links that lead somewhere for them. */
 import { admins, roles } from '../../http/access.ts';
 import { addressOf } from '../../http/hal/addresses.ts';
-import { datedUnlessHal, hal, isHal, type Links } from '../../http/hal/index.ts';
+import { datedUnlessHal, hal, isHal, type Links, withSelf } from '../../http/hal/index.ts';
 import { ok, type ReplyOptions } from '../../http/response/reply.ts';
 import { may, type RequestContext } from '../context.ts';
 import { refusal } from './rules.ts';
@@ -30,8 +30,7 @@ function linksTo(row: UserRow, { caller, url, administrators }: View): Links {
   const mayEdit = writes && refusal(caller, row, row.role, administrators) === undefined;
   const mayRemove = may(caller, admins, 'users:write');
   const removable = mayRemove && refusal(caller, row, null, administrators) === undefined;
-  return {
-    self: { href: self },
+  return withSelf(self, {
     ...(may(caller, roles, 'orders:read') ? { orders: { href: `${self}/orders` } } : {}),
     ...(mayEdit ? { edit: { href: self, method: 'PATCH' } as const } : {}),
     ...(removable ? { delete: { href: self, method: 'DELETE' } as const } : {}),
@@ -39,5 +38,5 @@ function linksTo(row: UserRow, { caller, url, administrators }: View): Links {
     ...(mayEdit && row.verified_at === null
       ? { verify: { href: `${self}/verify`, method: 'POST' } as const }
       : {}),
-  };
+  });
 }
