@@ -7,8 +7,9 @@
  * 0  everything else
  */
 import { type Random, random } from '../random.ts';
+import type { Kind } from './kinds/kind.ts';
 import { type Facts, type Product, shuffled } from './shop.ts';
-import { type Kind, kinds } from './vocabulary.ts';
+import { kinds } from './vocabulary.ts';
 
 type Wish = Partial<Pick<Facts, 'brand' | 'colour' | 'audience' | 'material' | 'size' | 'code'>>;
 

@@ -1,6 +1,7 @@
 /** The products of the made-up shop: the same in every run. */
 import { type Random, random } from '../random.ts';
-import { audiences, colours, type Kind, kinds } from './vocabulary.ts';
+import type { Kind } from './kinds/kind.ts';
+import { audiences, colours, kinds } from './vocabulary.ts';
 
 /** What is known of a product besides its texts: what it is graded by. */
 export interface Facts {

@@ -40,9 +40,10 @@ import { searchTextOf } from '../search-text.ts';
 import { productStore } from '../store.ts';
 import { productTags, type TagChange } from '../tags.ts';
 import { variantSummaries } from '../variant-summary.ts';
+import type { ImportUpdate } from './entry.ts';
 import { createdEvents } from './events.ts';
 import { knownProducts } from './known.ts';
-import { type ImportPlan, type ImportUpdate, type Known, planAgainst } from './plan.ts';
+import { type ImportPlan, type Known, planAgainst } from './plan.ts';
 import type { PreparedRecord } from './prepared.ts';
 import { summaryOf } from './variants.ts';
 

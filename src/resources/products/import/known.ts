@@ -3,7 +3,8 @@ import { type CompiledQuery, sql } from 'kysely';
 import type { Database, Session } from '../../../storage/database.ts';
 import type { VariantStore } from '../../variants/store.ts';
 import { type LockedProduct, lockedColumns } from '../row.ts';
-import { type Entry, entryOf, externalKey, type Known } from './plan.ts';
+import { type Entry, entryOf } from './entry.ts';
+import { externalKey, type Known } from './plan.ts';
 import type { PreparedRecord } from './prepared.ts';
 
 /** Skus or external ids per lookup; a shorter list is filled up, so that there is one statement to prepare. */

@@ -1,0 +1,85 @@
+/** What people wear, and carry outdoors. */
+import type { Kind } from './kind.ts';
+
+const fashion = ['Alpina', 'Threadwell', 'Kestrel', "O'Dell"] as const;
+const kitchen = ['Fjord', 'Cucina', 'Hearth', 'Brewster'] as const;
+const goesWith = 'Goes well with any {other}.';
+
+export const clothes: readonly Kind[] = [
+  {
+    id: 't-shirt',
+    family: 'tops',
+    category: 'Clothing > Tops',
+    names: ['T-Shirt', 'Tshirt', 'Crew Neck T-Shirt'],
+    asked: ['t-shirt', 't-shirts'],
+    brands: fashion,
+    colours: true,
+    audiences: true,
+    sentences: ['Organic cotton, regular fit.', 'Under a shirt or alone.'],
+  },
+  {
+    id: 'dress-shirt',
+    family: 'tops',
+    category: 'Clothing > Tops',
+    names: ['Dress Shirt', 'Oxford Shirt'],
+    asked: ['dress shirt', 'dress shirts'],
+    brands: fashion,
+    colours: true,
+    audiences: true,
+    sentences: ['Easy to iron, button-down collar.'],
+  },
+  {
+    id: 'dress',
+    family: 'dresses',
+    category: 'Clothing > Dresses',
+    names: ['Summer Dress', 'Midi Dress'],
+    asked: ['dress', 'dresses'],
+    brands: fashion,
+    colours: true,
+    sentences: ['Flowing viscose with pockets.', goesWith],
+  },
+  {
+    id: 'running-shoes',
+    family: 'shoes',
+    category: 'Shoes > Sports',
+    names: ['Running Shoes', 'Trail Running Shoes'],
+    asked: ['running shoe', 'running shoes'],
+    brands: fashion,
+    colours: true,
+    audiences: true,
+    sentences: ['Cushioned sole for long runs.', 'Breathable mesh, reflective details.'],
+  },
+  {
+    id: 'hiking-boots',
+    family: 'shoes',
+    category: 'Shoes > Outdoor',
+    names: ['Hiking Boots', 'Waterproof Hiking Boots'],
+    asked: ['hiking boot', 'hiking boots'],
+    brands: fashion,
+    colours: true,
+    audiences: true,
+    sentences: ['Ankle support and a grippy sole.', 'For winter and wet trails.'],
+  },
+  {
+    id: 'backpack',
+    family: 'bags',
+    category: 'Bags > Backpacks',
+    names: ['Backpack', 'Laptop Backpack'],
+    asked: ['backpack', 'backpacks'],
+    brands: fashion,
+    colours: true,
+    sizes: ['20 L', '28 L', '35 L'],
+    sentences: ['Padded straps and a sleeve for a laptop.', 'Side pocket for a water bottle.'],
+  },
+  {
+    id: 'water-bottle',
+    family: 'bottles',
+    category: 'Outdoor > Bottles',
+    names: ['Water Bottle', 'Insulated Water Bottle'],
+    asked: ['water bottle', 'water bottles'],
+    brands: kitchen,
+    colours: true,
+    sizes: ['500 ml', '750ml', '1 L'],
+    sentences: ['Keeps cold for a day. Fits the pocket of a backpack.'],
+  },
+];

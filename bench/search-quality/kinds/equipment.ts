@@ -1,0 +1,81 @@
+/** Tools and electronics. */
+import type { Kind } from './kind.ts';
+
+const tools = ['Bosch', 'Makita', 'Ferrex', 'Stahlwerk'] as const;
+const devices = ['Acuvox', 'Pixelon', 'Samtron', 'Voltify'] as const;
+
+export const equipment: readonly Kind[] = [
+  {
+    id: 'drill',
+    family: 'drills',
+    category: 'Tools > Power tools',
+    names: ['Cordless Drill', 'Cordless Drill Driver'],
+    asked: ['cordless drill', 'cordless drills'],
+    brands: tools,
+    coded: true,
+    sentences: ['Two speeds and a metal chuck.', 'Drill bits are sold apart.'],
+  },
+  {
+    id: 'drill-bits',
+    family: 'drills',
+    category: 'Tools > Accessories',
+    names: ['Drill Bit Set', 'Drill Bits'],
+    asked: ['drill bit', 'drill bits'],
+    brands: tools,
+    coded: true,
+    sentences: ['For wood, metal and stone, for every cordless drill.'],
+  },
+  {
+    id: 'saw',
+    family: 'saws',
+    category: 'Tools > Power tools',
+    names: ['Circular Saw', 'Jigsaw'],
+    asked: ['saw', 'saws'],
+    brands: tools,
+    coded: true,
+    sentences: ['Laser guide and dust port.', 'Takes the batteries of our cordless drills.'],
+  },
+  {
+    id: 'monitor',
+    family: 'displays',
+    category: 'Electronics > Monitors',
+    names: ['Monitor', 'Curved Monitor'],
+    asked: ['monitor', 'monitors'],
+    brands: devices,
+    coded: true,
+    sizes: ['24 inch', '27 inch', '32 inch'],
+    sentences: ['Fast panel and thin frame.', 'The stand leaves room on the desk.'],
+  },
+  {
+    id: 'headphones',
+    family: 'audio',
+    category: 'Electronics > Audio',
+    names: ['Headphones', 'Wireless Headphones'],
+    asked: ['headphone', 'headphones'],
+    brands: devices,
+    colours: true,
+    coded: true,
+    sentences: ['Silences the noise around you for 30 hours.'],
+  },
+  {
+    id: 'phone-case',
+    family: 'phones',
+    category: 'Electronics > Accessories',
+    names: ['iPhone 14 Case', 'iPhone 15 Case', 'Phone Case'],
+    asked: ['phone case', 'phone cases'],
+    brands: devices,
+    colours: true,
+    sentences: ['Shock-proof corners, thin all around.'],
+  },
+  {
+    id: 'cable',
+    family: 'cables',
+    category: 'Electronics > Accessories',
+    names: ['USB-C Cable', 'USB-C Charging Cable'],
+    asked: ['usb-c cable', 'usb-c cables'],
+    brands: devices,
+    coded: true,
+    sizes: ['1 m', '2m', '3 m'],
+    sentences: ['Braided, for phones and laptops.'],
+  },
+];
