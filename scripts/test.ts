@@ -28,11 +28,18 @@ const scratch = mkdtempSync(join(isInMemory ? memory : tmpdir(), 'catalog-tests-
 // PostgreSQL may run as another user, and has to reach its files in it.
 chmodSync(scratch, 0o711);
 
-/** The optimizing compiler costs more than it brings to processes that run for seconds: a seventh of the run. */
-const shortLived = kind === 'usual' ? { BUN_JSC_useFTLJIT: '0' } : {};
+/**
+ * For processes that run for seconds: the optimizing compiler costs more than it brings, a seventh of the run; to give
+ * memory back that is wanted again at once, a twelfth.
+ */
+const shortLived = kind === 'usual' ? { BUN_JSC_useFTLJIT: '0', MIMALLOC_PURGE_DELAY: '-1' } : {};
 
 /** A connection that lives for seconds runs a statement too seldom for several plans of it to pay. */
 const hasty = [...throwaway, 'plan_cache_mode=force_generic_plan'];
+
+const isWhole = !rest.some(argument => !argument.startsWith('-') && argument.includes('test/'));
+/** Beside the start of PostgreSQL, which leaves a core free. */
+const built = isWhole && isParallel ? buildProgram(scratch) : undefined;
 
 const given = process.env.TEST_DATABASE_URL;
 let cluster: Cluster | undefined;
@@ -90,9 +97,8 @@ async function runTests(): Promise<number> {
   const everyFile = isWatched ? [] : [...workers, '--randomize'];
   const usual = Object.values(apart).flatMap(folder => ['--path-ignore-patterns', `${folder}**`]);
   const chosen = kind === 'long' || kind === 'faults' ? [`./${apart[kind]}`] : usual;
-  const isWhole = !rest.some(argument => !argument.startsWith('-') && argument.includes('test/'));
   const files = isWhole ? chosen : [];
-  const program = isWhole && isParallel ? { TEST_PROGRAM: await buildProgram(scratch) } : {};
+  const program = built === undefined ? {} : { TEST_PROGRAM: await built };
   // Hooks start services: on a busy machine that takes longer than the runner's five seconds.
   const args = ['test', ...everyFile, '--timeout', '60000', ...files, ...rest];
   const own = cluster === undefined ? {} : { TEST_DATABASE_OWN: 'true' };

@@ -84,19 +84,22 @@ describeOnDatabases('credentials on %s', kind => {
     const required = requiredQuery(operation).replace('?', '&');
     const target = `${path}?${spellings()}${required}`;
     const before = service.log().length;
-    for (const Accept of ['application/json', 'application/hal+json', 'application/problem+json']) {
+    for (const [Accept, signedIn] of [
+      ['application/json', true],
+      ['application/hal+json', true],
+      ['application/json', false],
+      ['application/problem+json', false],
+    ] as const) {
       const headers = { Accept, 'X-API-Key': key };
-      for (const signedIn of [true, false]) {
-        const answer = signedIn
-          ? await walk.send(operation, path, { path: target, headers })
-          : await call(service, { method: operation.method, path: target, headers });
-        expectNone(name, `${JSON.stringify([...answer.headers])} ${answer.text}`);
-        if (answer.status === 200 && answer.body?._links?.self?.href?.includes('?'))
-          expect(answer.body._links.self.href).toContain('perPage=7');
-      }
+      const answer = signedIn
+        ? await walk.send(operation, path, { path: target, headers })
+        : await call(service, { method: operation.method, path: target, headers });
+      expectNone(name, `${JSON.stringify([...answer.headers])} ${answer.text}`);
+      if (answer.status === 200 && answer.body?._links?.self?.href?.includes('?'))
+        expect(answer.body._links.self.href).toContain('perPage=7');
     }
     const lines = service.log().slice(before);
-    expect(lines.filter(({ message }) => message === 'request').length).toBeGreaterThanOrEqual(6);
+    expect(lines.filter(({ message }) => message === 'request').length).toBeGreaterThanOrEqual(4);
     expectNone(`${name}: log`, JSON.stringify(lines));
   });
 

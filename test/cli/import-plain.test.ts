@@ -2,6 +2,7 @@ import { expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { plainRecord } from '../../src/resources/products/import/plain.ts';
 import { createProduct } from '../../src/resources/products/schema.ts';
+import { anyTextOf } from '../support/texts.ts';
 
 const odd = fc.constantFrom(
   '',
@@ -24,7 +25,7 @@ const plain = fc.string({ minLength: 1, maxLength: 40 });
 const text = fc.oneof(
   { weight: 10, arbitrary: plain },
 
-  fc.string({ unit: 'binary', maxLength: 70 }),
+  anyTextOf({ maxLength: 70 }),
   odd,
   fc.string({ minLength: 1, maxLength: 8 }),
 );

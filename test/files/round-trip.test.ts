@@ -6,8 +6,9 @@ import type { FileFormat } from '../../src/files/read.ts';
 import { csvHeader, csvRow, ndjsonRow } from '../../src/files/write.ts';
 import { sampleProducts } from '../../src/sample/products.ts';
 import { type Fields, mapped, readAll } from '../support/records.ts';
+import { anyTextOf } from '../support/texts.ts';
 
-const anyText = fc.string({ unit: 'binary', minLength: 1, maxLength: 40 });
+const anyText = anyTextOf({ minLength: 1, maxLength: 40 });
 const awkwardText = fc
   .array(
     fc.constantFrom(

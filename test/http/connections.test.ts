@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { writesNothing } from '../support/contents.ts';
 import { describeOnDatabases } from '../support/databases.ts';
 import { call } from '../support/http.ts';
-import { dripping, halfOpen, send, sendFirst } from '../support/raw.ts';
+import { halfOpen, send, sendFirst } from '../support/raw.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
 const mebibyte = 1024 * 1024;
@@ -131,21 +131,6 @@ describeOnDatabases('connections on %s', kind => {
             413,
           ]);
       }),
-  );
-
-  // Takes ten seconds, in which nothing that depends on the database happens.
-  test.skipIf(kind === 'postgresql')(
-    'who sends on slowly, or without an end, is cut off',
-    () =>
-      writesNothing(service, async () => {
-        const [drip, flood] = await Promise.all([
-          dripping(service.url, head('Content-Length: 90000000'), ' ', 500),
-          dripping(service.url, head('Content-Length: 900000000'), ' '.repeat(mebibyte), 0),
-        ]);
-        expect([drip.text.slice(0, 12), drip.seconds < 14]).toEqual(['HTTP/1.1 413', true]);
-        expect([flood.text.slice(0, 12), flood.sent < 200 * mebibyte]).toEqual(['HTTP/1.1 413', true]);
-      }),
-    30_000,
   );
 
   test('a body of exactly the limit is read, one byte more is not', async () => {

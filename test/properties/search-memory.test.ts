@@ -102,7 +102,7 @@ describeOnDatabases('words of products in memory on %s', kind => {
         }),
         { numRuns },
       );
-    await check(changes, 40);
+    await check(changes, 30);
     expect(inMemory).toBeGreaterThan(100);
     await check([...changes, ...upheavals], 20);
   });

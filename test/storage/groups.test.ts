@@ -164,7 +164,7 @@ describeOnDatabases('transactions together on %s', kind => {
           second: before.second + increments('second').length,
         });
       }),
-      { numRuns: kind === 'sqlite' ? 100 : 40 },
+      { numRuns: kind === 'sqlite' ? 60 : 30 },
     );
   });
 });

@@ -75,7 +75,7 @@ export async function startTestService(
     LOG_LEVEL: 'info',
     JWT_SECRET: serviceSecret,
     // Two transactions that write at once, and connections of each kind: ten cost PostgreSQL a sixth more.
-    DATABASE_POOL: '6',
+    DATABASE_POOL: '4',
     // What the run through a pooler tells the service of it: empty for nothing.
     DATABASE_POOLER: process.env.TEST_POOLER_SETTING ?? '',
     ...(kind === 'postgresql' && isOwn && settings.DATABASE_URL === undefined

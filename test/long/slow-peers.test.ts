@@ -1,0 +1,73 @@
+/** Clients and providers that are slow or say nothing: what bounds the wait is seconds, and nobody else waits. */
+import { expect, setDefaultTimeout, test } from 'bun:test';
+import { writesNothing } from '../support/contents.ts';
+import { describeOnDatabases } from '../support/databases.ts';
+import { call } from '../support/http.ts';
+import { act, placeOrder, readOrder } from '../support/orders.ts';
+import { dripping } from '../support/raw.ts';
+import { startTestService } from '../support/service.ts';
+import { fakeStripe } from '../support/stripe.ts';
+import { startProvider } from '../support/weather-provider.ts';
+
+setDefaultTimeout(60_000);
+const mebibyte = 1024 * 1024;
+
+describeOnDatabases('slow peers on %s', kind => {
+  test('a client that sends on slowly, or without an end, is cut off', async () => {
+    await using service = await startTestService(kind);
+    const head = (length: number) =>
+      [
+        'POST /v1/products HTTP/1.1',
+        'Host: localhost',
+        `Authorization: Bearer ${service.tokens.editor}`,
+        'Content-Type: application/json',
+        `Content-Length: ${length}`,
+        '\r\n',
+      ].join('\r\n');
+    await writesNothing(service, async () => {
+      const [drip, flood] = await Promise.all([
+        dripping(service.url, head(90_000_000), ' ', 500),
+        dripping(service.url, head(900_000_000), ' '.repeat(mebibyte), 0),
+      ]);
+      expect([drip.text.slice(0, 12), drip.seconds < 14]).toEqual(['HTTP/1.1 413', true]);
+      expect([flood.text.slice(0, 12), flood.sent < 200 * mebibyte]).toEqual(['HTTP/1.1 413', true]);
+    });
+  });
+
+  test('Stripe: the caller is asked to come back, others are served meanwhile', async () => {
+    const stripe = fakeStripe();
+    await using service = await startTestService(kind, stripe.settings);
+    const placed = await placeOrder(service);
+    stripe.mood = 'slow';
+    const slow = act(service, placed, 'payment');
+    expect((await act(service, await placeOrder(service), 'cancel')).status).toBe(200);
+    const answer = await slow;
+    expect([answer.status, answer.body.error, answer.headers.get('Retry-After')]).toEqual([
+      503,
+      'PAYMENT_UNAVAILABLE',
+      '5',
+    ]);
+    expect((await readOrder(service, placed)).body).toEqual(placed.order);
+    await stripe.stop();
+  });
+
+  test('a weather provider that is silent: the last known observation, marked stale', async () => {
+    const provider = startProvider();
+    await using service = await startTestService(kind, {
+      WEATHER_URL: provider.url,
+      GEOCODING_URL: provider.url,
+    });
+    const ask = () => call(service, { path: '/v1/data/weather?city=Berlin', headers: { 'X-API-Key': key } });
+    const scope = { name: 'Weather', scopes: ['data:read'] };
+    const { key } = (await call(service, { method: 'POST', path: '/v1/keys', as: 'admin', body: scope }))
+      .body;
+    const observed = await ask();
+    expect([observed.status, observed.body.stale]).toEqual([200, false]);
+    provider.mood = 'silent';
+    service.clock.advance(11 * 60_000);
+    const answer = await ask();
+    expect([answer.status, answer.body]).toEqual([200, { ...observed.body, stale: true }]);
+    provider.release();
+    await provider.die();
+  });
+});
