@@ -2848,19 +2848,7 @@ export interface components {
              * @example Walnut is dense, dark, and kind to tools.
              */
             body: string;
-            /** @description Who wrote it. */
-            author: {
-                /**
-                 * Format: int32
-                 * @description Its id, given by the service.
-                 */
-                id: number;
-                /**
-                 * @description As it was when this was written.
-                 * @example Ada Winter
-                 */
-                name: string;
-            };
+            author: components["schemas"]["Author"];
             /**
              * @description Words it can be found by.
              * @example [
@@ -2945,19 +2933,7 @@ export interface components {
              * @example Walnut is dense, dark, and kind to tools.
              */
             body: string;
-            /** @description Who wrote it. */
-            author: {
-                /**
-                 * Format: int32
-                 * @description Its id, given by the service.
-                 */
-                id: number;
-                /**
-                 * @description As it was when this was written.
-                 * @example Ada Winter
-                 */
-                name: string;
-            };
+            author: components["schemas"]["Author"];
             /**
              * @description Words it can be found by.
              * @example [
@@ -3088,14 +3064,7 @@ export interface components {
          */
         ArticleListHal: {
             meta: components["schemas"]["ListMeta"];
-            /** @description Where to go from here, by relation. */
-            _links: {
-                self: components["schemas"]["Link"];
-                first: components["schemas"]["Link"];
-                last?: components["schemas"]["Link"];
-                prev?: components["schemas"]["Link"];
-                next?: components["schemas"]["Link"];
-            };
+            _links: components["schemas"]["PageLinks"];
             /** @description What belongs to it, by relation (HAL). */
             _embedded: {
                 /** @description The articles of this page. */
@@ -3383,19 +3352,31 @@ export interface components {
          */
         AttributeListHal: {
             meta: components["schemas"]["ListMeta"];
-            /** @description Where to go from here, by relation. */
-            _links: {
-                self: components["schemas"]["Link"];
-                first: components["schemas"]["Link"];
-                last?: components["schemas"]["Link"];
-                prev?: components["schemas"]["Link"];
-                next?: components["schemas"]["Link"];
-            };
+            _links: components["schemas"]["PageLinks"];
             /** @description What belongs to it, by relation (HAL). */
             _embedded: {
                 /** @description The definitions of this page. */
                 attributes: components["schemas"]["AttributeHal"][];
             };
+        };
+        /**
+         * @description Who wrote it.
+         * @example {
+         *       "id": 1,
+         *       "name": "Ada Winter"
+         *     }
+         */
+        Author: {
+            /**
+             * Format: int32
+             * @description Its id, given by the service.
+             */
+            id: number;
+            /**
+             * @description As it was when this was written.
+             * @example Ada Winter
+             */
+            name: string;
         };
         /**
          * @description The codes of status 400.
@@ -3738,14 +3719,7 @@ export interface components {
          */
         CategoryListHal: {
             meta: components["schemas"]["ListMeta"];
-            /** @description Where to go from here, by relation. */
-            _links: {
-                self: components["schemas"]["Link"];
-                first: components["schemas"]["Link"];
-                last?: components["schemas"]["Link"];
-                prev?: components["schemas"]["Link"];
-                next?: components["schemas"]["Link"];
-            };
+            _links: components["schemas"]["PageLinks"];
             /** @description What belongs to it, by relation (HAL). */
             _embedded: {
                 /** @description The categories of this page. */
@@ -3807,19 +3781,7 @@ export interface components {
              * @example See you there.
              */
             body: string;
-            /** @description Who wrote it. */
-            author: {
-                /**
-                 * Format: int32
-                 * @description Its id, given by the service.
-                 */
-                id: number;
-                /**
-                 * @description As it was when this was written.
-                 * @example Ada Winter
-                 */
-                name: string;
-            };
+            author: components["schemas"]["Author"];
             /**
              * Format: date-time
              * @description When it was made, in UTC.
@@ -3880,19 +3842,7 @@ export interface components {
              * @example See you there.
              */
             body: string;
-            /** @description Who wrote it. */
-            author: {
-                /**
-                 * Format: int32
-                 * @description Its id, given by the service.
-                 */
-                id: number;
-                /**
-                 * @description As it was when this was written.
-                 * @example Ada Winter
-                 */
-                name: string;
-            };
+            author: components["schemas"]["Author"];
             /**
              * Format: date-time
              * @description When it was made, in UTC.
@@ -4007,14 +3957,7 @@ export interface components {
          */
         CommentListHal: {
             meta: components["schemas"]["ListMeta"];
-            /** @description Where to go from here, by relation. */
-            _links: {
-                self: components["schemas"]["Link"];
-                first: components["schemas"]["Link"];
-                last?: components["schemas"]["Link"];
-                prev?: components["schemas"]["Link"];
-                next?: components["schemas"]["Link"];
-            };
+            _links: components["schemas"]["PageLinks"];
             /** @description What belongs to it, by relation (HAL). */
             _embedded: {
                 /** @description The comments of this page, or where they are. */
@@ -4205,19 +4148,8 @@ export interface components {
             externalId?: string | null;
             /** @description What it has cost before, to be shown beside its price. */
             compareAtPrice?: number | null;
-            /** @description A value above 0 and its unit. */
-            weight?: {
-                /**
-                 * @description As heavy as the unit says.
-                 * @example 1.2
-                 */
-                value: number;
-                /**
-                 * @description What the value counts.
-                 * @enum {string}
-                 */
-                unit: "g" | "kg" | "oz" | "lb";
-            } | null;
+            /** @description How much it weighs; null where that is not known. */
+            weight?: components["schemas"]["Weight"] | null;
             /** @description The paths of further categories, without its main one. */
             categories?: string[] | null;
             /**
@@ -4355,19 +4287,8 @@ export interface components {
             price?: number | null;
             /** @description What it has cost before, to be shown beside its price. */
             compareAtPrice?: number | null;
-            /** @description A value above 0 and its unit. */
-            weight?: {
-                /**
-                 * @description As heavy as the unit says.
-                 * @example 1.2
-                 */
-                value: number;
-                /**
-                 * @description What the value counts.
-                 * @enum {string}
-                 */
-                unit: "g" | "kg" | "oz" | "lb";
-            } | null;
+            /** @description How much it weighs; null where that is not known. */
+            weight?: components["schemas"]["Weight"] | null;
             /** @description How many pieces there are; null where nothing is counted. */
             stock?: components["schemas"]["SentStock"] | null;
             /**
@@ -5312,14 +5233,7 @@ export interface components {
          */
         InvoiceHalList: {
             meta: components["schemas"]["ListMeta"];
-            /** @description Where to go from here, by relation. */
-            _links: {
-                self: components["schemas"]["Link"];
-                first: components["schemas"]["Link"];
-                last?: components["schemas"]["Link"];
-                prev?: components["schemas"]["Link"];
-                next?: components["schemas"]["Link"];
-            };
+            _links: components["schemas"]["PageLinks"];
             /** @description What belongs to it, by relation (HAL). */
             _embedded: {
                 /** @description The invoices of this page. */
@@ -5838,14 +5752,7 @@ export interface components {
          */
         NotificationListHal: {
             meta: components["schemas"]["ListMeta"];
-            /** @description Where to go from here, by relation. */
-            _links: {
-                self: components["schemas"]["Link"];
-                first: components["schemas"]["Link"];
-                last?: components["schemas"]["Link"];
-                prev?: components["schemas"]["Link"];
-                next?: components["schemas"]["Link"];
-            };
+            _links: components["schemas"]["PageLinks"];
             /** @description What belongs to it, by relation (HAL). */
             _embedded: {
                 /** @description The notifications of this page. */
@@ -6197,14 +6104,7 @@ export interface components {
          */
         OrderHalList: {
             meta: components["schemas"]["ListMeta"];
-            /** @description Where to go from here, by relation. */
-            _links: {
-                self: components["schemas"]["Link"];
-                first: components["schemas"]["Link"];
-                last?: components["schemas"]["Link"];
-                prev?: components["schemas"]["Link"];
-                next?: components["schemas"]["Link"];
-            };
+            _links: components["schemas"]["PageLinks"];
             /** @description What belongs to it, by relation (HAL). */
             _embedded: {
                 /** @description The orders of this page. */
@@ -6391,14 +6291,7 @@ export interface components {
          */
         OrderItemHalList: {
             meta: components["schemas"]["ListMeta"];
-            /** @description Where to go from here, by relation. */
-            _links: {
-                self: components["schemas"]["Link"];
-                first: components["schemas"]["Link"];
-                last?: components["schemas"]["Link"];
-                prev?: components["schemas"]["Link"];
-                next?: components["schemas"]["Link"];
-            };
+            _links: components["schemas"]["PageLinks"];
             /** @description What belongs to it, by relation (HAL). */
             _embedded: {
                 /** @description What was ordered, line by line. */
@@ -6779,6 +6672,33 @@ export interface components {
             payment: components["schemas"]["Payment"];
         };
         /**
+         * @description The addresses of this page and of others of the same list.
+         * @example {
+         *       "self": {
+         *         "href": "https://shop.example/v1/orders/1"
+         *       },
+         *       "first": {
+         *         "href": "https://shop.example/v1/orders/1"
+         *       },
+         *       "last": {
+         *         "href": "https://shop.example/v1/orders/1"
+         *       },
+         *       "prev": {
+         *         "href": "https://shop.example/v1/orders/1"
+         *       },
+         *       "next": {
+         *         "href": "https://shop.example/v1/orders/1"
+         *       }
+         *     }
+         */
+        PageLinks: {
+            self: components["schemas"]["Link"];
+            first: components["schemas"]["Link"];
+            last?: components["schemas"]["Link"];
+            prev?: components["schemas"]["Link"];
+            next?: components["schemas"]["Link"];
+        };
+        /**
          * @example {
          *       "currentPassword": "example text",
          *       "newPassword": "example text"
@@ -7006,19 +6926,8 @@ export interface components {
             externalId?: string | null;
             /** @description What it has cost before, to be shown beside its price. */
             compareAtPrice?: number | null;
-            /** @description A value above 0 and its unit. */
-            weight?: {
-                /**
-                 * @description As heavy as the unit says.
-                 * @example 1.2
-                 */
-                value: number;
-                /**
-                 * @description What the value counts.
-                 * @enum {string}
-                 */
-                unit: "g" | "kg" | "oz" | "lb";
-            } | null;
+            /** @description How much it weighs; null where that is not known. */
+            weight?: components["schemas"]["Weight"] | null;
             /** @description The paths of further categories, without its main one. */
             categories?: string[] | null;
             /**
@@ -7195,19 +7104,8 @@ export interface components {
             price?: number | null;
             /** @description What it has cost before, to be shown beside its price. */
             compareAtPrice?: number | null;
-            /** @description A value above 0 and its unit. */
-            weight?: {
-                /**
-                 * @description As heavy as the unit says.
-                 * @example 1.2
-                 */
-                value: number;
-                /**
-                 * @description What the value counts.
-                 * @enum {string}
-                 */
-                unit: "g" | "kg" | "oz" | "lb";
-            } | null;
+            /** @description How much it weighs; null where that is not known. */
+            weight?: components["schemas"]["Weight"] | null;
             /** @description How many pieces there are; null where nothing is counted. */
             stock?: components["schemas"]["ChangedStock"] | null;
             /**
@@ -7308,19 +7206,7 @@ export interface components {
              * @example From noon to five, with coffee.
              */
             body: string;
-            /** @description Who wrote it. */
-            author: {
-                /**
-                 * Format: int32
-                 * @description Its id, given by the service.
-                 */
-                id: number;
-                /**
-                 * @description As it was when this was written.
-                 * @example Ada Winter
-                 */
-                name: string;
-            };
+            author: components["schemas"]["Author"];
             /**
              * Format: date-time
              * @description When it was made, in UTC.
@@ -7402,19 +7288,7 @@ export interface components {
              * @example From noon to five, with coffee.
              */
             body: string;
-            /** @description Who wrote it. */
-            author: {
-                /**
-                 * Format: int32
-                 * @description Its id, given by the service.
-                 */
-                id: number;
-                /**
-                 * @description As it was when this was written.
-                 * @example Ada Winter
-                 */
-                name: string;
-            };
+            author: components["schemas"]["Author"];
             /**
              * Format: date-time
              * @description When it was made, in UTC.
@@ -7534,14 +7408,7 @@ export interface components {
          */
         PostListHal: {
             meta: components["schemas"]["ListMeta"];
-            /** @description Where to go from here, by relation. */
-            _links: {
-                self: components["schemas"]["Link"];
-                first: components["schemas"]["Link"];
-                last?: components["schemas"]["Link"];
-                prev?: components["schemas"]["Link"];
-                next?: components["schemas"]["Link"];
-            };
+            _links: components["schemas"]["PageLinks"];
             /** @description What belongs to it, by relation (HAL). */
             _embedded: {
                 /** @description The posts of this page. */
@@ -7770,19 +7637,8 @@ export interface components {
             externalId: string | null;
             /** @description What it has cost before, to be shown beside its price. */
             compareAtPrice: number | null;
-            /** @description A value above 0 and its unit. */
-            weight: {
-                /**
-                 * @description As heavy as the unit says.
-                 * @example 1.2
-                 */
-                value: number;
-                /**
-                 * @description What the value counts.
-                 * @enum {string}
-                 */
-                unit: "g" | "kg" | "oz" | "lb";
-            } | null;
+            /** @description How much it weighs; null where that is not known. */
+            weight: components["schemas"]["Weight"] | null;
             /** @description The paths of further categories, without its main one. */
             categories: string[];
             /**
@@ -8002,19 +7858,8 @@ export interface components {
             externalId: string | null;
             /** @description What it has cost before, to be shown beside its price. */
             compareAtPrice: number | null;
-            /** @description A value above 0 and its unit. */
-            weight: {
-                /**
-                 * @description As heavy as the unit says.
-                 * @example 1.2
-                 */
-                value: number;
-                /**
-                 * @description What the value counts.
-                 * @enum {string}
-                 */
-                unit: "g" | "kg" | "oz" | "lb";
-            } | null;
+            /** @description How much it weighs; null where that is not known. */
+            weight: components["schemas"]["Weight"] | null;
             /** @description The paths of further categories, without its main one. */
             categories: string[];
             /**
@@ -8318,14 +8163,7 @@ export interface components {
          */
         ProductImageListHal: {
             meta: components["schemas"]["ListMeta"];
-            /** @description Where to go from here, by relation. */
-            _links: {
-                self: components["schemas"]["Link"];
-                first: components["schemas"]["Link"];
-                last?: components["schemas"]["Link"];
-                prev?: components["schemas"]["Link"];
-                next?: components["schemas"]["Link"];
-            };
+            _links: components["schemas"]["PageLinks"];
             /** @description What belongs to it, by relation (HAL). */
             _embedded: {
                 /** @description The images of this page. */
@@ -8852,14 +8690,7 @@ export interface components {
                     [key: string]: number;
                 };
             };
-            /** @description Where to go from here, by relation. */
-            _links: {
-                self: components["schemas"]["Link"];
-                first: components["schemas"]["Link"];
-                last?: components["schemas"]["Link"];
-                prev?: components["schemas"]["Link"];
-                next?: components["schemas"]["Link"];
-            };
+            _links: components["schemas"]["PageLinks"];
             /** @description What belongs to it, by relation (HAL). */
             _embedded: {
                 /** @description The products of this page. */
@@ -9019,19 +8850,7 @@ export interface components {
              * @description The product it is about.
              */
             productId: number;
-            /** @description Who wrote it. */
-            author: {
-                /**
-                 * Format: int32
-                 * @description Its id, given by the service.
-                 */
-                id: number;
-                /**
-                 * @description As it was when this was written.
-                 * @example Ada Winter
-                 */
-                name: string;
-            };
+            author: components["schemas"]["Author"];
             /**
              * Format: int32
              * @description From 1, the worst, to 5, the best.
@@ -9099,19 +8918,7 @@ export interface components {
              * @description The product it is about.
              */
             productId: number;
-            /** @description Who wrote it. */
-            author: {
-                /**
-                 * Format: int32
-                 * @description Its id, given by the service.
-                 */
-                id: number;
-                /**
-                 * @description As it was when this was written.
-                 * @example Ada Winter
-                 */
-                name: string;
-            };
+            author: components["schemas"]["Author"];
             /**
              * Format: int32
              * @description From 1, the worst, to 5, the best.
@@ -9239,14 +9046,7 @@ export interface components {
          */
         ReviewListHal: {
             meta: components["schemas"]["ListMeta"];
-            /** @description Where to go from here, by relation. */
-            _links: {
-                self: components["schemas"]["Link"];
-                first: components["schemas"]["Link"];
-                last?: components["schemas"]["Link"];
-                prev?: components["schemas"]["Link"];
-                next?: components["schemas"]["Link"];
-            };
+            _links: components["schemas"]["PageLinks"];
             /** @description What belongs to it, by relation (HAL). */
             _embedded: {
                 /** @description The reviews of this page. */
@@ -9866,14 +9666,7 @@ export interface components {
          */
         StockAdjustmentListHal: {
             meta: components["schemas"]["ListMeta"];
-            /** @description Where to go from here, by relation. */
-            _links: {
-                self: components["schemas"]["Link"];
-                first: components["schemas"]["Link"];
-                last?: components["schemas"]["Link"];
-                prev?: components["schemas"]["Link"];
-                next?: components["schemas"]["Link"];
-            };
+            _links: components["schemas"]["PageLinks"];
             /** @description What belongs to it, by relation (HAL). */
             _embedded: {
                 /** @description The adjustments of this page. */
@@ -10167,14 +9960,7 @@ export interface components {
          */
         SynonymListHal: {
             meta: components["schemas"]["ListMeta"];
-            /** @description Where to go from here, by relation. */
-            _links: {
-                self: components["schemas"]["Link"];
-                first: components["schemas"]["Link"];
-                last?: components["schemas"]["Link"];
-                prev?: components["schemas"]["Link"];
-                next?: components["schemas"]["Link"];
-            };
+            _links: components["schemas"]["PageLinks"];
             /** @description What belongs to it, by relation (HAL). */
             _embedded: {
                 /** @description The synonyms of this page. */
@@ -10576,14 +10362,7 @@ export interface components {
          */
         UserListHal: {
             meta: components["schemas"]["ListMeta"];
-            /** @description Where to go from here, by relation. */
-            _links: {
-                self: components["schemas"]["Link"];
-                first: components["schemas"]["Link"];
-                last?: components["schemas"]["Link"];
-                prev?: components["schemas"]["Link"];
-                next?: components["schemas"]["Link"];
-            };
+            _links: components["schemas"]["PageLinks"];
             /** @description What belongs to it, by relation (HAL). */
             _embedded: {
                 /** @description The users of this page. */
@@ -10669,19 +10448,8 @@ export interface components {
             price: number | null;
             /** @description What it has cost before, to be shown beside its price. */
             compareAtPrice: number | null;
-            /** @description A value above 0 and its unit. */
-            weight: {
-                /**
-                 * @description As heavy as the unit says.
-                 * @example 1.2
-                 */
-                value: number;
-                /**
-                 * @description What the value counts.
-                 * @enum {string}
-                 */
-                unit: "g" | "kg" | "oz" | "lb";
-            } | null;
+            /** @description How much it weighs; null where that is not known. */
+            weight: components["schemas"]["Weight"] | null;
             /** @description How many pieces there are; null where nothing is counted. */
             stock: components["schemas"]["Stock"] | null;
             /**
@@ -10785,19 +10553,8 @@ export interface components {
             price: number | null;
             /** @description What it has cost before, to be shown beside its price. */
             compareAtPrice: number | null;
-            /** @description A value above 0 and its unit. */
-            weight: {
-                /**
-                 * @description As heavy as the unit says.
-                 * @example 1.2
-                 */
-                value: number;
-                /**
-                 * @description What the value counts.
-                 * @enum {string}
-                 */
-                unit: "g" | "kg" | "oz" | "lb";
-            } | null;
+            /** @description How much it weighs; null where that is not known. */
+            weight: components["schemas"]["Weight"] | null;
             /** @description How many pieces there are; null where nothing is counted. */
             stock: components["schemas"]["Stock"] | null;
             /**
@@ -10954,14 +10711,7 @@ export interface components {
          */
         VariantListHal: {
             meta: components["schemas"]["ListMeta"];
-            /** @description Where to go from here, by relation. */
-            _links: {
-                self: components["schemas"]["Link"];
-                first: components["schemas"]["Link"];
-                last?: components["schemas"]["Link"];
-                prev?: components["schemas"]["Link"];
-                next?: components["schemas"]["Link"];
-            };
+            _links: components["schemas"]["PageLinks"];
             /** @description What belongs to it, by relation (HAL). */
             _embedded: {
                 /** @description The variants of this page, or where they are. */
@@ -11036,6 +10786,25 @@ export interface components {
             source: string;
             /** @description Whether this is the last known observation because no newer one can be had. */
             stale: boolean;
+        };
+        /**
+         * @description A value above 0 and its unit.
+         * @example {
+         *       "value": 1.2,
+         *       "unit": "g"
+         *     }
+         */
+        Weight: {
+            /**
+             * @description As heavy as the unit says.
+             * @example 1.2
+             */
+            value: number;
+            /**
+             * @description What the value counts.
+             * @enum {string}
+             */
+            unit: "g" | "kg" | "oz" | "lb";
         };
         /**
          * @example {
@@ -11151,11 +10920,7 @@ export interface components {
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                 "Cache-Control": components["headers"]["Cache-Control"];
                 Vary: components["headers"]["Vary"];
-                "Preference-Applied": components["headers"]["Preference-Applied"];
                 "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                Deprecation: components["headers"]["Deprecation"];
-                Sunset: components["headers"]["Sunset"];
-                Link: components["headers"]["Link"];
                 ETag: components["headers"]["ETag"];
                 "Last-Modified": components["headers"]["Last-Modified"];
                 [name: string]: unknown;
@@ -11174,11 +10939,7 @@ export interface components {
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                 "Cache-Control": components["headers"]["Cache-Control"];
                 Vary: components["headers"]["Vary"];
-                "Preference-Applied": components["headers"]["Preference-Applied"];
                 "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                Deprecation: components["headers"]["Deprecation"];
-                Sunset: components["headers"]["Sunset"];
-                Link: components["headers"]["Link"];
                 Allow: components["headers"]["Allow"];
                 "Accept-Patch": components["headers"]["Accept-Patch"];
                 "Access-Control-Allow-Methods": components["headers"]["Access-Control-Allow-Methods"];
@@ -11200,14 +10961,14 @@ export interface components {
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                 "Cache-Control": components["headers"]["Cache-Control"];
                 Vary: components["headers"]["Vary"];
-                "Preference-Applied": components["headers"]["Preference-Applied"];
                 "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                Deprecation: components["headers"]["Deprecation"];
-                Sunset: components["headers"]["Sunset"];
-                Link: components["headers"]["Link"];
                 "Content-Encoding": components["headers"]["Content-Encoding"];
                 ETag: components["headers"]["ETag"];
                 "Last-Modified": components["headers"]["Last-Modified"];
+                "Preference-Applied": components["headers"]["Preference-Applied"];
+                Deprecation: components["headers"]["Deprecation"];
+                Sunset: components["headers"]["Sunset"];
+                Link: components["headers"]["Link"];
                 "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
                 "Server-Timing": components["headers"]["Server-Timing"];
                 "Access-Control-Allow-Credentials": components["headers"]["Access-Control-Allow-Credentials"];
@@ -11244,11 +11005,7 @@ export interface components {
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                 "Cache-Control": components["headers"]["Cache-Control"];
                 Vary: components["headers"]["Vary"];
-                "Preference-Applied": components["headers"]["Preference-Applied"];
                 "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                Deprecation: components["headers"]["Deprecation"];
-                Sunset: components["headers"]["Sunset"];
-                Link: components["headers"]["Link"];
                 "Content-Encoding": components["headers"]["Content-Encoding"];
                 [name: string]: unknown;
             };
@@ -11276,11 +11033,7 @@ export interface components {
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                 "Cache-Control": components["headers"]["Cache-Control"];
                 Vary: components["headers"]["Vary"];
-                "Preference-Applied": components["headers"]["Preference-Applied"];
                 "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                Deprecation: components["headers"]["Deprecation"];
-                Sunset: components["headers"]["Sunset"];
-                Link: components["headers"]["Link"];
                 "Content-Encoding": components["headers"]["Content-Encoding"];
                 [name: string]: unknown;
             };
@@ -11331,11 +11084,7 @@ export interface components {
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                 "Cache-Control": components["headers"]["Cache-Control"];
                 Vary: components["headers"]["Vary"];
-                "Preference-Applied": components["headers"]["Preference-Applied"];
                 "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                Deprecation: components["headers"]["Deprecation"];
-                Sunset: components["headers"]["Sunset"];
-                Link: components["headers"]["Link"];
                 "Content-Encoding": components["headers"]["Content-Encoding"];
                 [name: string]: unknown;
             };
@@ -11366,11 +11115,7 @@ export interface components {
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                 "Cache-Control": components["headers"]["Cache-Control"];
                 Vary: components["headers"]["Vary"];
-                "Preference-Applied": components["headers"]["Preference-Applied"];
                 "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                Deprecation: components["headers"]["Deprecation"];
-                Sunset: components["headers"]["Sunset"];
-                Link: components["headers"]["Link"];
                 "Content-Encoding": components["headers"]["Content-Encoding"];
                 "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                 [name: string]: unknown;
@@ -11396,11 +11141,7 @@ export interface components {
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                 "Cache-Control": components["headers"]["Cache-Control"];
                 Vary: components["headers"]["Vary"];
-                "Preference-Applied": components["headers"]["Preference-Applied"];
                 "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                Deprecation: components["headers"]["Deprecation"];
-                Sunset: components["headers"]["Sunset"];
-                Link: components["headers"]["Link"];
                 "Content-Encoding": components["headers"]["Content-Encoding"];
                 [name: string]: unknown;
             };
@@ -11429,11 +11170,7 @@ export interface components {
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                 "Cache-Control": components["headers"]["Cache-Control"];
                 Vary: components["headers"]["Vary"];
-                "Preference-Applied": components["headers"]["Preference-Applied"];
                 "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                Deprecation: components["headers"]["Deprecation"];
-                Sunset: components["headers"]["Sunset"];
-                Link: components["headers"]["Link"];
                 "Content-Encoding": components["headers"]["Content-Encoding"];
                 [name: string]: unknown;
             };
@@ -11458,11 +11195,7 @@ export interface components {
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                 "Cache-Control": components["headers"]["Cache-Control"];
                 Vary: components["headers"]["Vary"];
-                "Preference-Applied": components["headers"]["Preference-Applied"];
                 "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                Deprecation: components["headers"]["Deprecation"];
-                Sunset: components["headers"]["Sunset"];
-                Link: components["headers"]["Link"];
                 "Content-Encoding": components["headers"]["Content-Encoding"];
                 [name: string]: unknown;
             };
@@ -11487,11 +11220,7 @@ export interface components {
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                 "Cache-Control": components["headers"]["Cache-Control"];
                 Vary: components["headers"]["Vary"];
-                "Preference-Applied": components["headers"]["Preference-Applied"];
                 "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                Deprecation: components["headers"]["Deprecation"];
-                Sunset: components["headers"]["Sunset"];
-                Link: components["headers"]["Link"];
                 "Content-Encoding": components["headers"]["Content-Encoding"];
                 Allow: components["headers"]["Allow"];
                 [name: string]: unknown;
@@ -11517,11 +11246,7 @@ export interface components {
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                 "Cache-Control": components["headers"]["Cache-Control"];
                 Vary: components["headers"]["Vary"];
-                "Preference-Applied": components["headers"]["Preference-Applied"];
                 "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                Deprecation: components["headers"]["Deprecation"];
-                Sunset: components["headers"]["Sunset"];
-                Link: components["headers"]["Link"];
                 "Content-Encoding": components["headers"]["Content-Encoding"];
                 [name: string]: unknown;
             };
@@ -11568,11 +11293,7 @@ export interface components {
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                 "Cache-Control": components["headers"]["Cache-Control"];
                 Vary: components["headers"]["Vary"];
-                "Preference-Applied": components["headers"]["Preference-Applied"];
                 "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                Deprecation: components["headers"]["Deprecation"];
-                Sunset: components["headers"]["Sunset"];
-                Link: components["headers"]["Link"];
                 "Content-Encoding": components["headers"]["Content-Encoding"];
                 "Retry-After": components["headers"]["Retry-After"];
                 [name: string]: unknown;
@@ -11598,11 +11319,7 @@ export interface components {
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                 "Cache-Control": components["headers"]["Cache-Control"];
                 Vary: components["headers"]["Vary"];
-                "Preference-Applied": components["headers"]["Preference-Applied"];
                 "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                Deprecation: components["headers"]["Deprecation"];
-                Sunset: components["headers"]["Sunset"];
-                Link: components["headers"]["Link"];
                 "Content-Encoding": components["headers"]["Content-Encoding"];
                 [name: string]: unknown;
             };
@@ -11631,11 +11348,7 @@ export interface components {
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                 "Cache-Control": components["headers"]["Cache-Control"];
                 Vary: components["headers"]["Vary"];
-                "Preference-Applied": components["headers"]["Preference-Applied"];
                 "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                Deprecation: components["headers"]["Deprecation"];
-                Sunset: components["headers"]["Sunset"];
-                Link: components["headers"]["Link"];
                 "Content-Encoding": components["headers"]["Content-Encoding"];
                 [name: string]: unknown;
             };
@@ -11664,11 +11377,7 @@ export interface components {
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                 "Cache-Control": components["headers"]["Cache-Control"];
                 Vary: components["headers"]["Vary"];
-                "Preference-Applied": components["headers"]["Preference-Applied"];
                 "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                Deprecation: components["headers"]["Deprecation"];
-                Sunset: components["headers"]["Sunset"];
-                Link: components["headers"]["Link"];
                 "Content-Encoding": components["headers"]["Content-Encoding"];
                 Accept: components["headers"]["Accept"];
                 "Accept-Post": components["headers"]["Accept-Post"];
@@ -11696,11 +11405,7 @@ export interface components {
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                 "Cache-Control": components["headers"]["Cache-Control"];
                 Vary: components["headers"]["Vary"];
-                "Preference-Applied": components["headers"]["Preference-Applied"];
                 "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                Deprecation: components["headers"]["Deprecation"];
-                Sunset: components["headers"]["Sunset"];
-                Link: components["headers"]["Link"];
                 "Content-Encoding": components["headers"]["Content-Encoding"];
                 [name: string]: unknown;
             };
@@ -11743,11 +11448,7 @@ export interface components {
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                 "Cache-Control": components["headers"]["Cache-Control"];
                 Vary: components["headers"]["Vary"];
-                "Preference-Applied": components["headers"]["Preference-Applied"];
                 "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                Deprecation: components["headers"]["Deprecation"];
-                Sunset: components["headers"]["Sunset"];
-                Link: components["headers"]["Link"];
                 "Content-Encoding": components["headers"]["Content-Encoding"];
                 [name: string]: unknown;
             };
@@ -11772,11 +11473,7 @@ export interface components {
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                 "Cache-Control": components["headers"]["Cache-Control"];
                 Vary: components["headers"]["Vary"];
-                "Preference-Applied": components["headers"]["Preference-Applied"];
                 "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                Deprecation: components["headers"]["Deprecation"];
-                Sunset: components["headers"]["Sunset"];
-                Link: components["headers"]["Link"];
                 "Content-Encoding": components["headers"]["Content-Encoding"];
                 "Retry-After": components["headers"]["Retry-After"];
                 [name: string]: unknown;
@@ -11806,11 +11503,7 @@ export interface components {
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                 "Cache-Control": components["headers"]["Cache-Control"];
                 Vary: components["headers"]["Vary"];
-                "Preference-Applied": components["headers"]["Preference-Applied"];
                 "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                Deprecation: components["headers"]["Deprecation"];
-                Sunset: components["headers"]["Sunset"];
-                Link: components["headers"]["Link"];
                 "Content-Encoding": components["headers"]["Content-Encoding"];
                 [name: string]: unknown;
             };
@@ -11851,11 +11544,7 @@ export interface components {
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                 "Cache-Control": components["headers"]["Cache-Control"];
                 Vary: components["headers"]["Vary"];
-                "Preference-Applied": components["headers"]["Preference-Applied"];
                 "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                Deprecation: components["headers"]["Deprecation"];
-                Sunset: components["headers"]["Sunset"];
-                Link: components["headers"]["Link"];
                 "Content-Encoding": components["headers"]["Content-Encoding"];
                 "Retry-After": components["headers"]["Retry-After"];
                 [name: string]: unknown;
@@ -11881,11 +11570,7 @@ export interface components {
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                 "Cache-Control": components["headers"]["Cache-Control"];
                 Vary: components["headers"]["Vary"];
-                "Preference-Applied": components["headers"]["Preference-Applied"];
                 "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                Deprecation: components["headers"]["Deprecation"];
-                Sunset: components["headers"]["Sunset"];
-                Link: components["headers"]["Link"];
                 "Content-Encoding": components["headers"]["Content-Encoding"];
                 [name: string]: unknown;
             };
@@ -12014,15 +11699,15 @@ export interface components {
          */
         Vary: string;
         /**
-         * @description That unknown parameters and members would have been refused; when `Prefer` requested it.
-         * @example handling=strict
-         */
-        "Preference-Applied": "handling=strict";
-        /**
          * @description The Origin of the request, when it may call from a browser.
          * @example https://shop.example
          */
         "Access-Control-Allow-Origin": string;
+        /**
+         * @description That unknown parameters and members would have been refused; when `Prefer` requested it.
+         * @example handling=strict
+         */
+        "Preference-Applied": "handling=strict";
         /**
          * @description Since when this version is deprecated (an HTTP date); absent while it is current.
          * @example Thu, 15 Jan 2026 09:30:00 GMT
@@ -12200,11 +11885,7 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    Deprecation: components["headers"]["Deprecation"];
-                    Sunset: components["headers"]["Sunset"];
-                    Link: components["headers"]["Link"];
                     "Content-Encoding": components["headers"]["Content-Encoding"];
                     ETag: components["headers"]["ETag"];
                     "Last-Modified": components["headers"]["Last-Modified"];
@@ -12262,11 +11943,7 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    Deprecation: components["headers"]["Deprecation"];
-                    Sunset: components["headers"]["Sunset"];
-                    Link: components["headers"]["Link"];
                     "Content-Encoding": components["headers"]["Content-Encoding"];
                     [name: string]: unknown;
                 };
@@ -12326,11 +12003,7 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    Deprecation: components["headers"]["Deprecation"];
-                    Sunset: components["headers"]["Sunset"];
-                    Link: components["headers"]["Link"];
                     "Content-Encoding": components["headers"]["Content-Encoding"];
                     [name: string]: unknown;
                 };
@@ -12390,11 +12063,7 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    Deprecation: components["headers"]["Deprecation"];
-                    Sunset: components["headers"]["Sunset"];
-                    Link: components["headers"]["Link"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -12451,11 +12120,7 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    Deprecation: components["headers"]["Deprecation"];
-                    Sunset: components["headers"]["Sunset"];
-                    Link: components["headers"]["Link"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -12511,11 +12176,7 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    Deprecation: components["headers"]["Deprecation"];
-                    Sunset: components["headers"]["Sunset"];
-                    Link: components["headers"]["Link"];
                     "Content-Encoding": components["headers"]["Content-Encoding"];
                     ETag: components["headers"]["ETag"];
                     "Last-Modified": components["headers"]["Last-Modified"];
@@ -12579,11 +12240,7 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    Deprecation: components["headers"]["Deprecation"];
-                    Sunset: components["headers"]["Sunset"];
-                    Link: components["headers"]["Link"];
                     "Content-Encoding": components["headers"]["Content-Encoding"];
                     [name: string]: unknown;
                 };
@@ -12643,11 +12300,7 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    Deprecation: components["headers"]["Deprecation"];
-                    Sunset: components["headers"]["Sunset"];
-                    Link: components["headers"]["Link"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -12716,11 +12369,7 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    Deprecation: components["headers"]["Deprecation"];
-                    Sunset: components["headers"]["Sunset"];
-                    Link: components["headers"]["Link"];
                     "Content-Encoding": components["headers"]["Content-Encoding"];
                     ETag: components["headers"]["ETag"];
                     "Last-Modified": components["headers"]["Last-Modified"];
@@ -12788,11 +12437,7 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    Deprecation: components["headers"]["Deprecation"];
-                    Sunset: components["headers"]["Sunset"];
-                    Link: components["headers"]["Link"];
                     "Content-Encoding": components["headers"]["Content-Encoding"];
                     ETag: components["headers"]["ETag"];
                     "Last-Modified": components["headers"]["Last-Modified"];
@@ -12859,11 +12504,7 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    Deprecation: components["headers"]["Deprecation"];
-                    Sunset: components["headers"]["Sunset"];
-                    Link: components["headers"]["Link"];
                     "Content-Encoding": components["headers"]["Content-Encoding"];
                     ETag: components["headers"]["ETag"];
                     "Last-Modified": components["headers"]["Last-Modified"];
@@ -12938,11 +12579,7 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    Deprecation: components["headers"]["Deprecation"];
-                    Sunset: components["headers"]["Sunset"];
-                    Link: components["headers"]["Link"];
                     "Content-Encoding": components["headers"]["Content-Encoding"];
                     ETag: components["headers"]["ETag"];
                     "Last-Modified": components["headers"]["Last-Modified"];
@@ -13007,11 +12644,7 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    Deprecation: components["headers"]["Deprecation"];
-                    Sunset: components["headers"]["Sunset"];
-                    Link: components["headers"]["Link"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -13095,11 +12728,7 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    Deprecation: components["headers"]["Deprecation"];
-                    Sunset: components["headers"]["Sunset"];
-                    Link: components["headers"]["Link"];
                     "Content-Encoding": components["headers"]["Content-Encoding"];
                     ETag: components["headers"]["ETag"];
                     "Last-Modified": components["headers"]["Last-Modified"];
@@ -13159,11 +12788,7 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    Deprecation: components["headers"]["Deprecation"];
-                    Sunset: components["headers"]["Sunset"];
-                    Link: components["headers"]["Link"];
                     "Content-Encoding": components["headers"]["Content-Encoding"];
                     ETag: components["headers"]["ETag"];
                     "Last-Modified": components["headers"]["Last-Modified"];
@@ -13232,11 +12857,7 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    Deprecation: components["headers"]["Deprecation"];
-                    Sunset: components["headers"]["Sunset"];
-                    Link: components["headers"]["Link"];
                     "Content-Encoding": components["headers"]["Content-Encoding"];
                     ETag: components["headers"]["ETag"];
                     "Last-Modified": components["headers"]["Last-Modified"];
@@ -13303,11 +12924,7 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    Deprecation: components["headers"]["Deprecation"];
-                    Sunset: components["headers"]["Sunset"];
-                    Link: components["headers"]["Link"];
                     "Content-Encoding": components["headers"]["Content-Encoding"];
                     [name: string]: unknown;
                 };
@@ -13368,11 +12985,7 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    Deprecation: components["headers"]["Deprecation"];
-                    Sunset: components["headers"]["Sunset"];
-                    Link: components["headers"]["Link"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -13438,11 +13051,7 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    Deprecation: components["headers"]["Deprecation"];
-                    Sunset: components["headers"]["Sunset"];
-                    Link: components["headers"]["Link"];
                     "Content-Encoding": components["headers"]["Content-Encoding"];
                     ETag: components["headers"]["ETag"];
                     "Last-Modified": components["headers"]["Last-Modified"];
@@ -13510,11 +13119,7 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    Deprecation: components["headers"]["Deprecation"];
-                    Sunset: components["headers"]["Sunset"];
-                    Link: components["headers"]["Link"];
                     "Content-Encoding": components["headers"]["Content-Encoding"];
                     ETag: components["headers"]["ETag"];
                     "Last-Modified": components["headers"]["Last-Modified"];
@@ -13581,11 +13186,7 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    Deprecation: components["headers"]["Deprecation"];
-                    Sunset: components["headers"]["Sunset"];
-                    Link: components["headers"]["Link"];
                     "Content-Encoding": components["headers"]["Content-Encoding"];
                     ETag: components["headers"]["ETag"];
                     "Last-Modified": components["headers"]["Last-Modified"];
@@ -13647,11 +13248,7 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    Deprecation: components["headers"]["Deprecation"];
-                    Sunset: components["headers"]["Sunset"];
-                    Link: components["headers"]["Link"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -13744,11 +13341,7 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    Deprecation: components["headers"]["Deprecation"];
-                    Sunset: components["headers"]["Sunset"];
-                    Link: components["headers"]["Link"];
                     "Content-Encoding": components["headers"]["Content-Encoding"];
                     ETag: components["headers"]["ETag"];
                     "Last-Modified": components["headers"]["Last-Modified"];
@@ -13863,11 +13456,7 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    Deprecation: components["headers"]["Deprecation"];
-                    Sunset: components["headers"]["Sunset"];
-                    Link: components["headers"]["Link"];
                     "Content-Encoding": components["headers"]["Content-Encoding"];
                     ETag: components["headers"]["ETag"];
                     "Last-Modified": components["headers"]["Last-Modified"];
@@ -13941,11 +13530,7 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    Deprecation: components["headers"]["Deprecation"];
-                    Sunset: components["headers"]["Sunset"];
-                    Link: components["headers"]["Link"];
                     "Content-Encoding": components["headers"]["Content-Encoding"];
                     ETag: components["headers"]["ETag"];
                     "Last-Modified": components["headers"]["Last-Modified"];
@@ -14014,11 +13599,7 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    Deprecation: components["headers"]["Deprecation"];
-                    Sunset: components["headers"]["Sunset"];
-                    Link: components["headers"]["Link"];
                     "Content-Encoding": components["headers"]["Content-Encoding"];
                     ETag: components["headers"]["ETag"];
                     "Last-Modified": components["headers"]["Last-Modified"];
@@ -14142,11 +13723,7 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    Deprecation: components["headers"]["Deprecation"];
-                    Sunset: components["headers"]["Sunset"];
-                    Link: components["headers"]["Link"];
                     "Content-Encoding": components["headers"]["Content-Encoding"];
                     ETag: components["headers"]["ETag"];
                     "Last-Modified": components["headers"]["Last-Modified"];
@@ -14211,11 +13788,7 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    Deprecation: components["headers"]["Deprecation"];
-                    Sunset: components["headers"]["Sunset"];
-                    Link: components["headers"]["Link"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -14298,11 +13871,7 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    Deprecation: components["headers"]["Deprecation"];
-                    Sunset: components["headers"]["Sunset"];
-                    Link: components["headers"]["Link"];
                     "Content-Encoding": components["headers"]["Content-Encoding"];
                     ETag: components["headers"]["ETag"];
                     "Last-Modified": components["headers"]["Last-Modified"];
@@ -14389,11 +13958,7 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    Deprecation: components["headers"]["Deprecation"];
-                    Sunset: components["headers"]["Sunset"];
-                    Link: components["headers"]["Link"];
                     "Content-Encoding": components["headers"]["Content-Encoding"];
                     ETag: components["headers"]["ETag"];
                     "Last-Modified": components["headers"]["Last-Modified"];
@@ -14475,11 +14040,7 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    Deprecation: components["headers"]["Deprecation"];
-                    Sunset: components["headers"]["Sunset"];
-                    Link: components["headers"]["Link"];
                     "Content-Encoding": components["headers"]["Content-Encoding"];
                     ETag: components["headers"]["ETag"];
                     "Last-Modified": components["headers"]["Last-Modified"];
@@ -14560,11 +14121,7 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    Deprecation: components["headers"]["Deprecation"];
-                    Sunset: components["headers"]["Sunset"];
-                    Link: components["headers"]["Link"];
                     "Content-Encoding": components["headers"]["Content-Encoding"];
                     ETag: components["headers"]["ETag"];
                     "Last-Modified": components["headers"]["Last-Modified"];
@@ -14639,11 +14196,7 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    Deprecation: components["headers"]["Deprecation"];
-                    Sunset: components["headers"]["Sunset"];
-                    Link: components["headers"]["Link"];
                     "Content-Encoding": components["headers"]["Content-Encoding"];
                     ETag: components["headers"]["ETag"];
                     "Last-Modified": components["headers"]["Last-Modified"];
@@ -14732,11 +14285,7 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    Deprecation: components["headers"]["Deprecation"];
-                    Sunset: components["headers"]["Sunset"];
-                    Link: components["headers"]["Link"];
                     "Content-Encoding": components["headers"]["Content-Encoding"];
                     ETag: components["headers"]["ETag"];
                     "Last-Modified": components["headers"]["Last-Modified"];
@@ -14806,11 +14355,7 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    Deprecation: components["headers"]["Deprecation"];
-                    Sunset: components["headers"]["Sunset"];
-                    Link: components["headers"]["Link"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -14898,11 +14443,7 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    Deprecation: components["headers"]["Deprecation"];
-                    Sunset: components["headers"]["Sunset"];
-                    Link: components["headers"]["Link"];
                     "Content-Encoding": components["headers"]["Content-Encoding"];
                     ETag: components["headers"]["ETag"];
                     "Last-Modified": components["headers"]["Last-Modified"];
@@ -14981,11 +14522,7 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    Deprecation: components["headers"]["Deprecation"];
-                    Sunset: components["headers"]["Sunset"];
-                    Link: components["headers"]["Link"];
                     "Content-Encoding": components["headers"]["Content-Encoding"];
                     ETag: components["headers"]["ETag"];
                     "Last-Modified": components["headers"]["Last-Modified"];
@@ -15058,11 +14595,7 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    Deprecation: components["headers"]["Deprecation"];
-                    Sunset: components["headers"]["Sunset"];
-                    Link: components["headers"]["Link"];
                     "Content-Encoding": components["headers"]["Content-Encoding"];
                     ETag: components["headers"]["ETag"];
                     "Last-Modified": components["headers"]["Last-Modified"];
@@ -15129,11 +14662,7 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    Deprecation: components["headers"]["Deprecation"];
-                    Sunset: components["headers"]["Sunset"];
-                    Link: components["headers"]["Link"];
                     "Content-Encoding": components["headers"]["Content-Encoding"];
                     ETag: components["headers"]["ETag"];
                     "Last-Modified": components["headers"]["Last-Modified"];
@@ -15215,11 +14744,7 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    Deprecation: components["headers"]["Deprecation"];
-                    Sunset: components["headers"]["Sunset"];
-                    Link: components["headers"]["Link"];
                     "Content-Encoding": components["headers"]["Content-Encoding"];
                     ETag: components["headers"]["ETag"];
                     "Last-Modified": components["headers"]["Last-Modified"];
@@ -15284,11 +14809,7 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    Deprecation: components["headers"]["Deprecation"];
-                    Sunset: components["headers"]["Sunset"];
-                    Link: components["headers"]["Link"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -15378,11 +14899,7 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    Deprecation: components["headers"]["Deprecation"];
-                    Sunset: components["headers"]["Sunset"];
-                    Link: components["headers"]["Link"];
                     "Content-Encoding": components["headers"]["Content-Encoding"];
                     ETag: components["headers"]["ETag"];
                     "Last-Modified": components["headers"]["Last-Modified"];
@@ -15463,11 +14980,7 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    Deprecation: components["headers"]["Deprecation"];
-                    Sunset: components["headers"]["Sunset"];
-                    Link: components["headers"]["Link"];
                     "Content-Encoding": components["headers"]["Content-Encoding"];
                     ETag: components["headers"]["ETag"];
                     "Last-Modified": components["headers"]["Last-Modified"];
@@ -15531,11 +15044,7 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    Deprecation: components["headers"]["Deprecation"];
-                    Sunset: components["headers"]["Sunset"];
-                    Link: components["headers"]["Link"];
                     "Content-Encoding": components["headers"]["Content-Encoding"];
                     ETag: components["headers"]["ETag"];
                     "Last-Modified": components["headers"]["Last-Modified"];
@@ -15602,11 +15111,7 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    Deprecation: components["headers"]["Deprecation"];
-                    Sunset: components["headers"]["Sunset"];
-                    Link: components["headers"]["Link"];
                     "Content-Encoding": components["headers"]["Content-Encoding"];
                     ETag: components["headers"]["ETag"];
                     "Last-Modified": components["headers"]["Last-Modified"];
@@ -15679,11 +15184,7 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    Deprecation: components["headers"]["Deprecation"];
-                    Sunset: components["headers"]["Sunset"];
-                    Link: components["headers"]["Link"];
                     "Content-Encoding": components["headers"]["Content-Encoding"];
                     ETag: components["headers"]["ETag"];
                     "Last-Modified": components["headers"]["Last-Modified"];
@@ -15748,11 +15249,7 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    Deprecation: components["headers"]["Deprecation"];
-                    Sunset: components["headers"]["Sunset"];
-                    Link: components["headers"]["Link"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -15836,11 +15333,7 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    Deprecation: components["headers"]["Deprecation"];
-                    Sunset: components["headers"]["Sunset"];
-                    Link: components["headers"]["Link"];
                     "Content-Encoding": components["headers"]["Content-Encoding"];
                     ETag: components["headers"]["ETag"];
                     "Last-Modified": components["headers"]["Last-Modified"];
@@ -15919,11 +15412,7 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    Deprecation: components["headers"]["Deprecation"];
-                    Sunset: components["headers"]["Sunset"];
-                    Link: components["headers"]["Link"];
                     "Content-Encoding": components["headers"]["Content-Encoding"];
                     ETag: components["headers"]["ETag"];
                     "Last-Modified": components["headers"]["Last-Modified"];
@@ -15992,11 +15481,7 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    Deprecation: components["headers"]["Deprecation"];
-                    Sunset: components["headers"]["Sunset"];
-                    Link: components["headers"]["Link"];
                     "Content-Encoding": components["headers"]["Content-Encoding"];
                     ETag: components["headers"]["ETag"];
                     "Last-Modified": components["headers"]["Last-Modified"];
@@ -16073,11 +15558,7 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    Deprecation: components["headers"]["Deprecation"];
-                    Sunset: components["headers"]["Sunset"];
-                    Link: components["headers"]["Link"];
                     "Content-Encoding": components["headers"]["Content-Encoding"];
                     ETag: components["headers"]["ETag"];
                     "Last-Modified": components["headers"]["Last-Modified"];
@@ -16169,11 +15650,7 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    Deprecation: components["headers"]["Deprecation"];
-                    Sunset: components["headers"]["Sunset"];
-                    Link: components["headers"]["Link"];
                     "Content-Encoding": components["headers"]["Content-Encoding"];
                     ETag: components["headers"]["ETag"];
                     "Last-Modified": components["headers"]["Last-Modified"];
@@ -16246,11 +15723,7 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    Deprecation: components["headers"]["Deprecation"];
-                    Sunset: components["headers"]["Sunset"];
-                    Link: components["headers"]["Link"];
                     "Content-Encoding": components["headers"]["Content-Encoding"];
                     ETag: components["headers"]["ETag"];
                     "Last-Modified": components["headers"]["Last-Modified"];
@@ -16317,11 +15790,7 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    Deprecation: components["headers"]["Deprecation"];
-                    Sunset: components["headers"]["Sunset"];
-                    Link: components["headers"]["Link"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -16416,11 +15885,7 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    Deprecation: components["headers"]["Deprecation"];
-                    Sunset: components["headers"]["Sunset"];
-                    Link: components["headers"]["Link"];
                     "Content-Encoding": components["headers"]["Content-Encoding"];
                     ETag: components["headers"]["ETag"];
                     "Last-Modified": components["headers"]["Last-Modified"];
@@ -16503,11 +15968,7 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    Deprecation: components["headers"]["Deprecation"];
-                    Sunset: components["headers"]["Sunset"];
-                    Link: components["headers"]["Link"];
                     "Content-Encoding": components["headers"]["Content-Encoding"];
                     ETag: components["headers"]["ETag"];
                     "Last-Modified": components["headers"]["Last-Modified"];
@@ -16582,11 +16043,7 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    Deprecation: components["headers"]["Deprecation"];
-                    Sunset: components["headers"]["Sunset"];
-                    Link: components["headers"]["Link"];
                     "Content-Encoding": components["headers"]["Content-Encoding"];
                     ETag: components["headers"]["ETag"];
                     "Last-Modified": components["headers"]["Last-Modified"];
@@ -16659,11 +16116,7 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    Deprecation: components["headers"]["Deprecation"];
-                    Sunset: components["headers"]["Sunset"];
-                    Link: components["headers"]["Link"];
                     "Content-Encoding": components["headers"]["Content-Encoding"];
                     ETag: components["headers"]["ETag"];
                     "Last-Modified": components["headers"]["Last-Modified"];
@@ -16738,11 +16191,7 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    Deprecation: components["headers"]["Deprecation"];
-                    Sunset: components["headers"]["Sunset"];
-                    Link: components["headers"]["Link"];
                     "Content-Encoding": components["headers"]["Content-Encoding"];
                     ETag: components["headers"]["ETag"];
                     "Last-Modified": components["headers"]["Last-Modified"];
@@ -16803,11 +16252,7 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    Deprecation: components["headers"]["Deprecation"];
-                    Sunset: components["headers"]["Sunset"];
-                    Link: components["headers"]["Link"];
                     "Content-Encoding": components["headers"]["Content-Encoding"];
                     ETag: components["headers"]["ETag"];
                     "Last-Modified": components["headers"]["Last-Modified"];
@@ -16884,11 +16329,7 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    Deprecation: components["headers"]["Deprecation"];
-                    Sunset: components["headers"]["Sunset"];
-                    Link: components["headers"]["Link"];
                     "Content-Encoding": components["headers"]["Content-Encoding"];
                     ETag: components["headers"]["ETag"];
                     "Last-Modified": components["headers"]["Last-Modified"];
@@ -16955,11 +16396,7 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    Deprecation: components["headers"]["Deprecation"];
-                    Sunset: components["headers"]["Sunset"];
-                    Link: components["headers"]["Link"];
                     "Content-Encoding": components["headers"]["Content-Encoding"];
                     ETag: components["headers"]["ETag"];
                     "Last-Modified": components["headers"]["Last-Modified"];
@@ -17023,11 +16460,7 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    Deprecation: components["headers"]["Deprecation"];
-                    Sunset: components["headers"]["Sunset"];
-                    Link: components["headers"]["Link"];
                     "Content-Encoding": components["headers"]["Content-Encoding"];
                     ETag: components["headers"]["ETag"];
                     "Last-Modified": components["headers"]["Last-Modified"];
@@ -17094,11 +16527,7 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    Deprecation: components["headers"]["Deprecation"];
-                    Sunset: components["headers"]["Sunset"];
-                    Link: components["headers"]["Link"];
                     "Content-Encoding": components["headers"]["Content-Encoding"];
                     ETag: components["headers"]["ETag"];
                     "Last-Modified": components["headers"]["Last-Modified"];
@@ -17165,11 +16594,7 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    Deprecation: components["headers"]["Deprecation"];
-                    Sunset: components["headers"]["Sunset"];
-                    Link: components["headers"]["Link"];
                     "Content-Encoding": components["headers"]["Content-Encoding"];
                     [name: string]: unknown;
                 };
@@ -17243,11 +16668,7 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    Deprecation: components["headers"]["Deprecation"];
-                    Sunset: components["headers"]["Sunset"];
-                    Link: components["headers"]["Link"];
                     "Content-Encoding": components["headers"]["Content-Encoding"];
                     ETag: components["headers"]["ETag"];
                     "Last-Modified": components["headers"]["Last-Modified"];
@@ -17308,11 +16729,7 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    Deprecation: components["headers"]["Deprecation"];
-                    Sunset: components["headers"]["Sunset"];
-                    Link: components["headers"]["Link"];
                     "Content-Encoding": components["headers"]["Content-Encoding"];
                     ETag: components["headers"]["ETag"];
                     "Last-Modified": components["headers"]["Last-Modified"];
@@ -17377,11 +16794,7 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    Deprecation: components["headers"]["Deprecation"];
-                    Sunset: components["headers"]["Sunset"];
-                    Link: components["headers"]["Link"];
                     "Content-Encoding": components["headers"]["Content-Encoding"];
                     ETag: components["headers"]["ETag"];
                     "Last-Modified": components["headers"]["Last-Modified"];
@@ -17466,11 +16879,7 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    Deprecation: components["headers"]["Deprecation"];
-                    Sunset: components["headers"]["Sunset"];
-                    Link: components["headers"]["Link"];
                     "Content-Encoding": components["headers"]["Content-Encoding"];
                     ETag: components["headers"]["ETag"];
                     "Last-Modified": components["headers"]["Last-Modified"];
@@ -17541,11 +16950,7 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    Deprecation: components["headers"]["Deprecation"];
-                    Sunset: components["headers"]["Sunset"];
-                    Link: components["headers"]["Link"];
                     "Content-Encoding": components["headers"]["Content-Encoding"];
                     ETag: components["headers"]["ETag"];
                     "Last-Modified": components["headers"]["Last-Modified"];
@@ -17628,11 +17033,7 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    Deprecation: components["headers"]["Deprecation"];
-                    Sunset: components["headers"]["Sunset"];
-                    Link: components["headers"]["Link"];
                     "Content-Encoding": components["headers"]["Content-Encoding"];
                     ETag: components["headers"]["ETag"];
                     "Last-Modified": components["headers"]["Last-Modified"];
@@ -17693,11 +17094,7 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    Deprecation: components["headers"]["Deprecation"];
-                    Sunset: components["headers"]["Sunset"];
-                    Link: components["headers"]["Link"];
                     "Content-Encoding": components["headers"]["Content-Encoding"];
                     ETag: components["headers"]["ETag"];
                     "Last-Modified": components["headers"]["Last-Modified"];
@@ -17770,11 +17167,7 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    Deprecation: components["headers"]["Deprecation"];
-                    Sunset: components["headers"]["Sunset"];
-                    Link: components["headers"]["Link"];
                     "Content-Encoding": components["headers"]["Content-Encoding"];
                     ETag: components["headers"]["ETag"];
                     "Last-Modified": components["headers"]["Last-Modified"];
@@ -17838,11 +17231,7 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    Deprecation: components["headers"]["Deprecation"];
-                    Sunset: components["headers"]["Sunset"];
-                    Link: components["headers"]["Link"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -17925,11 +17314,7 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    Deprecation: components["headers"]["Deprecation"];
-                    Sunset: components["headers"]["Sunset"];
-                    Link: components["headers"]["Link"];
                     "Content-Encoding": components["headers"]["Content-Encoding"];
                     ETag: components["headers"]["ETag"];
                     "Last-Modified": components["headers"]["Last-Modified"];
@@ -18008,11 +17393,7 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    Deprecation: components["headers"]["Deprecation"];
-                    Sunset: components["headers"]["Sunset"];
-                    Link: components["headers"]["Link"];
                     "Content-Encoding": components["headers"]["Content-Encoding"];
                     ETag: components["headers"]["ETag"];
                     "Last-Modified": components["headers"]["Last-Modified"];
@@ -18080,11 +17461,7 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    Deprecation: components["headers"]["Deprecation"];
-                    Sunset: components["headers"]["Sunset"];
-                    Link: components["headers"]["Link"];
                     "Content-Encoding": components["headers"]["Content-Encoding"];
                     ETag: components["headers"]["ETag"];
                     "Last-Modified": components["headers"]["Last-Modified"];
@@ -18151,11 +17528,7 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    Deprecation: components["headers"]["Deprecation"];
-                    Sunset: components["headers"]["Sunset"];
-                    Link: components["headers"]["Link"];
                     "Content-Encoding": components["headers"]["Content-Encoding"];
                     ETag: components["headers"]["ETag"];
                     "Last-Modified": components["headers"]["Last-Modified"];
@@ -18232,11 +17605,7 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    Deprecation: components["headers"]["Deprecation"];
-                    Sunset: components["headers"]["Sunset"];
-                    Link: components["headers"]["Link"];
                     "Content-Encoding": components["headers"]["Content-Encoding"];
                     ETag: components["headers"]["ETag"];
                     "Last-Modified": components["headers"]["Last-Modified"];
@@ -18300,11 +17669,7 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    Deprecation: components["headers"]["Deprecation"];
-                    Sunset: components["headers"]["Sunset"];
-                    Link: components["headers"]["Link"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -18387,11 +17752,7 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    Deprecation: components["headers"]["Deprecation"];
-                    Sunset: components["headers"]["Sunset"];
-                    Link: components["headers"]["Link"];
                     "Content-Encoding": components["headers"]["Content-Encoding"];
                     ETag: components["headers"]["ETag"];
                     "Last-Modified": components["headers"]["Last-Modified"];
@@ -18468,11 +17829,7 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    Deprecation: components["headers"]["Deprecation"];
-                    Sunset: components["headers"]["Sunset"];
-                    Link: components["headers"]["Link"];
                     "Content-Encoding": components["headers"]["Content-Encoding"];
                     ETag: components["headers"]["ETag"];
                     "Last-Modified": components["headers"]["Last-Modified"];
@@ -18536,11 +17893,7 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    Deprecation: components["headers"]["Deprecation"];
-                    Sunset: components["headers"]["Sunset"];
-                    Link: components["headers"]["Link"];
                     "Content-Encoding": components["headers"]["Content-Encoding"];
                     ETag: components["headers"]["ETag"];
                     "Last-Modified": components["headers"]["Last-Modified"];
@@ -18607,11 +17960,7 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    Deprecation: components["headers"]["Deprecation"];
-                    Sunset: components["headers"]["Sunset"];
-                    Link: components["headers"]["Link"];
                     "Content-Encoding": components["headers"]["Content-Encoding"];
                     ETag: components["headers"]["ETag"];
                     "Last-Modified": components["headers"]["Last-Modified"];
@@ -18684,11 +18033,7 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    Deprecation: components["headers"]["Deprecation"];
-                    Sunset: components["headers"]["Sunset"];
-                    Link: components["headers"]["Link"];
                     "Content-Encoding": components["headers"]["Content-Encoding"];
                     ETag: components["headers"]["ETag"];
                     "Last-Modified": components["headers"]["Last-Modified"];
@@ -18752,11 +18097,7 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    Deprecation: components["headers"]["Deprecation"];
-                    Sunset: components["headers"]["Sunset"];
-                    Link: components["headers"]["Link"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -18839,11 +18180,7 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    Deprecation: components["headers"]["Deprecation"];
-                    Sunset: components["headers"]["Sunset"];
-                    Link: components["headers"]["Link"];
                     "Content-Encoding": components["headers"]["Content-Encoding"];
                     ETag: components["headers"]["ETag"];
                     "Last-Modified": components["headers"]["Last-Modified"];
@@ -18924,11 +18261,7 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    Deprecation: components["headers"]["Deprecation"];
-                    Sunset: components["headers"]["Sunset"];
-                    Link: components["headers"]["Link"];
                     "Content-Encoding": components["headers"]["Content-Encoding"];
                     ETag: components["headers"]["ETag"];
                     "Last-Modified": components["headers"]["Last-Modified"];
@@ -18998,11 +18331,7 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    Deprecation: components["headers"]["Deprecation"];
-                    Sunset: components["headers"]["Sunset"];
-                    Link: components["headers"]["Link"];
                     "Content-Encoding": components["headers"]["Content-Encoding"];
                     ETag: components["headers"]["ETag"];
                     "Last-Modified": components["headers"]["Last-Modified"];
@@ -19070,11 +18399,7 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    Deprecation: components["headers"]["Deprecation"];
-                    Sunset: components["headers"]["Sunset"];
-                    Link: components["headers"]["Link"];
                     "Content-Encoding": components["headers"]["Content-Encoding"];
                     ETag: components["headers"]["ETag"];
                     "Last-Modified": components["headers"]["Last-Modified"];
@@ -19146,11 +18471,7 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    Deprecation: components["headers"]["Deprecation"];
-                    Sunset: components["headers"]["Sunset"];
-                    Link: components["headers"]["Link"];
                     "Content-Encoding": components["headers"]["Content-Encoding"];
                     ETag: components["headers"]["ETag"];
                     "Last-Modified": components["headers"]["Last-Modified"];
@@ -19214,11 +18535,7 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    Deprecation: components["headers"]["Deprecation"];
-                    Sunset: components["headers"]["Sunset"];
-                    Link: components["headers"]["Link"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -19301,11 +18618,7 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    Deprecation: components["headers"]["Deprecation"];
-                    Sunset: components["headers"]["Sunset"];
-                    Link: components["headers"]["Link"];
                     "Content-Encoding": components["headers"]["Content-Encoding"];
                     ETag: components["headers"]["ETag"];
                     "Last-Modified": components["headers"]["Last-Modified"];
@@ -19371,11 +18684,7 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    Deprecation: components["headers"]["Deprecation"];
-                    Sunset: components["headers"]["Sunset"];
-                    Link: components["headers"]["Link"];
                     "Content-Encoding": components["headers"]["Content-Encoding"];
                     ETag: components["headers"]["ETag"];
                     "Last-Modified": components["headers"]["Last-Modified"];
@@ -19479,11 +18788,7 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    Deprecation: components["headers"]["Deprecation"];
-                    Sunset: components["headers"]["Sunset"];
-                    Link: components["headers"]["Link"];
                     "Content-Encoding": components["headers"]["Content-Encoding"];
                     ETag: components["headers"]["ETag"];
                     "Last-Modified": components["headers"]["Last-Modified"];
@@ -19553,11 +18858,7 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    Deprecation: components["headers"]["Deprecation"];
-                    Sunset: components["headers"]["Sunset"];
-                    Link: components["headers"]["Link"];
                     "Content-Encoding": components["headers"]["Content-Encoding"];
                     ETag: components["headers"]["ETag"];
                     "Last-Modified": components["headers"]["Last-Modified"];
@@ -19624,11 +18925,7 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    Deprecation: components["headers"]["Deprecation"];
-                    Sunset: components["headers"]["Sunset"];
-                    Link: components["headers"]["Link"];
                     "Content-Encoding": components["headers"]["Content-Encoding"];
                     ETag: components["headers"]["ETag"];
                     "Last-Modified": components["headers"]["Last-Modified"];
@@ -19695,11 +18992,7 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    Deprecation: components["headers"]["Deprecation"];
-                    Sunset: components["headers"]["Sunset"];
-                    Link: components["headers"]["Link"];
                     "Content-Encoding": components["headers"]["Content-Encoding"];
                     ETag: components["headers"]["ETag"];
                     "Last-Modified": components["headers"]["Last-Modified"];
@@ -19775,11 +19068,7 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    Deprecation: components["headers"]["Deprecation"];
-                    Sunset: components["headers"]["Sunset"];
-                    Link: components["headers"]["Link"];
                     "Content-Encoding": components["headers"]["Content-Encoding"];
                     ETag: components["headers"]["ETag"];
                     "Last-Modified": components["headers"]["Last-Modified"];
@@ -19843,11 +19132,7 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    Deprecation: components["headers"]["Deprecation"];
-                    Sunset: components["headers"]["Sunset"];
-                    Link: components["headers"]["Link"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -19942,11 +19227,7 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    Deprecation: components["headers"]["Deprecation"];
-                    Sunset: components["headers"]["Sunset"];
-                    Link: components["headers"]["Link"];
                     "Content-Encoding": components["headers"]["Content-Encoding"];
                     ETag: components["headers"]["ETag"];
                     "Last-Modified": components["headers"]["Last-Modified"];
@@ -20009,11 +19290,7 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    Deprecation: components["headers"]["Deprecation"];
-                    Sunset: components["headers"]["Sunset"];
-                    Link: components["headers"]["Link"];
                     "Content-Encoding": components["headers"]["Content-Encoding"];
                     ETag: components["headers"]["ETag"];
                     "Last-Modified": components["headers"]["Last-Modified"];
@@ -20076,11 +19353,7 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    Deprecation: components["headers"]["Deprecation"];
-                    Sunset: components["headers"]["Sunset"];
-                    Link: components["headers"]["Link"];
                     "Content-Encoding": components["headers"]["Content-Encoding"];
                     ETag: components["headers"]["ETag"];
                     "Last-Modified": components["headers"]["Last-Modified"];
@@ -20147,11 +19420,7 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    Deprecation: components["headers"]["Deprecation"];
-                    Sunset: components["headers"]["Sunset"];
-                    Link: components["headers"]["Link"];
                     "Content-Encoding": components["headers"]["Content-Encoding"];
                     ETag: components["headers"]["ETag"];
                     "Last-Modified": components["headers"]["Last-Modified"];
@@ -20224,11 +19493,7 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    Deprecation: components["headers"]["Deprecation"];
-                    Sunset: components["headers"]["Sunset"];
-                    Link: components["headers"]["Link"];
                     "Content-Encoding": components["headers"]["Content-Encoding"];
                     ETag: components["headers"]["ETag"];
                     "Last-Modified": components["headers"]["Last-Modified"];
@@ -20292,11 +19557,7 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    Deprecation: components["headers"]["Deprecation"];
-                    Sunset: components["headers"]["Sunset"];
-                    Link: components["headers"]["Link"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -20379,11 +19640,7 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    Deprecation: components["headers"]["Deprecation"];
-                    Sunset: components["headers"]["Sunset"];
-                    Link: components["headers"]["Link"];
                     "Content-Encoding": components["headers"]["Content-Encoding"];
                     ETag: components["headers"]["ETag"];
                     "Last-Modified": components["headers"]["Last-Modified"];
@@ -20449,11 +19706,7 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    Deprecation: components["headers"]["Deprecation"];
-                    Sunset: components["headers"]["Sunset"];
-                    Link: components["headers"]["Link"];
                     "Content-Encoding": components["headers"]["Content-Encoding"];
                     ETag: components["headers"]["ETag"];
                     "Last-Modified": components["headers"]["Last-Modified"];
@@ -20536,11 +19789,7 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    Deprecation: components["headers"]["Deprecation"];
-                    Sunset: components["headers"]["Sunset"];
-                    Link: components["headers"]["Link"];
                     "Content-Encoding": components["headers"]["Content-Encoding"];
                     ETag: components["headers"]["ETag"];
                     "Last-Modified": components["headers"]["Last-Modified"];
@@ -20601,11 +19850,7 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    Deprecation: components["headers"]["Deprecation"];
-                    Sunset: components["headers"]["Sunset"];
-                    Link: components["headers"]["Link"];
                     "Content-Encoding": components["headers"]["Content-Encoding"];
                     ETag: components["headers"]["ETag"];
                     "Last-Modified": components["headers"]["Last-Modified"];
@@ -20678,11 +19923,7 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    Deprecation: components["headers"]["Deprecation"];
-                    Sunset: components["headers"]["Sunset"];
-                    Link: components["headers"]["Link"];
                     "Content-Encoding": components["headers"]["Content-Encoding"];
                     ETag: components["headers"]["ETag"];
                     "Last-Modified": components["headers"]["Last-Modified"];
@@ -20735,11 +19976,7 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    Deprecation: components["headers"]["Deprecation"];
-                    Sunset: components["headers"]["Sunset"];
-                    Link: components["headers"]["Link"];
                     "Content-Encoding": components["headers"]["Content-Encoding"];
                     ETag: components["headers"]["ETag"];
                     "Last-Modified": components["headers"]["Last-Modified"];
@@ -20808,11 +20045,7 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    Deprecation: components["headers"]["Deprecation"];
-                    Sunset: components["headers"]["Sunset"];
-                    Link: components["headers"]["Link"];
                     "Content-Encoding": components["headers"]["Content-Encoding"];
                     ETag: components["headers"]["ETag"];
                     "Last-Modified": components["headers"]["Last-Modified"];
@@ -20874,11 +20107,7 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    Deprecation: components["headers"]["Deprecation"];
-                    Sunset: components["headers"]["Sunset"];
-                    Link: components["headers"]["Link"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -20961,11 +20190,7 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    Deprecation: components["headers"]["Deprecation"];
-                    Sunset: components["headers"]["Sunset"];
-                    Link: components["headers"]["Link"];
                     "Content-Encoding": components["headers"]["Content-Encoding"];
                     ETag: components["headers"]["ETag"];
                     "Last-Modified": components["headers"]["Last-Modified"];
@@ -21040,11 +20265,7 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    Deprecation: components["headers"]["Deprecation"];
-                    Sunset: components["headers"]["Sunset"];
-                    Link: components["headers"]["Link"];
                     "Content-Encoding": components["headers"]["Content-Encoding"];
                     ETag: components["headers"]["ETag"];
                     "Last-Modified": components["headers"]["Last-Modified"];
@@ -21087,11 +20308,7 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    Deprecation: components["headers"]["Deprecation"];
-                    Sunset: components["headers"]["Sunset"];
-                    Link: components["headers"]["Link"];
                     "Content-Encoding": components["headers"]["Content-Encoding"];
                     ETag: components["headers"]["ETag"];
                     "Last-Modified": components["headers"]["Last-Modified"];
@@ -21173,11 +20390,7 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    Deprecation: components["headers"]["Deprecation"];
-                    Sunset: components["headers"]["Sunset"];
-                    Link: components["headers"]["Link"];
                     "Content-Encoding": components["headers"]["Content-Encoding"];
                     ETag: components["headers"]["ETag"];
                     "Last-Modified": components["headers"]["Last-Modified"];
@@ -21228,11 +20441,7 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    Deprecation: components["headers"]["Deprecation"];
-                    Sunset: components["headers"]["Sunset"];
-                    Link: components["headers"]["Link"];
                     "Content-Encoding": components["headers"]["Content-Encoding"];
                     ETag: components["headers"]["ETag"];
                     "Last-Modified": components["headers"]["Last-Modified"];
@@ -21283,11 +20492,7 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    Deprecation: components["headers"]["Deprecation"];
-                    Sunset: components["headers"]["Sunset"];
-                    Link: components["headers"]["Link"];
                     "Content-Encoding": components["headers"]["Content-Encoding"];
                     ETag: components["headers"]["ETag"];
                     "Last-Modified": components["headers"]["Last-Modified"];
@@ -21335,11 +20540,7 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    Deprecation: components["headers"]["Deprecation"];
-                    Sunset: components["headers"]["Sunset"];
-                    Link: components["headers"]["Link"];
                     "Content-Encoding": components["headers"]["Content-Encoding"];
                     [name: string]: unknown;
                 };
@@ -21388,11 +20589,7 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    Deprecation: components["headers"]["Deprecation"];
-                    Sunset: components["headers"]["Sunset"];
-                    Link: components["headers"]["Link"];
                     "Content-Encoding": components["headers"]["Content-Encoding"];
                     ETag: components["headers"]["ETag"];
                     "Last-Modified": components["headers"]["Last-Modified"];
@@ -21443,11 +20640,7 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    Deprecation: components["headers"]["Deprecation"];
-                    Sunset: components["headers"]["Sunset"];
-                    Link: components["headers"]["Link"];
                     "Content-Encoding": components["headers"]["Content-Encoding"];
                     ETag: components["headers"]["ETag"];
                     "Last-Modified": components["headers"]["Last-Modified"];
@@ -21495,11 +20688,7 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    Deprecation: components["headers"]["Deprecation"];
-                    Sunset: components["headers"]["Sunset"];
-                    Link: components["headers"]["Link"];
                     "Content-Encoding": components["headers"]["Content-Encoding"];
                     [name: string]: unknown;
                 };
@@ -21543,11 +20732,7 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    Deprecation: components["headers"]["Deprecation"];
-                    Sunset: components["headers"]["Sunset"];
-                    Link: components["headers"]["Link"];
                     "Content-Encoding": components["headers"]["Content-Encoding"];
                     [name: string]: unknown;
                 };
@@ -21591,11 +20776,7 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    Deprecation: components["headers"]["Deprecation"];
-                    Sunset: components["headers"]["Sunset"];
-                    Link: components["headers"]["Link"];
                     "Content-Encoding": components["headers"]["Content-Encoding"];
                     [name: string]: unknown;
                 };
@@ -21643,11 +20824,7 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    Deprecation: components["headers"]["Deprecation"];
-                    Sunset: components["headers"]["Sunset"];
-                    Link: components["headers"]["Link"];
                     "Content-Encoding": components["headers"]["Content-Encoding"];
                     ETag: components["headers"]["ETag"];
                     "Last-Modified": components["headers"]["Last-Modified"];
@@ -21699,11 +20876,7 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
-                    "Preference-Applied": components["headers"]["Preference-Applied"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    Deprecation: components["headers"]["Deprecation"];
-                    Sunset: components["headers"]["Sunset"];
-                    Link: components["headers"]["Link"];
                     "Content-Encoding": components["headers"]["Content-Encoding"];
                     ETag: components["headers"]["ETag"];
                     "Last-Modified": components["headers"]["Last-Modified"];

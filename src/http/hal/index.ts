@@ -80,12 +80,18 @@ export function halOf(
   return resource.extend({ _links: links, _embedded: embedded }).meta({ id: name, example: undefined });
 }
 
+/** `_links` of every collection in HAL. */
+const pageLinks = linksOf(['self', 'first'], ['last', 'prev', 'next']).meta({
+  id: 'PageLinks',
+  description: 'The addresses of this page and of others of the same list.',
+});
+
 /** The schema of the HAL variant of a collection: its items are embedded under `relation`. */
 function halCollectionOf(item: z.ZodType, relation: string, collection: z.ZodObject, name: string) {
   return z
     .object({
       meta: collection.shape.meta ?? z.object({}),
-      _links: linksOf(['self', 'first'], ['last', 'prev', 'next']),
+      _links: pageLinks,
       _embedded: z.object({ [relation]: z.array(item).max(100) }),
     })
     .meta({ id: name });

@@ -40,7 +40,7 @@ const header = headerOf(false);
 /** One that is there whenever its kind of response is. */
 const always = headerOf(true);
 
-/** On every response; those that are not required, to browsers only or while a version is deprecated. */
+/** On every response; the one that is not required, to browsers only. */
 const common = {
   'X-Request-ID': always(
     'The X-Request-ID of the request, or one made here; logs carry the same.',
@@ -68,14 +68,21 @@ const common = {
     'private, max-age=0, must-revalidate',
   ),
   Vary: always('The request headers that the response depends on.', 'Accept, Accept-Encoding, Origin'),
+  'Access-Control-Allow-Origin': header(
+    'The Origin of the request, when it may call from a browser.',
+    'https://shop.example',
+  ),
+};
+
+/**
+ * On any response too, for browsers and developers, or seldom: described once, with HEAD and OPTIONS. With each response
+ * they would be a twentieth of the document.
+ */
+const occasional = {
   'Preference-Applied': header(
     'That unknown parameters and members would have been refused; when `Prefer` requested it.',
     'handling=strict',
     withValueTexts({ type: 'string', enum: ['handling=strict'] }),
-  ),
-  'Access-Control-Allow-Origin': header(
-    'The Origin of the request, when it may call from a browser.',
-    'https://shop.example',
   ),
   Deprecation: header(
     'Since when this version is deprecated (an HTTP date); absent while it is current.',
@@ -92,10 +99,6 @@ const common = {
     '<https://shop.example/v2>; rel="successor-version"',
     line(16_384),
   ),
-};
-
-/** On every response too, for browsers and developers rather than programs: described once, with HEAD and OPTIONS. */
-const forBrowsers = {
   'X-Content-Type-Options': always(
     'Keeps browsers from guessing another media type.',
     'nosniff',
@@ -168,12 +171,12 @@ const particular = {
 
 export const headers: Readonly<Record<string, HeaderObject>> = {
   ...common,
-  ...forBrowsers,
+  ...occasional,
   ...particular,
 };
-export type ParticularHeader = keyof typeof particular | keyof typeof forBrowsers;
+export type ParticularHeader = keyof typeof particular | keyof typeof occasional;
 // Boundary: Object.keys types its result as string[]; the record has these keys and no others.
-export const browserHeaders = Object.keys(forBrowsers) as readonly (keyof typeof forBrowsers)[];
+export const occasionalHeaders = Object.keys(occasional) as readonly (keyof typeof occasional)[];
 
 /** The headers of every response, and those of this one. */
 export function headersOf(

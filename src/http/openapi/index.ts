@@ -14,7 +14,7 @@ import {
   responseName,
   statusesOf,
 } from './errors.ts';
-import { browserHeaders, headers, headersOf } from './headers.ts';
+import { headers, headersOf, occasionalHeaders } from './headers.ts';
 import { everyPath, pathItem } from './operations.ts';
 import { parameters, shareParameters } from './parameters.ts';
 import { createSchemas, type SchemaObject, type Schemas } from './schemas.ts';
@@ -144,7 +144,7 @@ function sharedResponses(endpoints: readonly Endpoint[], schemas: Schemas): Reco
     Preflight: preflight,
     HeadersOnly: {
       description: 'What GET answers, without its body.',
-      headers: headersOf(['Content-Encoding', 'ETag', 'Last-Modified', ...browserHeaders]),
+      headers: headersOf(['Content-Encoding', 'ETag', 'Last-Modified', ...occasionalHeaders]),
     },
     ...Object.fromEntries(plain),
     [responseName(431)]: {

@@ -93,4 +93,5 @@ export const memberTexts: Readonly<Record<string, string>> = {
   verifiedAt: 'When the address was confirmed; null while it is not.',
   variants: 'The variants of this page, or where they are.',
   version: 'One more with each change.',
+  weight: 'How much it weighs; null where that is not known.',
 };

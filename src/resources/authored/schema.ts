@@ -2,12 +2,14 @@
 import { z } from 'zod';
 import { identifier, text } from '../../http/schema.ts';
 
-export const author = z.object({
-  id: identifier(),
-  name: text(200)
-    .describe('As it was when this was written.')
-    .meta({ examples: ['Ada Winter'] }),
-});
+export const author = z
+  .object({
+    id: identifier(),
+    name: text(200)
+      .describe('As it was when this was written.')
+      .meta({ examples: ['Ada Winter'] }),
+  })
+  .meta({ id: 'Author', description: 'Who wrote it.' });
 
 const url = (path: string) => z.url().meta({ examples: [`https://shop.example/v1/${path}`] });
 

@@ -10,4 +10,4 @@ export const weight = z
       .meta({ examples: [1.2] }),
     unit: z.enum(['g', 'kg', 'oz', 'lb']).describe('What the value counts.'),
   })
-  .describe('A value above 0 and its unit.');
+  .meta({ id: 'Weight', description: 'A value above 0 and its unit.' });
