@@ -135,6 +135,8 @@ export interface ErrorOptions {
   readonly details?: readonly ErrorDetail[];
   readonly headers?: Readonly<Record<string, string>>;
   readonly cause?: unknown;
+  /** Nothing is wrong, though the status is one of 5xx: the log reports no failure. */
+  readonly expected?: true;
 }
 
 /** Characters of a message, at most: it may quote what was sent, which may be long. */
@@ -152,6 +154,7 @@ export class HttpError extends Error {
   readonly status: number;
   readonly details: readonly ErrorDetail[] | undefined;
   readonly headers: Readonly<Record<string, string>>;
+  readonly isFailure: boolean;
 
   constructor(code: ErrorCode, options: ErrorOptions = {}) {
     super(quotable(options.message ?? errorTable[code].message), { cause: options.cause });
@@ -165,6 +168,7 @@ export class HttpError extends Error {
       message: quotable(detail.message),
     }));
     this.headers = options.headers ?? {};
+    this.isFailure = this.status >= 500 && options.expected !== true;
   }
 }
 

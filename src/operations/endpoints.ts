@@ -76,11 +76,13 @@ export function operationEndpoints(options: OperationsOptions): Endpoint[] {
         'SHUTTING_DOWN',
       ],
       async handle() {
-        if (options.isStopping()) throw new HttpError('SHUTTING_DOWN', { headers: { 'Retry-After': '5' } });
+        if (options.isStopping())
+          throw new HttpError('SHUTTING_DOWN', { headers: { 'Retry-After': '5' }, expected: true });
         if (!options.isStarted()) {
           throw new HttpError('DATABASE_UNAVAILABLE', {
             message: 'The service is starting: its first administrator is being made.',
             headers: { 'Retry-After': '1' },
+            expected: true,
           });
         }
         await requireMigrated(database);

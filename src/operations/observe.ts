@@ -100,9 +100,9 @@ const lineBeginning = (at: number): string =>
 
 /** Written by hand rather than by JSON.stringify: it is the one line that every request pays for. */
 function requestLine(exchange: Exchange, status: number, beginning: string): string {
-  const { url, method, requestId, caller } = exchange;
+  const { url, method, requestId, caller, failure } = exchange;
   const target = redacted(url.path, url.search);
-  const level = status >= 500 ? 'error' : 'info';
+  const level = failure === undefined ? 'info' : 'error';
   return `${beginning}"${level}","message":"request","method":"${method}","target":"${escaped(target)}","status":${status},"ms":${exchange.elapsedText()},"caller":"${escaped(caller.subject)}","requestId":"${escaped(requestId)}"}\n`;
 }
 

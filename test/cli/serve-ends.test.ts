@@ -10,8 +10,8 @@ import { createPlace, type Place, waitFor } from './program.ts';
 const email = 'admin@test.example';
 const secret = 'correct horse battery';
 
-async function serve(place: Place) {
-  const child = place.start(['serve', '--port', '0']);
+async function serve(place: Place, wrapper?: readonly string[]) {
+  const child = place.start(['serve', '--port', '0'], wrapper);
   const [, url] = await waitFor(child.stderr, /ready at (http:\S+)/);
   return { child, url: url ?? '' };
 }
@@ -45,5 +45,21 @@ describeOnDatabases('the end of serve on %s', kind => {
     socket.destroy();
     // Closed whole: everything is in the database file.
     if (kind === 'sqlite') expect(existsSync(join(place.folder, 'data', 'catalog.db-wal'))).toBe(false);
+  });
+
+  test('that it is not ready while it stops is no failure', async () => {
+    const { child, url } = await serve(place, ['env', 'STOP_DELAY=300']);
+    child.kill('SIGTERM');
+    while ((await fetch(`${url}/ready`)).status === 200);
+    // The second ends the delay.
+    child.kill('SIGTERM');
+    expect(await child.exited).toBe(0);
+    const lines = (await child.stdout.text())
+      .trim()
+      .split('\n')
+      .map(line => JSON.parse(line));
+    const refused = lines.filter(({ target, status }) => target === '/ready' && status !== 200);
+    expect(refused).toContainEqual(expect.objectContaining({ level: 'info', status: 503 }));
+    expect(lines.filter(({ level }) => level === 'error')).toEqual([]);
   });
 });

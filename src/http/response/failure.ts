@@ -9,7 +9,7 @@ import { noStore, type Reply } from './reply.ts';
 export function failure(exchange: Exchange, thrown: unknown, negotiate: Negotiate): Reply {
   if (hasGone(exchange, thrown)) return abandoned;
   const error = toHttpError(thrown);
-  if (error.status >= 500) exchange.failure = thrown;
+  if (error.isFailure) exchange.failure = thrown;
   const plain = exchange.endpoint?.plainErrors === true && (error.status === 400 || error.status === 404);
   // Negotiated here: most requests do not fail, and some fail before they have got to their negotiation.
   const isProblem = negotiate.wantsProblem(exchange.request.headers.get('accept'));
