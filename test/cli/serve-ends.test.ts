@@ -1,4 +1,4 @@
-/** How a running service ends when it is told to: it waits for nobody idle. What a kill leaves: test/long. */
+/** What ends a running service, and how: it waits for nobody idle. What a kill leaves: test/long. */
 
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { existsSync } from 'node:fs';
@@ -45,6 +45,32 @@ describeOnDatabases('the end of serve on %s', kind => {
     socket.destroy();
     // Closed whole: everything is in the database file.
     if (kind === 'sqlite') expect(existsSync(join(place.folder, 'data', 'catalog.db-wal'))).toBe(false);
+  });
+
+  test('a failure that no request waits for is reported, and ends nothing', async () => {
+    // Runs in the process before the program does: a rejection that nothing handles, and an error that nothing catches.
+    const failing = `process.on('SIGUSR2', () => {
+      void Promise.reject(new Error('rejected in the background'));
+      setTimeout(() => { throw new Error('thrown in the background'); });
+    });`;
+    const preload = place.file('failing.ts', failing);
+    const { child, url } = await serve(place, ['env', `BUN_OPTIONS=--preload=${preload}`]);
+    child.kill('SIGUSR2');
+    const [out, rest] = child.stdout.tee();
+    await waitFor(out, /rejected in[\s\S]*thrown in|thrown in[\s\S]*rejected in/);
+    expect((await fetch(`${url}/health`)).status).toBe(200);
+    child.kill('SIGTERM');
+    expect(await child.exited).toBe(0);
+    const lines = (await rest.text())
+      .trim()
+      .split('\n')
+      .map(line => JSON.parse(line));
+    const message = 'unexpected failure; the service goes on';
+    const reported = lines.filter(({ level }) => level === 'error');
+    expect(reported.map(line => [line.message, line.reason]).toSorted()).toEqual([
+      [message, 'rejected in the background'],
+      [message, 'thrown in the background'],
+    ]);
   });
 
   test('that it is not ready while it stops is no failure', async () => {
