@@ -12,10 +12,17 @@ export function momentOfChange(now: number, before: number): number {
   return Math.floor(now / 1000) < second ? (second + 1) * 1000 : Math.max(now, before);
 }
 
+/** A moment as representations show it. @param moment epoch milliseconds; null where there is none */
+export function dateOf(moment: number): string;
+export function dateOf(moment: number | null): string | null;
+export function dateOf(moment: number | null): string | null {
+  return moment === null ? null : new Date(moment).toISOString();
+}
+
 /** When a row was made and last changed, as representations show it. */
 export function datesOf(row: { readonly created_at: number; readonly updated_at: number }) {
   return {
-    createdAt: new Date(row.created_at).toISOString(),
-    updatedAt: new Date(row.updated_at).toISOString(),
+    createdAt: dateOf(row.created_at),
+    updatedAt: dateOf(row.updated_at),
   };
 }

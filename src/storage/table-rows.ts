@@ -18,6 +18,8 @@ interface TableRows<Row extends { readonly id: number }> {
   update(session: Session, id: number, changes: Partial<Omit<Row, 'id'>>): Promise<void>;
   remove(session: Session, id: number): Promise<void>;
   count(session: Session): Promise<number>;
+  /** All of them, in order of id. */
+  all(session: Session): Promise<Row[]>;
 }
 
 /** @param columns all that are read and written, but for the id */
@@ -55,6 +57,7 @@ export function tableRows<Row extends Arguments & { readonly id: number }>(
     build,
     () => sql`select cast(count(*) as integer) as total from ${table}`,
   );
+  const all = prepared<Arguments, Row>(build, () => sql`select id, ${names} from ${table} order by id`);
 
   return {
     find: byId(sql``),
@@ -74,5 +77,6 @@ export function tableRows<Row extends Arguments & { readonly id: number }>(
       await session.run(remove({ id }));
     },
     count: async session => (await session.first(count({})))?.total ?? 0,
+    all: session => session.all(all({})),
   };
 }

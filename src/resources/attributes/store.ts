@@ -7,7 +7,6 @@ import { followedValue } from '../../storage/changes/value.ts';
 import { versionOf } from '../../storage/changes/versions.ts';
 import { parseStored } from '../../storage/damage.ts';
 import type { Database, Session, Transaction } from '../../storage/database.ts';
-import { type Lister, lister } from '../../storage/list/index.ts';
 import { type DocumentRows, documentJson, documentRows, type StoredDocument } from '../crud/documents.ts';
 import type { Definition, DefinitionFields } from './schema.ts';
 
@@ -15,7 +14,6 @@ import type { Definition, DefinitionFields } from './schema.ts';
 export type Definitions = ReadonlyMap<string, Definition>;
 
 export interface DefinitionStore extends Omit<DocumentRows<DefinitionFields>, 'all'> {
-  readonly list: Lister<StoredDocument>;
   /** All of them as the session sees them. */
   seenBy(session: Session): Promise<Definitions>;
   /** All of them as they were at the last check for changes, which is now. */
@@ -33,6 +31,7 @@ export function definitionStore(database: Database, outbox: Outbox): DefinitionS
   const { build, changes, dialect } = database;
   const { all: allRows, ...rows } = documentRows<DefinitionFields>(database, outbox, {
     table: 'attributes',
+    collection: attributeDefinitions,
     resource: 'attribute',
     columns: ['key', 'label', 'type'],
     columnsOf: ({ key, label, type }) => ({ key, label, type }),
@@ -48,11 +47,6 @@ export function definitionStore(database: Database, outbox: Outbox): DefinitionS
 
   return {
     ...rows,
-    list: lister<StoredDocument>(database, {
-      table: 'attributes',
-      columns: ['document', 'updated_at'],
-      collection: attributeDefinitions,
-    }),
     async seenBy(session) {
       const known = value.peek();
       const seen = known === undefined ? undefined : (await session.first(version))?.version;

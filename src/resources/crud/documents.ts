@@ -1,9 +1,10 @@
 /** Rows that hold their representation as JSON text, with what others need of it in columns; each change has its event. */
-import { sql } from 'kysely';
 import { type Cause, changesOf, type Outbox } from '../../events/outbox.ts';
+import type { Collection } from '../../storage/changes/change.ts';
 import { parseStored } from '../../storage/damage.ts';
 import type { Database, Session, Transaction } from '../../storage/database.ts';
-import { momentOfChange } from '../../storage/moments.ts';
+import { type Lister, lister } from '../../storage/list/index.ts';
+import { dateOf, momentOfChange } from '../../storage/moments.ts';
 import { tableRows } from '../../storage/table-rows.ts';
 import type { Tables } from '../../storage/tables.ts';
 
@@ -19,6 +20,7 @@ export interface DocumentRows<Fields> {
   /** The same, keeping others from changing it until the transaction ends. */
   lock(session: Session, id: number): Promise<StoredDocument | undefined>;
   count(session: Session): Promise<number>;
+  readonly list: Lister<StoredDocument>;
   /** All of them, in order of id. */
   all(session: Session): Promise<StoredDocument[]>;
   /** @throws StorageError `unique` when another has a value that must be unique */
@@ -34,6 +36,7 @@ export const documentJson = ({ id, document }: Pick<StoredDocument, 'id' | 'docu
 
 interface Spec<Fields> {
   readonly table: keyof Tables & string;
+  readonly collection: Collection;
   /** In the singular, as events name it. */
   readonly resource: string;
   /** The columns besides those that all have, with their values. */
@@ -42,9 +45,9 @@ interface Spec<Fields> {
 }
 
 export function documentRows<Fields extends object>(
-  database: Pick<Database, 'build' | 'dialect'>,
+  database: Database,
   outbox: Outbox,
-  { table: name, resource, columns, columnsOf }: Spec<Fields>,
+  { table: name, collection, resource, columns, columnsOf }: Spec<Fields>,
 ): DocumentRows<Fields> {
   const rows = tableRows<StoredDocument>(database, name, [
     ...columns,
@@ -53,11 +56,9 @@ export function documentRows<Fields extends object>(
     'document',
   ]);
   const changeOf = changesOf(resource, documentJson);
-  const all = sql<StoredDocument>`select id, document, updated_at from ${sql.table(name)} order by id`;
-  const allQuery = all.compile(database.build);
 
   function rowOf(fields: Fields, createdAt: number, now: number) {
-    const dates = { createdAt: new Date(createdAt).toISOString(), updatedAt: new Date(now).toISOString() };
+    const dates = { createdAt: dateOf(createdAt), updatedAt: dateOf(now) };
     const document = JSON.stringify({ ...fields, ...dates }).slice(1);
     return { ...columnsOf(fields), created_at: createdAt, updated_at: now, document };
   }
@@ -66,7 +67,8 @@ export function documentRows<Fields extends object>(
     find: rows.find,
     lock: rows.lock,
     count: rows.count,
-    all: session => session.all(allQuery),
+    all: rows.all,
+    list: lister<StoredDocument>(database, { table: name, columns: ['document', 'updated_at'], collection }),
     async insert(session, fields, cause) {
       const row = rowOf(fields, cause.at, cause.at);
       const stored = { id: await rows.insert(session, row), ...row };

@@ -4,6 +4,7 @@ import { requireWhole } from '../../storage/damage.ts';
 import type { Database, Session } from '../../storage/database.ts';
 import { lister } from '../../storage/list/index.ts';
 import type { Listed, ListRequest } from '../../storage/list/request.ts';
+import { dateOf } from '../../storage/moments.ts';
 import { prepared } from '../../storage/prepared.ts';
 import { storedProduct } from '../products/members/stored.ts';
 import type { ShortForm } from '../short-form.ts';
@@ -38,7 +39,7 @@ export function eventJson(row: StoredEvent): string {
     actor: row.actor,
     requestId: row.request_id,
   }).slice(0, -1);
-  const createdAt = new Date(row.created_at).toISOString();
+  const createdAt = dateOf(row.created_at);
   return requireWhole(
     `${start},"before":${shownIn(row, row.old_document)},"after":${shownIn(row, row.new_document)},"createdAt":"${createdAt}"}`,
   );

@@ -6,7 +6,7 @@ import { fromMinor } from '../../money.ts';
 import { parseStored } from '../../storage/damage.ts';
 import type { Database, Session, Transaction } from '../../storage/database.ts';
 import { type Lister, lister } from '../../storage/list/index.ts';
-import { momentOfChange } from '../../storage/moments.ts';
+import { dateOf, momentOfChange } from '../../storage/moments.ts';
 import { tableRows } from '../../storage/table-rows.ts';
 import type { Row } from '../../storage/tables.ts';
 import { itemOf, type StoredItem, type StoredOrder } from '../orders/store.ts';
@@ -57,7 +57,7 @@ export function snapshotOf({ document }: Pick<StoredInvoice, 'document'>): Snaps
 /** The representation without links. */
 export function invoiceOf(row: StoredInvoice): Invoice {
   const { seller, customer, currency, items, total } = snapshotOf(row);
-  const issuedAt = new Date(row.created_at).toISOString();
+  const issuedAt = dateOf(row.created_at);
   return {
     id: row.id,
     number: numberText(row.number),
@@ -71,9 +71,9 @@ export function invoiceOf(row: StoredInvoice): Invoice {
     total: fromMinor(total, currency),
     version: row.version,
     issuedAt,
-    sentAt: row.sent_at === null ? null : new Date(row.sent_at).toISOString(),
+    sentAt: dateOf(row.sent_at),
     createdAt: issuedAt,
-    updatedAt: new Date(row.updated_at).toISOString(),
+    updatedAt: dateOf(row.updated_at),
   };
 }
 

@@ -11,6 +11,7 @@ import { parseStored } from '../../storage/damage.ts';
 import { type Database, type Session, StorageError, type Transaction } from '../../storage/database.ts';
 import { lister } from '../../storage/list/index.ts';
 import type { Listed, ListRequest } from '../../storage/list/request.ts';
+import { dateOf } from '../../storage/moments.ts';
 import { prepared } from '../../storage/prepared.ts';
 import { tableRows } from '../../storage/table-rows.ts';
 import type { Row } from '../../storage/tables.ts';
@@ -50,8 +51,6 @@ const columns = [
 const lastUseResolution = 60_000;
 
 const hashOf = (key: string) => new Bun.CryptoHasher('sha256').update(key).digest('hex');
-const momentOf = (milliseconds: number | null) =>
-  milliseconds === null ? null : new Date(milliseconds).toISOString();
 
 export function apiKeyOf(row: StoredKey): ApiKey {
   return {
@@ -60,9 +59,9 @@ export function apiKeyOf(row: StoredKey): ApiKey {
     scopes: parseStored(row.scopes),
     rateLimit: row.rate_limit,
     prefix: row.prefix,
-    expiresAt: momentOf(row.expires_at),
-    lastUsedAt: momentOf(row.last_used_at),
-    createdAt: new Date(row.created_at).toISOString(),
+    expiresAt: dateOf(row.expires_at),
+    lastUsedAt: dateOf(row.last_used_at),
+    createdAt: dateOf(row.created_at),
   };
 }
 
@@ -90,14 +89,7 @@ export function keyStore(database: Database, clock: Clock, outbox: Outbox): KeyS
 
   return {
     list: lister<StoredKey>(database, { table: 'api_keys', columns }),
-    all: session =>
-      session.all(
-        build
-          .selectFrom('api_keys')
-          .select(['id', ...columns])
-          .orderBy('id')
-          .compile(),
-      ),
+    all: rows.all,
     find: rows.find,
     lock: rows.lock,
     async insert(session, input, createdBy, cause) {

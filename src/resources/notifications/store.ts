@@ -1,6 +1,7 @@
 /** The queries of notifications. Each belongs to one user: no query here reaches another's. */
 import type { Database, Session } from '../../storage/database.ts';
 import { type Lister, lister } from '../../storage/list/index.ts';
+import { dateOf } from '../../storage/moments.ts';
 import { tableRows } from '../../storage/table-rows.ts';
 import type { Row } from '../../storage/tables.ts';
 import type { Notification } from './schema.ts';
@@ -40,8 +41,8 @@ export function notificationOf(row: StoredNotification): Notification {
     resource: row.resource,
     resourceId: row.resource_id,
     read: row.read_at !== null,
-    readAt: row.read_at === null ? null : new Date(row.read_at).toISOString(),
-    createdAt: new Date(row.created_at).toISOString(),
+    readAt: dateOf(row.read_at),
+    createdAt: dateOf(row.created_at),
   };
 }
 

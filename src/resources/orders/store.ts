@@ -4,7 +4,7 @@ import { fromMinor } from '../../money.ts';
 import { parseStored } from '../../storage/damage.ts';
 import type { Database, Session, Transaction } from '../../storage/database.ts';
 import { type Lister, lister } from '../../storage/list/index.ts';
-import { momentOfChange } from '../../storage/moments.ts';
+import { dateOf, datesOf, momentOfChange } from '../../storage/moments.ts';
 import { prepared } from '../../storage/prepared.ts';
 import { searchIndex } from '../../storage/search/index.ts';
 import { tableRows } from '../../storage/table-rows.ts';
@@ -97,10 +97,9 @@ export function orderOf({ order, items }: WholeOrder): Order {
     customerId: order.customer_id,
     items: items.map(item => itemOf(item, currency)),
     version: order.version,
-    createdAt: dateOf(order.created_at),
-    updatedAt: dateOf(order.updated_at),
-    paidAt: order.paid_at === null ? null : dateOf(order.paid_at),
-    cancelledAt: order.cancelled_at === null ? null : dateOf(order.cancelled_at),
+    ...datesOf(order),
+    paidAt: dateOf(order.paid_at),
+    cancelledAt: dateOf(order.cancelled_at),
   };
 }
 
@@ -126,8 +125,6 @@ export function itemOf(
 export function optionsOf({ options }: Partial<Pick<StoredItem, 'options'>>): Record<string, string> | null {
   return options == null ? null : parseStored<Record<string, string>>(options);
 }
-
-const dateOf = (moment: number) => new Date(moment).toISOString();
 
 export function orderStore(database: Database, outbox: Outbox): OrderStore {
   const { build } = database;

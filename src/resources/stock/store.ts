@@ -2,6 +2,7 @@
 import { bulkInsert, type ColumnType } from '../../storage/bulk.ts';
 import type { Database, Session, Transaction } from '../../storage/database.ts';
 import { type Lister, lister } from '../../storage/list/index.ts';
+import { dateOf } from '../../storage/moments.ts';
 import type { Row } from '../../storage/tables.ts';
 import type { Place } from './locked.ts';
 import type { Adjustment } from './schema.ts';
@@ -46,7 +47,7 @@ export function adjustmentOf(row: StoredAdjustment): Adjustment {
     onHand: row.on_hand,
     reserved: row.reserved,
     actor: row.actor,
-    createdAt: new Date(row.created_at).toISOString(),
+    createdAt: dateOf(row.created_at),
   };
 }
 

@@ -4,7 +4,6 @@ import type { Collection } from '../../storage/changes/change.ts';
 import { followedValue } from '../../storage/changes/value.ts';
 import { parseStored } from '../../storage/damage.ts';
 import type { Database } from '../../storage/database.ts';
-import { type Lister, lister } from '../../storage/list/index.ts';
 import { wordsOf } from '../../storage/search/text/split.ts';
 import { type DocumentRows, documentJson, documentRows, type StoredDocument } from '../crud/documents.ts';
 import type { Synonym, SynonymFields } from './schema.ts';
@@ -13,7 +12,6 @@ import type { Synonym, SynonymFields } from './schema.ts';
 export type Synonyms = ReadonlyMap<string, readonly (readonly string[])[]>;
 
 export interface SynonymStore extends Omit<DocumentRows<SynonymFields>, 'all'> {
-  readonly list: Lister<StoredDocument>;
   /** All of them as they were at the last check for changes. */
   current(): Promise<Synonyms>;
 }
@@ -40,6 +38,7 @@ function byWord(groups: readonly Synonym[]): Synonyms {
 export function synonymStore(database: Database, outbox: Outbox): SynonymStore {
   const { all, ...rows } = documentRows<SynonymFields>(database, outbox, {
     table: 'search_synonyms',
+    collection: synonymCollection,
     resource: 'synonym',
     columns: [],
     columnsOf: () => ({}),
@@ -48,13 +47,5 @@ export function synonymStore(database: Database, outbox: Outbox): SynonymStore {
     byWord((await all(database.read)).map(synonymOf)),
   );
 
-  return {
-    ...rows,
-    list: lister<StoredDocument>(database, {
-      table: 'search_synonyms',
-      columns: ['document', 'updated_at'],
-      collection: synonymCollection,
-    }),
-    current: async () => value.peek() ?? value.current(),
-  };
+  return { ...rows, current: async () => value.peek() ?? value.current() };
 }

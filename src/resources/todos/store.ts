@@ -1,7 +1,7 @@
 /** The queries of todos: each names the user whose they are, so that none shows another's. */
 import { sql } from 'kysely';
 import type { Database, Session, Transaction } from '../../storage/database.ts';
-import { momentOfChange } from '../../storage/moments.ts';
+import { dateOf, momentOfChange } from '../../storage/moments.ts';
 import { tableRows } from '../../storage/table-rows.ts';
 import type { Row } from '../../storage/tables.ts';
 import type { Todo, TodoFields } from './schema.ts';
@@ -25,7 +25,7 @@ export function todoOf(row: StoredTodo): Todo {
     id: row.id,
     title: row.title,
     done: row.done === 1,
-    createdAt: new Date(row.created_at).toISOString(),
+    createdAt: dateOf(row.created_at),
   };
 }
 

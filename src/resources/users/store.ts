@@ -4,7 +4,7 @@ import type { Role } from '../../http/access.ts';
 import { parseStored } from '../../storage/damage.ts';
 import { type Database, type Session, StorageError, type Transaction } from '../../storage/database.ts';
 import { type Lister, lister } from '../../storage/list/index.ts';
-import { datesOf, momentOfChange } from '../../storage/moments.ts';
+import { dateOf, datesOf, momentOfChange } from '../../storage/moments.ts';
 import { prepared } from '../../storage/prepared.ts';
 import { searchIndex } from '../../storage/search/index.ts';
 import { tableRows } from '../../storage/table-rows.ts';
@@ -87,7 +87,7 @@ export function userOf(row: UserRow): User {
     tags: parseStored(row.tags),
     version: row.version,
     pendingEmail: row.pending_email,
-    verifiedAt: row.verified_at === null ? null : new Date(row.verified_at).toISOString(),
+    verifiedAt: dateOf(row.verified_at),
     ...datesOf(row),
   };
 }
@@ -149,7 +149,7 @@ export function userStore(
     administrators: session => idsOf(session, administrators),
     lockAdministrators: session => idsOf(session, administrators.modifyEnd(dialect.forUpdate)),
     count: rows.count,
-    all: session => session.all(build.selectFrom('users').selectAll().orderBy('id').compile()),
+    all: rows.all,
     list: lister<UserRow>(database, { table: 'users', columns }),
 
     async insert(session, user, cause) {
