@@ -214,6 +214,6 @@ test('any text at all can be shown, in characters that a font has', async () => 
       const runs = fonts.runs(shown, true);
       expect(runs.map(run => run.text).join('')).toBe(shown);
     }),
-    { numRuns: 100 },
+    { numRuns: 100, examples: [['\u{fff9}\0!'], ['a \u{ad} b']] },
   );
 });

@@ -126,7 +126,8 @@ export function createFonts(): Fonts {
       const made = characters
         .map(character => (character === '' || fontOf(character) !== undefined ? character : '?'))
         .join('');
-      return { text: made, isExact: made === characters.join('') };
+      // Once more: around what is not visible there may have been spaces.
+      return { text: lineOf(made), isExact: made === characters.join('') };
     },
   };
 }
