@@ -4,47 +4,50 @@ import { datedUnlessHal, hal, isHal, type Links, withSelf } from '../../http/hal
 import { created, ok, type Reply, type ReplyOptions } from '../../http/response/reply.ts';
 import type { RequestContext } from '../context.ts';
 
-export interface Kind<Row> {
+/** @typeParam Context what of a request decides how a row is shown */
+export interface Kind<Row, Context = RequestContext> {
   /** Its address below the version's prefix: `['products', 5]`. */
   placeOf(row: Row): readonly (string | number)[];
   representationOf(row: Row): object;
   /** The representation as plain JSON has it, where that has more than HAL's. */
-  plainOf?(context: RequestContext, row: Row): object;
+  plainOf?(context: Context, row: Row): object;
   /** The body as plain JSON text, where it is stored as text or is not the representation alone. */
   textOf?(row: Row): string;
   /** Links of HAL beyond `self`. */
-  linksOf?(context: RequestContext, row: Row, self: string): Links;
+  linksOf?(context: Context, row: Row, self: string): Links;
   /** Epoch milliseconds of its last change; left out where what is shown changes without the row. */
   changedAt?(row: Row): number;
   /** Whether responses show that moment; they do unless this says otherwise. */
   isDated?(row: Row): boolean;
 }
 
-export interface Presenter<Row> {
+export interface Presenter<Row, Context = RequestContext> {
   /** The representation as plain JSON has it. */
-  plain(context: RequestContext, row: Row): Readonly<Record<string, unknown>>;
+  plain(context: Context, row: Row): Readonly<Record<string, unknown>>;
   /** What a GET of the row's address gives this caller and Accept, as text: also what If-Match compares with. */
-  body(context: RequestContext, row: Row): string;
+  body(context: Context, row: Row): string;
   /** The bodies of the rows of a list. */
-  textsOf(context: RequestContext): (row: Row) => string;
+  textsOf(context: Context): (row: Row) => string;
   changedAt(row: Row): number | undefined;
-  shown(context: RequestContext, row: Row): Reply;
-  created(context: RequestContext, row: Row): Reply;
+  shown(context: Context, row: Row): Reply;
+  created(context: Context, row: Row): Reply;
 }
 
-export function presenter<Row>(kind: Kind<Row>): Presenter<Row> {
-  const plain = (context: RequestContext, row: Row) => ({
+export function presenter<Row, Context extends RequestContext = RequestContext>(
+  kind: Kind<Row, Context>,
+): Presenter<Row, Context> {
+  const plain = (context: Context, row: Row) => ({
     ...(kind.plainOf?.(context, row) ?? kind.representationOf(row)),
   });
 
-  function body(context: RequestContext, row: Row): string {
+  function body(context: Context, row: Row): string {
     if (!isHal(context.mediaType)) return kind.textOf?.(row) ?? JSON.stringify(plain(context, row));
     const href = addressOf(context.url, ...kind.placeOf(row));
     const links = withSelf(href, kind.linksOf?.(context, row, href));
     return JSON.stringify(hal(kind.representationOf(row), links));
   }
 
-  function options({ mediaType }: RequestContext, row: Row): ReplyOptions {
+  function options({ mediaType }: Context, row: Row): ReplyOptions {
     const changedAt = kind.isDated?.(row) === false ? undefined : kind.changedAt?.(row);
     return changedAt === undefined ? {} : datedUnlessHal(mediaType, changedAt);
   }

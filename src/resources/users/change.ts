@@ -8,7 +8,7 @@ import type { Database, Session } from '../../storage/database.ts';
 import { type PasswordProof, wrongPassword } from '../auth/current-password.ts';
 import type { SessionStore } from '../auth/store.ts';
 import type { Addresses } from './addresses.ts';
-import { showUser, userBody, type View } from './representation.ts';
+import { present, type View } from './representation.ts';
 import { refusal, visible } from './rules.ts';
 import type * as schema from './schema.ts';
 import { emailKey, type UserStore, userOf } from './store.ts';
@@ -67,7 +67,7 @@ export function userChange(database: Pick<Database, 'read'>, stores: ChangeStore
     const user = isOwner(context.caller, id) ? await users.find(database.read, id) : undefined;
     if (user === undefined) return undefined;
     const view = await viewFor(database.read, users, context);
-    context.precondition(() => userBody(user, view), user.updated_at);
+    context.precondition(() => present.body(view, user), user.updated_at);
     const fields = fieldsOf(userOf(user));
     if (!moves(user.email, fields)) return undefined;
     if (fields.currentPassword === undefined) throw passwordRequired();
@@ -86,7 +86,7 @@ export function userChange(database: Pick<Database, 'read'>, stores: ChangeStore
       const administrators = await lockedAdministrators(session, users, caller);
       const before = visible(await users.lock(session, id), id, caller);
       const view = await viewFor(session, users, context);
-      context.precondition(() => userBody(before, view), before.updated_at);
+      context.precondition(() => present.body(view, before), before.updated_at);
       const fields = fieldsOf(userOf(before));
       const refused = refusal(caller, before, fields.role, administrators);
       if (refused !== undefined) throw refused;
@@ -99,7 +99,7 @@ export function userChange(database: Pick<Database, 'read'>, stores: ChangeStore
       if (after.role !== before.role) await sessions.removeAllOf(session, id, cause.at);
       if (isPending) await addresses.request(session, after, cause);
       else if (moves(before.email, fields)) await addresses.replaced(session, before, after, caller, cause);
-      return showUser(after, await viewFor(session, users, context));
+      return present.shown(await viewFor(session, users, context), after);
     });
   };
 }

@@ -2,9 +2,8 @@
 import type { z } from 'zod';
 import { allow, unauthorized } from '../../http/access.ts';
 import { type Endpoint, endpoint } from '../../http/endpoint.ts';
-import { addressOf } from '../../http/hal/addresses.ts';
 import { patched } from '../../http/patch/index.ts';
-import { created, noContent } from '../../http/response/reply.ts';
+import { noContent } from '../../http/response/reply.ts';
 import { type Condition, equal } from '../../storage/list/request.ts';
 import { hashPassword } from '../auth/passwords.ts';
 import type { CommentStore } from '../comments/store.ts';
@@ -14,7 +13,7 @@ import type { Dependencies } from '../dependencies.ts';
 import type { ReviewStore } from '../reviews/store.ts';
 import { type ChangeStores, lockedAdministrators, userChange, viewFor } from './change.ts';
 import type { MailTemplates } from './mail-templates.ts';
-import { optionsFor, showUser, userBody } from './representation.ts';
+import { present } from './representation.ts';
 import { refusal, requireCreation, visible } from './rules.ts';
 import * as schema from './schema.ts';
 import { emailKey } from './store.ts';
@@ -48,8 +47,7 @@ export function userEndpoints({ database, paginator }: Dependencies, options: Us
       sortColumns: schema.sortColumns,
       requested: ({ query }) => ({ query, conditions: conditionsOf(query) }),
       async textsOf(context) {
-        const view = await viewFor(database.read, users, context);
-        return row => userBody(row, view);
+        return present.textsOf(await viewFor(database.read, users, context));
       },
     }),
     endpoint({
@@ -65,7 +63,7 @@ export function userEndpoints({ database, paginator }: Dependencies, options: Us
       responses: { 201: oneUser('The user was created.') },
       errors: ['DUPLICATE'],
       async handle(context) {
-        const { body, caller, url, write, cause } = context;
+        const { body, caller, write, cause } = context;
         const { name, email, role, tags, password } = body;
         // Slow on purpose, so done before the transaction.
         const passwordHash = password == null ? null : await hashPassword(password);
@@ -77,8 +75,7 @@ export function userEndpoints({ database, paginator }: Dependencies, options: Us
           const row = await users.insert(session, { ...fields, passwordHash, verifiedAt: null }, now);
           // Requested is what is still missing: the password, or proof that the address is the user's.
           await (row.password_hash === null ? mailTemplates.invite : mailTemplates.verify)(session, row, now);
-          const view = await viewFor(session, users, context);
-          return created(addressOf(url, 'users', row.id), userBody(row, view), optionsFor(row, view));
+          return present.created(await viewFor(session, users, context), row);
         });
       },
     }),
@@ -97,7 +94,7 @@ export function userEndpoints({ database, paginator }: Dependencies, options: Us
         const { params, caller } = context;
         const { id } = params;
         const row = visible(await users.find(database.read, id), id, caller);
-        return showUser(row, await viewFor(database.read, users, context));
+        return present.shown(await viewFor(database.read, users, context), row);
       },
     }),
     endpoint({
@@ -151,7 +148,7 @@ export function userEndpoints({ database, paginator }: Dependencies, options: Us
           const administrators = await lockedAdministrators(session, users, caller);
           const before = visible(await users.lock(session, id), id, caller);
           const view = await viewFor(session, users, context);
-          precondition(() => userBody(before, view), before.updated_at);
+          precondition(() => present.body(view, before), before.updated_at);
           const refused = refusal(caller, before, null, administrators);
           if (refused !== undefined) throw refused;
           // Before the database deletes them with the account: each has its event, and ratings follow.
@@ -175,7 +172,7 @@ export function userEndpoints({ database, paginator }: Dependencies, options: Us
         const row = caller.kind === 'user' ? await users.find(database.read, caller.userId) : undefined;
         // The token is good but its user is gone.
         if (row === undefined) throw unauthorized('UNAUTHORIZED');
-        return showUser(row, await viewFor(database.read, users, context));
+        return present.shown(await viewFor(database.read, users, context), row);
       },
     }),
   ];

@@ -1,9 +1,8 @@
 /** A user as the caller sees them: plain JSON, or HAL with the links that lead somewhere for them. */
 import { admins, roles } from '../../http/access.ts';
-import { addressOf } from '../../http/hal/addresses.ts';
-import { datedUnlessHal, hal, isHal, type Links, withSelf } from '../../http/hal/index.ts';
-import { ok, type ReplyOptions } from '../../http/response/reply.ts';
+import type { Links } from '../../http/hal/index.ts';
 import { may, type RequestContext } from '../context.ts';
+import { presenter } from '../crud/presenter.ts';
 import { refusal } from './rules.ts';
 import { type UserRow, userOf } from './store.ts';
 
@@ -12,25 +11,19 @@ export interface View extends RequestContext {
   readonly administrators: readonly number[];
 }
 
-/** The body of a response that shows a user, as JSON text: also what If-Match compares with. */
-export function userBody(row: UserRow, view: View): string {
-  const user = userOf(row);
-  return JSON.stringify(isHal(view.mediaType) ? hal(user, linksTo(row, view)) : user);
-}
+export const present = presenter<UserRow, View>({
+  placeOf: ({ id }) => ['users', id],
+  representationOf: userOf,
+  linksOf,
+  changedAt: row => row.updated_at,
+});
 
-/** What goes with that body. */
-export const optionsFor = (row: UserRow, { mediaType }: View): ReplyOptions =>
-  datedUnlessHal(mediaType, row.updated_at);
-
-export const showUser = (row: UserRow, view: View) => ok(userBody(row, view), optionsFor(row, view));
-
-function linksTo(row: UserRow, { caller, url, administrators }: View): Links {
-  const self = addressOf(url, 'users', row.id);
+function linksOf({ caller, administrators }: View, row: UserRow, self: string): Links {
   const writes = may(caller, admins, 'users:write', row.id);
   const mayEdit = writes && refusal(caller, row, row.role, administrators) === undefined;
   const mayRemove = may(caller, admins, 'users:write');
   const removable = mayRemove && refusal(caller, row, null, administrators) === undefined;
-  return withSelf(self, {
+  return {
     ...(may(caller, roles, 'orders:read') ? { orders: { href: `${self}/orders` } } : {}),
     ...(mayEdit ? { edit: { href: self, method: 'PATCH' } as const } : {}),
     ...(removable ? { delete: { href: self, method: 'DELETE' } as const } : {}),
@@ -38,5 +31,5 @@ function linksTo(row: UserRow, { caller, url, administrators }: View): Links {
     ...(mayEdit && row.verified_at === null
       ? { verify: { href: `${self}/verify`, method: 'POST' } as const }
       : {}),
-  });
+  };
 }

@@ -12,7 +12,7 @@ import type { Dependencies } from '../dependencies.ts';
 import type { AddressTokens } from './address-tokens.ts';
 import type { Addresses } from './addresses.ts';
 import type { MailTokens } from './mail-tokens.ts';
-import { showUser } from './representation.ts';
+import { present } from './representation.ts';
 import { invalidToken, refusal, visible } from './rules.ts';
 import * as schema from './schema.ts';
 import { type UserStore, userOf } from './store.ts';
@@ -61,15 +61,15 @@ export function verificationEndpoints(
             const view = { caller, url, mediaType, administrators };
             const moved =
               token === undefined ? undefined : await addresses.confirm(session, before, token, cause());
-            if (moved !== undefined) return showUser(moved, view);
-            if (before.verified_at !== null) return showUser(before, view);
+            if (moved !== undefined) return present.shown(view, moved);
+            if (before.verified_at !== null) return present.shown(view, before);
             if (token !== undefined) {
               if (token === '') throw invalid('token', 'required', 'is required');
               const owner = await mailTokens.ownerOf(session, token, purpose, clock.now());
               if (owner !== id) throw invalidToken();
             }
             await mailTokens.withdraw(session, id, purpose);
-            return showUser(await users.verify(session, before, cause()), view);
+            return present.shown(view, await users.verify(session, before, cause()));
           });
         return token === undefined ? confirm() : guards.token({ showQuota, address }, token, confirm);
       },
