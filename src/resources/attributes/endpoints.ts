@@ -57,7 +57,6 @@ export function attributeEndpoints(
       list: store.list,
       sortColumns: schema.sortColumns,
       requested: ({ query }) => ({ query, conditions: equal({ key: query.key, type: query.type }) }),
-      textsOf: present.textsOf,
     }),
     crud.create({
       path,

@@ -67,7 +67,6 @@ export function notificationEndpoints(
         const mine = equal({ user_id: readerOf(caller) });
         return { query, conditions: query.unread === undefined ? mine : [...mine, isUnread] };
       },
-      textsOf: present.textsOf,
     }),
     endpoint({
       method: 'POST',

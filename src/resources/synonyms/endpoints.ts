@@ -53,7 +53,6 @@ export function synonymEndpoints(
       list: store.list,
       sortColumns: schema.sortColumns,
       requested: ({ query }) => ({ query, conditions: [] }),
-      textsOf: present.textsOf,
     }),
     crud.create({
       path,

@@ -100,7 +100,6 @@ export function variantEndpoints(
         found('product', id, await products.find(database.read, id));
         return { query: { ...query, sort: query.sort ?? 'position' }, conditions: conditionsOf(id, query) };
       },
-      textsOf: present.textsOf,
     }),
     crud.create({
       path,
