@@ -83,7 +83,7 @@ export const settings = {
   },
   DATABASE_POOLER: {
     schema: z.enum(['none', 'session', 'transaction']).optional(),
-    help: 'how a pooler such as PgBouncer in front of PostgreSQL lends connections: none, session or transaction; unset: found out',
+    help: 'how a pooler such as PgBouncer in front of PostgreSQL lends connections: none, session or transaction; unset: detected',
   },
   DATABASE_TIMEOUT: {
     schema: integer(1, 25).default(20),
