@@ -17,7 +17,7 @@ export function encodingOf(firstBytes: Uint8Array): 'utf-16le' | 'utf-16be' | un
 
 /**
  * The same text in UTF-8.
- * @param encoding undefined when the bytes are to tell: UTF-8, unless those that are not ASCII speak for Windows-1252
+ * @param encoding undefined when the bytes decide: UTF-8, unless those that are not ASCII speak for Windows-1252
  * @param found called once when a file is read as Windows-1252 because of its bytes
  * @param name of the file, for messages
  * @throws Error when the bytes are none of the encoding

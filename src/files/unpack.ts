@@ -31,7 +31,7 @@ export function unreadableKind(firstBytes: Uint8Array, format: string | undefine
   const known = signatures.find(([beginning]) => begins(firstBytes, beginning));
   if (known !== undefined) return known[1];
   const text = new TextDecoder().decode(firstBytes.subarray(0, 1024)).trimStart();
-  // A first column may be called anything, also <b>, if somebody says that it is CSV.
+  // A first column may be called anything, also <b>, if the user says that it is CSV.
   const markup = format === undefined ? text.startsWith('<') : text.startsWith('<?xml');
   if (!markup) return undefined;
   return /<(?:rss|feed)[\s>]/i.test(text)

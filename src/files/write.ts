@@ -3,7 +3,7 @@ import { guardCell } from './spreadsheet.ts';
 
 /** The header row, CRLF included. */
 export function csvHeader(fields: readonly string[]): string {
-  // In a header the other delimiters are quoted too: readers tell the delimiter by it.
+  // In a header the other delimiters are quoted too: readers recognise the delimiter by it.
   return csvLine(fields.map(name => (/[;\t]/.test(name) ? `"${name.replaceAll('"', '""')}"` : quoted(name))));
 }
 

@@ -5,7 +5,7 @@ import type { SourceRecord } from '../../files/read.ts';
 import type { ImportRecord } from '../../resources/products/import/plain.ts';
 
 /**
- * Tells whether a text came before. Two 32-bit hashes stand for each, in 8 bytes: a set of the texts themselves would
+ * Whether a text came before. Two 32-bit hashes stand for each, in 8 bytes: a set of the texts themselves would
  * take ten times the memory. That two texts are taken for one is as good as impossible below a billion of them.
  */
 export function repetitions(): { had(text: string): boolean } {
@@ -46,7 +46,7 @@ export function repetitions(): { had(text: string): boolean } {
 const mostRepeated = 200_000;
 const mostHeld = 20_000;
 
-/** What tells which product is meant: its sku, or without one what another system calls it. */
+/** What identifies the product that is meant: its sku, or without one what another system calls it. */
 export function keyOf(fields: Readonly<Record<string, unknown>> | undefined): string | undefined {
   if (fields === undefined) return undefined;
   const { sku, externalId } = fields;

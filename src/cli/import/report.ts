@@ -1,4 +1,4 @@
-/** What an import tells: how far it is, which records it refused, and what came of it. */
+/** What an import reports: how far it is, which records it refused, and what came of it. */
 import { closeSync, openSync, writeSync } from 'node:fs';
 import type { ErrorDetail } from '../../http/errors.ts';
 import type { ImportCounts } from '../../resources/products/import/plan.ts';

@@ -28,7 +28,7 @@ export interface ImportRun {
   readonly progress: Progress;
   /** Says something beside what is reported at the end. */
   say(line: string): void;
-  /** Tells when the import is to end after the running batch. */
+  /** Says when the import is to end after the running batch. */
   readonly stop: StopRequest;
 }
 

@@ -38,7 +38,7 @@ export async function batchWriter(load: BulkLoad): Promise<BatchWriter> {
         }
         return plan;
       } catch (error) {
-        // Somebody has just made a product with one of the skus: the next plan finds it.
+        // A product with one of the skus has just been made: the next plan finds it.
         const taken = error instanceof StorageError && error.kind === 'unique';
         if (!taken || attempt >= uniqueAttempts) throw error;
       }

@@ -11,7 +11,7 @@ const tree = 'categories';
 export interface CategoryTree {
   /** Keeps all paths as they are until the transaction ends. To be called before a path is read. */
   share(session: Session): Promise<void>;
-  /** Waits until nobody shares the tree, and keeps others from it. */
+  /** Waits until no transaction shares the tree, and keeps others from it. */
   own(session: Session): Promise<void>;
   /** Keeps others who share the tree from adding categories to it. */
   extend(session: Session): Promise<void>;

@@ -1,5 +1,5 @@
 /**
- * On PostgreSQL whether a variant has the sku of a new product is asked once for all rows of a statement: row by row it
+ * On PostgreSQL whether a variant has the sku of a new product is checked once for all rows of a statement: row by row it
  * was a tenth of an import's work. The rule is that of 0025.
  */
 import { sql } from 'kysely';

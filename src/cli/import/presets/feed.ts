@@ -103,7 +103,7 @@ const capitalised = (column: string): string => {
   return `${words.slice(0, 1).toUpperCase()}${words.slice(1)}`;
 };
 
-/** The options of each row; where no column tells two of them apart their ids do. */
+/** The options of each row; where no column distinguishes two of them their ids do. */
 function optionsOf(rows: readonly Row[], columns: readonly string[]): Record<string, string>[] {
   const all = rows.map(row =>
     Object.fromEntries(columns.map(column => [capitalised(column), row.cell(column) || 'None'])),

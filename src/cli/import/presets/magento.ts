@@ -185,7 +185,7 @@ function stockOf(row: Row, drafting: Drafting): Stock | undefined {
   return { tracked: true, onHand: pieces, backorder };
 }
 
-/** What nobody can find in the shop by itself, and is no variant of anything, is not shown here either. */
+/** What cannot be found in the shop by itself, and is no variant of anything, is not shown here either. */
 function statusOf(row: Row): string {
   const isHidden = /^not visible/i.test(row.text('visibility'));
   return row.text('online') === '2' || row.text('online') === '0' || isHidden ? 'archived' : 'active';

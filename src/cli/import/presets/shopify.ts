@@ -175,7 +175,7 @@ function variantOf(
   return { ...soldAs(row, drafting, attributes), options };
 }
 
-/** Nothing where Shopify does not count, or counts at several places and tells no sum. */
+/** Nothing where Shopify does not count, or counts at several places and gives no sum. */
 function stockOf(row: Row, drafting: Drafting): Stock | undefined {
   const pieces = piecesOf(row, 'quantity', drafting);
   const isTracked = row.columns.found.has('tracker') ? row.text('tracker') !== '' : pieces !== undefined;

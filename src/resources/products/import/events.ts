@@ -1,6 +1,6 @@
 /**
  * The events of products that an import creates: written by the database from its own rows, many at a time.
- * Nobody subscribes to them (events/subscriptions.ts), so that none has to be queued.
+ * No consumer subscribes to them (events/subscriptions.ts), so that none has to be queued.
  */
 import { sql } from 'kysely';
 import type { Cause } from '../../../events/outbox.ts';

@@ -47,7 +47,7 @@ import { type ImportPlan, type Known, planAgainst } from './plan.ts';
 import type { PreparedRecord } from './prepared.ts';
 import { summaryOf } from './variants.ts';
 
-/** How a plan sees the products that have the records' skus: `lock` so that it can be carried out, `read` only to tell. */
+/** How a plan sees the products that have the records' skus: `lock` so that it can be carried out, `read` only to report. */
 type Mode = 'lock' | 'read';
 
 export interface ProductImporter {

@@ -34,7 +34,7 @@ interface RefusedRecord {
   readonly error: HttpError;
 }
 
-/** What tells which product a record means: its sku, and what another system calls it. No sku holds U+0000. */
+/** What identifies the product that a record means: its sku, and what another system calls it. No sku holds U+0000. */
 export const externalKey = (externalId: string): string => `\0${externalId}`;
 
 /** What a plan is made against. */

@@ -53,7 +53,7 @@ export const optional = [
   'stock',
 ] as const;
 
-/** Whether the record has the field, be it as an explicit null, which its row tells no longer from none. */
+/** Whether the record has the field, be it as an explicit null, which its row no longer distinguishes from none. */
 export function isGiven({ given }: PreparedRecord, field: (typeof optional)[number]): boolean {
   return (given & (1 << optional.indexOf(field))) !== 0;
 }

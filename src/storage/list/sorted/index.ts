@@ -53,7 +53,7 @@ export interface SortedLists<Row> {
 
 /**
  * @param planned gives a request the way it is read
- * @returns undefined where lists have no such order, or nothing tells how they change
+ * @returns undefined where lists have no such order, or nothing says how they change
  */
 export function sortedLists<Row>(
   database: Pick<Database, 'changes' | 'read'>,
