@@ -99,19 +99,10 @@ async function importFile(
   const state = initialState();
   const started = performance.now();
   const { skip, batchSize } = given;
+  const say = (line: string) => console.error(`catalog import: ${line}`);
+  const reporting = { rejects, progress, say, stop: stopRequest() };
   try {
-    const say = (line: string) => console.error(`catalog import: ${line}`);
-    const run = {
-      chunks,
-      skip,
-      batchSize,
-      write,
-      transactionMs,
-      rejects,
-      progress,
-      say,
-      stop: stopRequest(),
-    };
+    const run = { chunks, skip, batchSize, write, transactionMs, ...reporting };
     const complete = await runImport(run, state);
     progress.end();
     for (const line of remarks(state, rejects)) console.error(line);

@@ -95,11 +95,6 @@ export function openRejects(file: string | undefined, append: boolean): Rejects 
   };
 }
 
-type Remarked = Pick<
-  ImportState,
-  'repeated' | 'done' | 'rows' | 'products' | 'variants' | 'images' | 'lostUploads' | 'notes' | 'unused'
->;
-
 export interface ImportState {
   created: number;
   updated: number;
@@ -185,7 +180,7 @@ const perSecond = (records: number, milliseconds: number): string =>
  * What is to be known beside the counts, a line each: what was read, repeated skus, why records were rejected with an
  * example each, and what was not used.
  */
-export function remarks(state: Remarked, rejects: Pick<Rejects, 'reasons'>): string[] {
+export function remarks(state: ImportState, rejects: Pick<Rejects, 'reasons'>): string[] {
   const reasons = rejects.reasons();
   const more = reasons.length - shownReasons;
   const { repeated, unused } = state;

@@ -100,9 +100,9 @@ export async function runImport(run: ImportRun, state: ImportState): Promise<boo
     const refused = [...next.value.rejects];
     // In the order of the file: a reject is written before the records after it are committed.
     const report = (before: number) => {
-      while (refused[0] !== undefined && refused[0].position < before) {
-        const found = refused.shift();
-        if (found !== undefined) rejects.add(found.reject);
+      for (let [first] = refused; first !== undefined && first.position < before; [first] = refused) {
+        rejects.add(first.reject);
+        refused.shift();
       }
     };
     bytes = next.value.bytes;
