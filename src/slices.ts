@@ -54,3 +54,18 @@ export function pacedReads<Row>(read: (limit: number, last: Row | undefined) => 
     return { rows, isFull: rows.length === limit };
   };
 }
+
+/**
+ * Reads very many rows, some at a time, until there are no more.
+ * @param read those after the last one that was read: from the first on where that is undefined
+ */
+export async function* pagesAfter<Row>(
+  read: (last: Row | undefined) => Promise<Row[]>,
+): AsyncGenerator<Row[]> {
+  for (let last: Row | undefined; ; ) {
+    const rows = await read(last);
+    last = rows.at(-1);
+    if (last === undefined) return;
+    yield rows;
+  }
+}

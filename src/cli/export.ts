@@ -4,6 +4,7 @@ import { type CompiledQuery, sql } from 'kysely';
 import { productOf, type StoredProduct, storedColumns } from '../resources/products/row.ts';
 import { statuses } from '../resources/products/schema.ts';
 import { type StoredVariant, variantOf } from '../resources/variants/row.ts';
+import { pagesAfter } from '../slices.ts';
 import { categoriesIn, isListed } from '../storage/categories/listed.ts';
 import { pathsBelow } from '../storage/categories/names.ts';
 import type { Database, Session } from '../storage/database.ts';
@@ -110,15 +111,7 @@ async function writeProducts(
   const page = pageQuery(database, filter);
   const exportedOf = withVariants(database);
   return database.snapshot(async session => {
-    async function* pages() {
-      for (let after = 0; ; ) {
-        const rows = await session.all(page(after));
-        const last = rows.at(-1);
-        if (last === undefined) return;
-        yield rows;
-        after = last.id;
-      }
-    }
+    const pages = () => pagesAfter<ExportedRow>(last => session.all(page(last?.id ?? 0)));
     // The header names the attributes there are.
     const keys = new Set<string>();
     if (format === 'csv') {

@@ -54,15 +54,12 @@ function columnsCheck(database: Storage): Check {
 
   return {
     name: 'documents of variants',
-    async find(session) {
-      const lines: string[] = [];
-      for await (const { row, right, other } of differing(session)) {
+    find: session =>
+      Array.fromAsync(differing(session), ({ row, right, other }) => {
         const what = other.length === 0 ? 'availability' : `columns ${other.join(', ')}`;
         const problem = right === undefined ? 'is no JSON' : `differs from the ${what}`;
-        lines.push(`variant ${row.id}: its document ${problem}`);
-      }
-      return lines;
-    },
+        return `variant ${row.id}: its document ${problem}`;
+      }),
     async repair(session) {
       for await (const { row, right } of differing(session)) {
         if (right === undefined) continue;
@@ -106,13 +103,11 @@ function summariesCheck(database: Storage): Check {
 
   return {
     name: 'variants of products',
-    async find(session) {
-      const lines: string[] = [];
-      for await (const { id } of differing(session)) {
-        lines.push(`product ${id}: it shows another number, price or availability than its variants have`);
-      }
-      return lines;
-    },
+    find: session =>
+      Array.fromAsync(
+        differing(session),
+        ({ id }) => `product ${id}: it shows another number, price or availability than its variants have`,
+      ),
     async repair(session, now) {
       for await (const before of differing(session)) {
         const row = await rightRow(session, before, Math.max(now, before.updated_at));

@@ -4,6 +4,7 @@ import { hashOf } from '../../media/prepare.ts';
 import type { FileStore, StoredFile } from '../../media/store/store.ts';
 import { hashIn } from '../../resources/products/members/uploads.ts';
 import { productOf } from '../../resources/products/row.ts';
+import { pagesAfter } from '../../slices.ts';
 import type { Database } from '../../storage/database.ts';
 import { pagesOf } from '../check/rows.ts';
 
@@ -89,14 +90,12 @@ async function damageOf(
 /** The bytes that each should have, by hash. */
 async function rowsOf({ read, build }: Database): Promise<Map<string, number>> {
   const sizes = new Map<string, number>();
-  for (let last = ''; ; ) {
-    const query = build.selectFrom('media').select(['hash', 'size']).where('hash', '>', last);
-    const rows = await read.all(query.orderBy('hash').limit(rowsAtOnce).compile());
-    for (const { hash, size } of rows) sizes.set(hash, size);
-    const end = rows.at(-1);
-    if (end === undefined) return sizes;
-    last = end.hash;
-  }
+  const select = build.selectFrom('media').select(['hash', 'size']).orderBy('hash').limit(rowsAtOnce);
+  const pages = pagesAfter<{ hash: string; size: number }>(last =>
+    read.all(select.where('hash', '>', last?.hash ?? '').compile()),
+  );
+  for await (const rows of pages) for (const { hash, size } of rows) sizes.set(hash, size);
+  return sizes;
 }
 
 const rowsAtOnce = 5000;
@@ -127,16 +126,15 @@ async function shownIn({ read, build }: Database): Promise<Map<string, number[]>
 
 async function notedUses({ read, build }: Database): Promise<Map<string, number[]>> {
   const noted = new Map<string, number[]>();
-  for (let last = { hash: '', product_id: 0 }; ; ) {
-    const query = sql<{ hash: string; product_id: number }>`select hash, product_id from media_uses
+  const pages = pagesAfter<{ hash: string; product_id: number }>((last = { hash: '', product_id: 0 }) => {
+    const query = sql<typeof last>`select hash, product_id from media_uses
       where (hash, product_id) > (${last.hash}, ${last.product_id})
       order by hash, product_id limit ${sql.lit(rowsAtOnce)}`;
-    const rows = await read.all(query.compile(build));
+    return read.all(query.compile(build));
+  });
+  for await (const rows of pages)
     for (const { hash, product_id } of rows) noted.set(hash, [...(noted.get(hash) ?? []), product_id]);
-    const end = rows.at(-1);
-    if (end === undefined) return noted;
-    last = end;
-  }
+  return noted;
 }
 
 const areSame = (a: readonly number[], b: readonly number[]): boolean =>

@@ -10,6 +10,7 @@ import { causedBy } from '../../events/outbox.ts';
 import type { Queue } from '../../events/queue.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { PaymentProvider } from '../../ports/payment.ts';
+import { pagesAfter } from '../../slices.ts';
 import type { Database, Session } from '../../storage/database.ts';
 import type { PaymentStore } from './payments.ts';
 import { isOpen } from './rules.ts';
@@ -99,16 +100,16 @@ export function orderTimeouts(
             and key = 'order:' || orders.id)
         order by id limit ${sql.lit(batch)}`;
       let planned = 0;
-      for (let after = 0; ; ) {
-        const late = await database.read.all(unplanned(after).compile(build));
-        const last = late.at(-1);
-        if (last === undefined) return planned;
+      const pages = pagesAfter<{ id: number }>(last =>
+        database.read.all(unplanned(last?.id ?? 0).compile(build)),
+      );
+      for await (const late of pages) {
         await database.write(async session => {
           for (const { id } of late) await planAt(session, id, clock.now());
         });
         planned += late.length;
-        after = last.id;
       }
+      return planned;
     },
   };
 }

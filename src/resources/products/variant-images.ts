@@ -1,7 +1,7 @@
 /** Images that a product loses are lost to its variants too: whatever writes the product has them forget the images. */
 import { sql } from 'kysely';
 import type { Cause, Outbox } from '../../events/outbox.ts';
-import { slices } from '../../slices.ts';
+import { pagesAfter, slices } from '../../slices.ts';
 import type { Database, Transaction } from '../../storage/database.ts';
 import { momentOfChange } from '../../storage/moments.ts';
 import { prepared } from '../../storage/prepared.ts';
@@ -41,11 +41,10 @@ export function variantImages({ build, dialect }: Pick<Database, 'build' | 'dial
     const gone = new Set(had.map(({ id }) => id).filter(id => !kept.has(id)));
     if (gone.size === 0) return;
     const { turn } = slices();
-    for (let after = 0; ; ) {
-      const some = await session.all(someAfter({ productId, after }));
-      const last = some.at(-1);
-      if (last === undefined) return;
-      after = last.id;
+    const pages = pagesAfter<StoredVariant>(last =>
+      session.all(someAfter({ productId, after: last?.id ?? 0 })),
+    );
+    for await (const some of pages) {
       for (const before of some) {
         await turn();
         const old = variantOf(before);
