@@ -1,4 +1,5 @@
 /** Addresses in examples: those of the document's own operations, for resources whose id is 1. */
+import { withSelf } from '../hal/index.ts';
 import type { SchemaObject } from './schemas.ts';
 
 type Paths = Readonly<Record<string, SchemaObject>>;
@@ -58,11 +59,8 @@ function located(example: unknown, path: string, paths: Paths): unknown {
       links: { first: pageAt(path, paths), last: pageAt(path, paths), prev: null, next: null },
     };
   if (_links === undefined) return example;
-  const listLinks = {
-    self: { href: at(path) },
-    first: { href: pageAt(path, paths) },
-    last: { href: pageAt(path, paths) },
-  };
+  const page = { href: pageAt(path, paths) };
+  const listLinks = withSelf(at(path), { first: page, last: page });
   const own = Object.entries(asObject(_links)).map(([name, link]) => {
     const target = linkTo(name, path, paths) ?? link;
     // Beside HAL some links are the address alone.
