@@ -2,7 +2,6 @@
 import { version as release } from '../package.json';
 import { createApp } from './app.ts';
 import { type Config, loadConfig } from './config.ts';
-import { deliveries } from './events/deliveries.ts';
 import { createDispatcher } from './events/dispatcher.ts';
 import { createOutbox } from './events/outbox.ts';
 import { createQueue } from './events/queue.ts';
@@ -20,7 +19,7 @@ import { mailLimits } from './mail/limits.ts';
 import { createMails, mailConsumer } from './mail/mails.ts';
 import { mediaEndpoints } from './media/endpoints.ts';
 import { createMedia } from './media/index.ts';
-import { operationEndpoints } from './operations/endpoints.ts';
+import { type OperationsOptions, operationEndpoints } from './operations/endpoints.ts';
 import { createLog, describeError, type Log } from './operations/log.ts';
 import { loopDelay } from './operations/loop-delay.ts';
 import { metricsText } from './operations/metrics.ts';
@@ -102,53 +101,23 @@ export function startService(options: ServiceOptions): Service {
   const { queue, seal, limits, services } = compose(options, secrets, delays);
   const resources = createResources(services, secrets, createQuota);
   const mailer = createMailer(config);
-  const dispatcher = createDispatcher({
-    database,
-    clock,
-    log,
-    consumers: [...resources.consumers, mailConsumer(mailer, seal, resources.mailSent)],
-  });
+  const consumers = [...resources.consumers, mailConsumer(mailer, seal, resources.mailSent)];
+  const dispatcher = createDispatcher({ database, clock, log, consumers });
   const events = retention(database, clock, config.EVENTS_RETENTION_DAYS);
   const stopping = createStopControl();
   const loop = loopDelay();
   const published = (options.versions ?? publishedVersions)(config, resources.endpoints);
   const versions = withEntries(withSuccessors(published, config.BASE_URL));
-  const queues = {
-    backlog: () =>
-      deliveries(database)
-        .backlog(database.read)
-        .catch(() => undefined),
-    numbers: dispatcher.numbers,
-    now: clock.now,
-  };
   const makings = createQuota('sizes of images', config.RATE_LIMIT, config.RATE_WINDOW, { failsOpen: true });
-  const operations: Endpoint[] = [
-    ...mediaEndpoints(services.media, makings),
-    ...operationEndpoints({
-      database,
-      release,
-      versions: versions.map(version => ({
-        name: version.name,
-        links: root => entryLinks(version, root),
-        document: once(async () => staticBody(JSON.stringify(await documentOf(version, operations)))),
-      })),
-      metrics: () =>
-        metricsText({
-          observer,
-          database,
-          quota,
-          release,
-          pending: server.pendingRequests,
-          loop,
-          media: services.media,
-          queues,
-        }),
-      metricsToken: config.METRICS_TOKEN,
-      docs: createDocs(),
-      isStopping: stopping.hasBegun,
-      isStarted: options.isStarted ?? (() => true),
-    }),
-  ];
+  const { media } = services;
+  const numbers = { observer, database, quota, release, loop, media, queues: dispatcher, clock };
+  const operations = operationsBeside(versions, mediaEndpoints(media, makings), {
+    database,
+    metrics: () => metricsText({ ...numbers, pending: server.pendingRequests }),
+    metricsToken: config.METRICS_TOKEN,
+    isStopping: stopping.hasBegun,
+    isStarted: options.isStarted ?? (() => true),
+  });
   const app = createApp({
     config,
     clock,
@@ -217,27 +186,33 @@ export async function createDocument(): Promise<Record<string, unknown>> {
   const { services } = compose({ config, clock, log, database }, secrets, delays);
   const resources = createResources(services, secrets, createQuota).endpoints;
   const versions = withEntries(publishedVersions(config, resources));
-  const operations = [
-    ...mediaEndpoints(services.media, createQuota('', 1, 1)),
-    ...operationEndpoints({
-      database,
-      release,
-      versions: versions.map(({ name }) => ({
-        name,
-        links: () => ({}),
-        document: async () => staticBody(''),
-      })),
-      metrics: async () => '',
-      metricsToken: undefined,
-      docs: createDocs(),
-      isStopping: () => false,
-      isStarted: () => true,
-    }),
-  ];
+  const operations = operationsBeside(versions, mediaEndpoints(services.media, createQuota('', 1, 1)), {
+    database,
+    metrics: async () => '',
+    metricsToken: undefined,
+    isStopping: () => false,
+    isStarted: () => true,
+  });
   await database.close();
   const current = versions.at(-1);
   if (current === undefined) throw new Error('no version is published');
   return documentOf(current, operations);
+}
+
+/** The endpoints beside the versions, which show the documents of these and of themselves. */
+function operationsBeside(
+  versions: readonly PublishedVersion[],
+  images: readonly Endpoint[],
+  options: Omit<OperationsOptions, 'release' | 'versions' | 'docs'>,
+): Endpoint[] {
+  const described = versions.map(version => ({
+    name: version.name,
+    links: (root: string) => entryLinks(version, root),
+    document: once(async () => staticBody(JSON.stringify(await documentOf(version, operations)))),
+  }));
+  const own = operationEndpoints({ ...options, release, versions: described, docs: createDocs() });
+  const operations = [...images, ...own];
+  return operations;
 }
 
 function documentOf(

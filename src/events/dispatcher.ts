@@ -5,7 +5,7 @@
 import { describeError, type Log } from '../operations/log.ts';
 import type { Clock } from '../ports/clock.ts';
 import { type Database, type Session, StorageError, type Transaction } from '../storage/database.ts';
-import { type Claimed, deliveries } from './deliveries.ts';
+import { type Backlog, type Claimed, deliveries } from './deliveries.ts';
 
 /** Does the work of one queue. Whatever it throws means: not yet; PermanentFailure means: never. */
 export type Consumer = { readonly queue: string } & (
@@ -36,6 +36,8 @@ export interface Dispatcher {
   stop(graceMs?: number): Promise<void>;
   /** What this process has done, for each queue. */
   numbers(): Iterable<QueueNumbers>;
+  /** What lies in the queues, of all processes; undefined when the database cannot be reached. */
+  backlog(): Promise<readonly Backlog[] | undefined>;
 }
 
 export interface QueueNumbers {
@@ -256,5 +258,6 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
       clearTimeout(grace);
     },
     numbers: () => numbers.values(),
+    backlog: () => stored.backlog(database.read).catch(() => undefined),
   };
 }

@@ -1,8 +1,9 @@
 /** The Prometheus text format: requests, latency, database, quota, queues and process. */
 import type { Backlog } from '../events/deliveries.ts';
-import type { QueueNumbers } from '../events/dispatcher.ts';
+import type { Dispatcher, QueueNumbers } from '../events/dispatcher.ts';
 import type { Quota } from '../http/quota/index.ts';
 import type { MediaNumbers } from '../media/numbers.ts';
+import type { Clock } from '../ports/clock.ts';
 import type { Database } from '../storage/database.ts';
 import type { LoopDelay } from './loop-delay.ts';
 import { latencyBounds, type Observer, type RouteNumbers } from './observe.ts';
@@ -15,17 +16,9 @@ export interface MetricsSources {
   /** Requests in flight. */
   readonly pending: number;
   readonly loop: Pick<LoopDelay, 'read'>;
-  readonly queues: QueueSource;
+  readonly queues: Pick<Dispatcher, 'backlog' | 'numbers'>;
   readonly media: { numbers(): MediaNumbers };
-}
-
-interface QueueSource {
-  /** What lies in the queues, of all processes; undefined when the database cannot be reached. */
-  backlog(): Promise<readonly Backlog[] | undefined>;
-  /** What this process has delivered. */
-  numbers(): Iterable<QueueNumbers>;
-  /** Epoch milliseconds. */
-  now(): number;
+  readonly clock: Clock;
 }
 
 export async function metricsText({
@@ -36,6 +29,7 @@ export async function metricsText({
   pending,
   loop,
   queues,
+  clock,
   media,
 }: MetricsSources): Promise<string> {
   const backlog = await queues.backlog();
@@ -82,7 +76,7 @@ export async function metricsText({
         `{cache="${cache}",result="miss"} ${misses}`,
       ]),
     ),
-    ...queueFamilies(queues, backlog),
+    ...queueFamilies([...queues.numbers()], backlog, clock.now()),
     ...mediaFamilies(media.numbers()),
     ...(size === undefined
       ? []
@@ -108,8 +102,12 @@ export async function metricsText({
   ].join('');
 }
 
-function queueFamilies(queues: QueueSource, backlog: readonly Backlog[] | undefined): string[] {
-  const numbers = [...queues.numbers()];
+/** @param now epoch milliseconds */
+function queueFamilies(
+  numbers: readonly QueueNumbers[],
+  backlog: readonly Backlog[] | undefined,
+  now: number,
+): string[] {
   const sample = (queue: string, value: number) => `{queue="${queue}"} ${value}`;
   const delivered = numbers.map(({ queue, delivered }) => sample(queue, delivered));
   const failed = numbers.map(({ queue, failed }) => sample(queue, failed));
@@ -123,7 +121,7 @@ function queueFamilies(queues: QueueSource, backlog: readonly Backlog[] | undefi
     .filter(({ queue }) => !backlog.some(known => known.queue === queue))
     .map(({ queue }) => ({ queue, waiting: 0, oldest: null, failed: 0 }));
   const all = [...backlog, ...empty];
-  const age = (oldest: number | null) => (oldest === null ? 0 : Math.max(0, queues.now() - oldest) / 1000);
+  const age = (oldest: number | null) => (oldest === null ? 0 : Math.max(0, now - oldest) / 1000);
   return [
     ...counters,
     family(
