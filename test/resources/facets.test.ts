@@ -170,7 +170,7 @@ describeOnDatabases('facets on %s', kind => {
     const ids: number[] = [];
     for (let index = 0; index < 30; index++) ids.push((await addProduct(service, drawn())).id);
     await check(service, await everything(), []);
-    for (let round = 0; round < 25; round++) {
+    for (let round = 0; round < 15; round++) {
       const id = ids[draw(ids.length)] ?? 0;
       const action = draw(5);
       if (action === 0) ids.push((await addProduct(service, drawn())).id);

@@ -125,12 +125,12 @@ describeOnDatabases('lists held in memory on %s', kind => {
   afterAll(() => service.stop());
 
   test('are exact while nothing changes, however often and in whichever order they are requested', async () => {
-    for (let round = 0; round < 40; round++)
+    for (let round = 0; round < 25; round++)
       await Promise.all(Array.from({ length: 10 }, () => checkSome(draw.pick([service, replica]))));
   });
 
   test('are exact after each change, here and on another replica', async () => {
-    for (let round = 0; round < 40; round++) {
+    for (let round = 0; round < 25; round++) {
       await change(round);
       for (let requested = 0; requested < 4; requested++) await checkSome(draw.pick([service, replica]));
     }

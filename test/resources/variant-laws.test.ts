@@ -17,7 +17,7 @@ interface Variant {
   readonly options: Readonly<Record<string, string>>;
 }
 
-const steps = 60;
+const steps = 40;
 const values = Array.from({ length: 12 }, (_, n) => `${n}`);
 
 describeOnDatabases('a product and its variants on %s', kind => {

@@ -16,7 +16,7 @@ import { call } from '../support/http.ts';
 import { addPerson, type Person } from '../support/people.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
-const steps = 80;
+const steps = 50;
 const categories = ['lighting', 'chairs', null] as const;
 const tags = ['used', 'wood', 'desk'] as const;
 
