@@ -74,8 +74,9 @@ export async function startTestService(
     GEOCODING_URL: 'http://127.0.0.1:9',
     LOG_LEVEL: 'info',
     JWT_SECRET: serviceSecret,
-    // Two transactions that write at once, and connections of each kind: ten cost PostgreSQL a sixth more.
-    DATABASE_POOL: '4',
+    // Two transactions that write at once beside a group of them, and connections of each kind: with four there are no
+    // groups, and ten cost PostgreSQL a sixth more.
+    DATABASE_POOL: '6',
     // What the run through a pooler tells the service of it: empty for nothing.
     DATABASE_POOLER: process.env.TEST_POOLER_SETTING ?? '',
     ...(kind === 'postgresql' && isOwn && settings.DATABASE_URL === undefined
