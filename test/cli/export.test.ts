@@ -179,7 +179,7 @@ describeOnDatabases('catalog export on %s', kind => {
         from.remove();
         to.remove();
       }),
-      { numRuns: 4 },
+      { numRuns: 2 },
     );
   });
 

@@ -163,7 +163,7 @@ test.skipIf(!hasPostgres)(
           expect(seen[0]?.status).toBe(text.includes('\u0000') || text.trim() === '' ? 400 : 200);
           expect(seen[1]).toEqual(seen[0]);
         }),
-        { numRuns: 150 },
+        { numRuns: 80 },
       );
     } finally {
       for (const service of services) await service.stop();

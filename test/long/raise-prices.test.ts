@@ -2,9 +2,9 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { join } from 'node:path';
 import { createCatalog } from '../../client/index.ts';
+import { createPlace, type Place, productsOf, type Running, waitFor } from '../cli/program.ts';
 import { describeOnDatabases } from '../support/databases.ts';
 import { signIn, startTestService } from '../support/service.ts';
-import { createPlace, type Place, productsOf, type Running, waitFor } from './program.ts';
 
 const email = 'admin@test.example';
 const password = 'correct horse battery';

@@ -2,10 +2,10 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createPlace, type Place, waitFor } from './cli/program.ts';
-import { type Example, examplesOf, isAsShown, npmCommandsOf, root, shownAddress } from './support/pages.ts';
-import { hasPostgres } from './support/postgres.ts';
-import { signIn } from './support/service.ts';
+import { createPlace, type Place, waitFor } from '../cli/program.ts';
+import { type Example, examplesOf, isAsShown, npmCommandsOf, root, shownAddress } from '../support/pages.ts';
+import { hasPostgres } from '../support/postgres.ts';
+import { signIn } from '../support/service.ts';
 
 setDefaultTimeout(120_000);
 
