@@ -19,7 +19,6 @@ const patience = 10_000;
 /** Settings of a cluster of which nothing has to survive a power failure. */
 export const throwaway: readonly string[] = [
   'fsync=off',
-  'synchronous_commit=off',
   'full_page_writes=off',
   'wal_level=minimal',
   'max_wal_senders=0',
@@ -111,7 +110,7 @@ async function initialise(binaries: string, folder: string, owner: Owner | undef
       for (const path of [secrets, password, folder]) chownSync(path, owner.uid, owner.gid);
     const user = ['--username=postgres', `--pwfile=${password}`, '--auth=password'];
     // Not the machine's: names and messages are the same everywhere.
-    const rest = ['--no-sync', '--no-data-checksums', '--encoding=UTF8', '--locale=C'];
+    const rest = ['--no-sync', '--encoding=UTF8', '--locale=C'];
     // The password is no secret, and each of a thousand connections derives a key from it.
     const cheap = ['--set=scram_iterations=1'];
     await run(join(binaries, 'bin', 'initdb'), [`--pgdata=${folder}`, ...user, ...rest, ...cheap], owner);

@@ -35,7 +35,7 @@ chmodSync(scratch, 0o711);
 const shortLived = kind === 'usual' ? { BUN_JSC_useFTLJIT: '0', MIMALLOC_PURGE_DELAY: '-1' } : {};
 
 /** A connection that lives for seconds runs a statement too seldom for several plans of it to pay. */
-const hasty = [...throwaway, 'plan_cache_mode=force_generic_plan'];
+const hasty = [...throwaway, 'plan_cache_mode=force_generic_plan', 'synchronous_commit=off'];
 
 const isWhole = !rest.some(argument => !argument.startsWith('-') && argument.includes('test/'));
 /** Beside the start of PostgreSQL, which leaves a core free. */
