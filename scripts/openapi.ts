@@ -29,8 +29,8 @@ function firstDifference(committed: readonly string[], made: readonly string[]):
 }
 
 /**
- * JSON with a line for each value that fits one: a change is seen where it was made, and the file stays as small as what
- * the service sends. With a line for each member it would be twice as large.
+ * JSON with a line for each value that fits one: a change is seen where it was made, and the file is hardly larger than
+ * what the service sends. With a line for each member it would be half as large again, or more.
  */
 function written(value: unknown, indent: string): string {
   const line = JSON.stringify(value);

@@ -34,7 +34,10 @@ chmodSync(scratch, 0o711);
  */
 const shortLived = kind === 'usual' ? { BUN_JSC_useFTLJIT: '0', MIMALLOC_PURGE_DELAY: '-1' } : {};
 
-/** A connection that lives for seconds runs a statement too seldom for several plans of it to pay. */
+/**
+ * A connection that lives for seconds runs a statement too seldom for several plans of it to pay; and no usual test stops
+ * the server, so no COMMIT has to wait for the log to be written.
+ */
 const hasty = [...throwaway, 'plan_cache_mode=force_generic_plan', 'synchronous_commit=off'];
 
 const isWhole = !rest.some(argument => !argument.startsWith('-') && argument.includes('test/'));

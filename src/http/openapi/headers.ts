@@ -76,7 +76,7 @@ const common = {
 
 /**
  * On any response too, for browsers and developers, or seldom: described once, with HEAD and OPTIONS. With each response
- * they would be a twentieth of the document.
+ * the seldom ones alone would be a twenty-fifth of the document.
  */
 const occasional = {
   'Preference-Applied': header(

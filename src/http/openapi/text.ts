@@ -55,7 +55,8 @@ overwritten (412); send it as \`If-None-Match\` with GET and an unchanged resour
 ## HEAD and OPTIONS
 HEAD works wherever GET does: the same parameters, credentials, status and headers, without the body. OPTIONS works
 everywhere, without credentials: 204 with \`Allow\`, \`Accept-Patch\` and the response to a CORS preflight. Both are
-described once, under \`components.pathItems.EveryPath\`, and hold for every path.
+described once, under \`components.pathItems.EveryPath\`, and hold for every path. So do the headers that only HEAD lists
+there: \`Preference-Applied\`, those for browsers, and \`Deprecation\`, \`Sunset\` and \`Link\` of a version that will be removed.
 
 ## Quota
 Every response carries \`X-RateLimit-Limit\`, \`-Remaining\`, \`-Reset\` and \`-Window\`. Beyond the limit the response is
