@@ -5,10 +5,17 @@ import PostalMime, { type Email } from 'postal-mime';
 
 export type { Email } from 'postal-mime';
 
-export async function mailsIn(folder: string): Promise<Email[]> {
+/** @param parsed the mails that earlier calls have parsed, by file name: a mail in the outbox does not change */
+export async function mailsIn(folder: string, parsed: Map<string, Email>): Promise<Email[]> {
   if (!existsSync(folder)) return [];
   const files = readdirSync(folder).filter(name => name.endsWith('.eml'));
-  return Promise.all(files.map(name => PostalMime.parse(readFileSync(join(folder, name)))));
+  return Promise.all(
+    files.map(async name => {
+      const mail = parsed.get(name) ?? (await PostalMime.parse(readFileSync(join(folder, name))));
+      parsed.set(name, mail);
+      return mail;
+    }),
+  );
 }
 
 /** The one mail to an address. @throws Error when there is none, or another one */

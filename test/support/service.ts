@@ -123,6 +123,7 @@ async function start(
   const url = service.address;
   const tokens = known ?? (await signInAll(url));
   const replicas: TestService[] = [];
+  const parsed = new Map<string, Email>();
   let ended: Promise<void> | undefined;
   async function settle(): Promise<void> {
     // What a replica has taken up is not due any more, and not done yet.
@@ -145,7 +146,7 @@ async function start(
     settle,
     async mails() {
       await settle();
-      return mailsIn(join(config.DATA_DIR, 'outbox'));
+      return mailsIn(join(config.DATA_DIR, 'outbox'), parsed);
     },
     log() {
       log.flush();

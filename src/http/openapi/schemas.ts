@@ -24,15 +24,19 @@ export interface Schemas {
 const prefix = '#/components/schemas/';
 
 export function createSchemas(): Schemas {
-  const known = new Map<string, { readonly schema: SchemaObject; readonly direction: Direction }>();
+  const known = new Map<
+    string,
+    { readonly schema: SchemaObject; readonly direction: Direction; readonly text: string }
+  >();
 
   function define(name: string, schema: SchemaObject, direction: Direction): void {
     if (name.startsWith('__')) throw new Error('a schema that contains itself needs an id: .meta({ id })');
     const before = known.get(name);
-    if (before !== undefined && JSON.stringify(before.schema) !== JSON.stringify(schema)) {
+    const text = JSON.stringify(schema);
+    if (before !== undefined && before.text !== text) {
       throw new Error(`the schema ${name} differs from another of this id: give each its own id`);
     }
-    if (before === undefined) known.set(name, { schema, direction });
+    if (before === undefined) known.set(name, { schema, direction, text });
   }
 
   const resolve = (reference: string): SchemaObject => {
@@ -42,13 +46,22 @@ export function createSchemas(): Schemas {
   };
   const example: Schemas['example'] = (schema, members) => exampleOf(schema, members, resolve);
 
+  function convert(schema: z.ZodType, direction: Direction): SchemaObject {
+    const { $schema: _, $defs, ...top } = z.toJSONSchema(schema, { io: direction });
+    for (const [name, definition] of Object.entries($defs ?? {})) {
+      if (isSchema(definition)) define(name, tidy(definition), direction);
+    }
+    return tidy(top);
+  }
+
+  /** Most are declared by several operations, errors by all of them. */
+  const converted = { input: new Map<z.ZodType, SchemaObject>(), output: new Map<z.ZodType, SchemaObject>() };
+
   return {
     of(schema, direction) {
-      const { $schema: _, $defs, ...top } = z.toJSONSchema(schema, { io: direction });
-      for (const [name, definition] of Object.entries($defs ?? {})) {
-        if (isSchema(definition)) define(name, tidy(definition), direction);
-      }
-      return tidy(top);
+      const found = converted[direction].get(schema) ?? convert(schema, direction);
+      converted[direction].set(schema, found);
+      return found;
     },
     named(name, schema) {
       define(name, schema, 'output');
