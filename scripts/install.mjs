@@ -3,13 +3,11 @@
  * need nothing done before them. Plain Node: at this point nothing else is known to exist.
  */
 import { spawnSync } from 'node:child_process';
-import { createHash } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 export const root = dirname(dirname(fileURLToPath(import.meta.url)));
-const marker = join(root, 'node_modules', '.catalog-installed');
 
 /**
  * Settings of Bun for a service, which no file of the project can make. Memory that was freed is kept for what comes
@@ -19,11 +17,7 @@ export const serviceEnvironment = { MIMALLOC_PURGE_DELAY: '-1' };
 
 /** @param {'production' | 'development'} mode what the caller needs; development includes production */
 export function ensureInstalled(mode) {
-  const lock = createHash('sha256')
-    .update(readFileSync(join(root, 'package-lock.json')))
-    .digest('hex');
-  const [have, installedMode] = existsSync(marker) ? readFileSync(marker, 'utf8').split(' ') : [];
-  if (have === lock && (installedMode === 'development' || installedMode === mode)) return;
+  if (isInstalled(mode)) return;
   console.error(`catalog: installing ${mode} dependencies (once) …`);
   const npm = process.platform === 'win32' ? 'npm.cmd' : 'npm';
   const flags = mode === 'production' ? ['--omit=dev'] : ['--include=dev'];
@@ -38,7 +32,27 @@ export function ensureInstalled(mode) {
     );
     process.exit(1);
   }
-  writeFileSync(marker, `${lock} ${mode}`);
+}
+
+/**
+ * Whether node_modules holds every package that package-lock.json names, in its version, whoever has installed them: npm
+ * writes down what it has installed when it is done. Optional ones may be missing, as they are for other platforms.
+ */
+function isInstalled(mode) {
+  const installed = packagesOf(join('node_modules', '.package-lock.json'));
+  return Object.entries(packagesOf('package-lock.json')).every(
+    ([path, { version, dev, optional, devOptional }]) =>
+      !path.includes('node_modules/') ||
+      optional ||
+      devOptional ||
+      (dev && mode === 'production') ||
+      (installed[path] !== undefined && installed[path].version === version),
+  );
+}
+
+function packagesOf(lockfile) {
+  const path = join(root, lockfile);
+  return existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')).packages : {};
 }
 
 /**
