@@ -1,7 +1,6 @@
 /** The document: what is committed, what is served, and what the code would write now are one. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { join } from 'node:path';
-import { lint, loadConfig } from '@redocly/openapi-core';
 import { version as release } from '../package.json';
 import { createDocument } from '../src/service.ts';
 import { call } from './support/http.ts';
@@ -40,20 +39,16 @@ function resolved(node: unknown): Node {
   return resolved(tokens.reduce<unknown>((at, token) => (at as Node)[token], committed));
 }
 
-test('openapi.json is what the code writes now; else run npm run openapi', async () => {
-  expect(JSON.parse(JSON.stringify(await createDocument()))).toEqual(committed);
+test('openapi.json is what the code writes now, in this order; else run npm run openapi', async () => {
+  const text = JSON.stringify(await createDocument());
+  expect(JSON.parse(text)).toEqual(committed);
+  const written = await Bun.file(join(root, 'openapi.json')).text();
+  expect(text === JSON.stringify(JSON.parse(written))).toBeTrue();
 });
 
-test('the same endpoints make the same text', async () => {
-  expect(JSON.stringify(await createDocument())).toBe(JSON.stringify(await createDocument()));
-});
-
-test('the document is valid OpenAPI 3.1', async () => {
+// That it is valid: npm run lint:openapi.
+test('the document is of OpenAPI 3.1', () => {
   expect(committed.openapi).toBe('3.1.0');
-  const config = await loadConfig({ configPath: join(root, 'redocly.yaml') });
-  const problems = await lint({ ref: join(root, 'openapi.json'), config });
-  const told = problems.map(({ ruleId, message, location }) => [ruleId, message, location[0]?.pointer]);
-  expect(told).toEqual([]);
 });
 
 test.each(named)('%s: describes itself, and everything it sends and takes', (_, { operation, path }) => {
