@@ -125,7 +125,7 @@ export function searchEndpoints(
           const body = paginator.envelope(found, request, 'search', url, item, metaOf(found, counted));
           return { body, rows: [] };
         };
-        // No change of a product tells that its variant's sku is another one.
+        // The events of a product do not say that the sku of one of its variants has changed.
         if (query.sku !== undefined) {
           await database.changes.check();
           return ok((await pageOf(requestOf())).body);
@@ -169,7 +169,7 @@ function typesFor(query: Query, caller: Caller): { visible: SearchType[]; types:
   if (query.status === 'archived' && !may(caller, staff, 'products:write'))
     throw new HttpError('FORBIDDEN', { message: 'Archived products are found by staff only.' });
   const types = visible.filter(candidate => type === undefined || candidate === type);
-  // With filters, hits of other types are not counted either: nothing tells whether they meet them.
+  // Filters are defined for products only, so with filters hits of other types are not counted.
   return { visible: named === undefined ? visible : types, types };
 }
 

@@ -1,4 +1,4 @@
-/** THE schema of search: what is asked, and the hits. */
+/** The schema of search: its query parameters, and the hits. */
 import { z } from 'zod';
 import { collectionOf, pageParameters } from '../../http/paginate.ts';
 import { anyText, identifier, prose, text } from '../../http/schema.ts';

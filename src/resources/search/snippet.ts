@@ -8,7 +8,7 @@ import type { QueryWord } from './ranking/understand.ts';
 const before = 60;
 const length = 160;
 
-/** Tells whether a word of a text is one that was searched for. */
+/** Whether a word of a text is one of the query. */
 export interface WordTest {
   (word: string): boolean;
   /** All that such words begin with. */
@@ -91,7 +91,7 @@ function cutAt(text: string, place: number): number {
   return code >= 0xdc00 && code <= 0xdfff ? place - 1 : Math.min(place, text.length);
 }
 
-/** Tells which words of a text are to be marked. */
+/** Finds the words of a text that are marked. */
 export const testOf = (words: readonly QueryWord[]): WordTest =>
   testOfTerms(words.flatMap(({ alternatives }) => alternatives.flatMap(({ choice }) => choice)));
 

@@ -1,4 +1,4 @@
-/** What somebody may be about to ask who is still typing: words, categories and products. */
+/** Suggestions while a query is typed: words, categories and products. */
 import { sql } from 'kysely';
 import { slices } from '../../slices.ts';
 import { followedValue } from '../../storage/changes/value.ts';
@@ -29,7 +29,7 @@ const wordsBefore = 3;
 const longestEnding = 20;
 /** Beginnings of words whose completions are kept. */
 const mostBeginnings = 5000;
-/** Categories that are looked at: of more, those made first. */
+/** Categories that are compared: of more, those created first. */
 const categoriesRead = 5000;
 
 interface CategoryRow {

@@ -1,4 +1,4 @@
-/** What is searched of articles, orders and users: their stores tell the index, and hits show it. */
+/** The texts of articles, orders and users that are searched: their stores write them to the index, and hits show them. */
 import { parseStored } from '../../storage/damage.ts';
 import type { SearchText } from '../../storage/search/text/words.ts';
 

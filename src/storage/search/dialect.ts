@@ -1,4 +1,4 @@
-/** What a search index is asked in the words of each database. */
+/** The statements of a search index, which each database words differently. */
 import type { RawBuilder } from 'kysely';
 import type { Builder, Session } from '../database.ts';
 import type { Expression } from './expression.ts';
@@ -56,7 +56,7 @@ export interface DialectWords {
   documentsUpTo?(values: Omit<PageArguments<Part>, 'query' | 'offset'>): RawBuilder<{ total: number }>;
   /** How many documents there are of a range. */
   count(values: Pick<PageArguments<Part>, 'query' | 'low' | 'high'>): RawBuilder<{ total: number }>;
-  /** The same, but no more than `limit`; undefined where a long search holds nobody up. */
+  /** The same, but no more than `limit`; undefined where a long statement does not stop other requests. */
   countUpTo?(values: Omit<PageArguments<Part>, 'offset'>): RawBuilder<{ total: number }>;
   /** Whether documents of one word are counted type by type: where they come one after another, grouping would sort. */
   readonly countsWordsApart: boolean;
@@ -69,7 +69,7 @@ export interface DialectWords {
   /** How many words of documents begin so, each once for each of its documents, up to a limit: where `longerWords` is. */
   instances?(values: { readonly word: Part; readonly limit: Part }): RawBuilder<{ total: number }>;
   readonly spellings: SpellingStatements;
-  /** At least as many as there are documents of these types; undefined where a long search holds nobody up. */
+  /** At least as many as there are documents of these types; undefined where a long statement does not stop other requests. */
   documents?(types: readonly string[]): RawBuilder<{ total: number }>;
   /**
    * The documents of each of several queries, one a line, up to a limit for each; undefined where a statement for each

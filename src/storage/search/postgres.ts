@@ -1,6 +1,6 @@
 /**
  * The search index on PostgreSQL. A document is a `tsvector` of
- * the words as they are: no configuration, dictionary or extension is asked, so that none has to be installed
+ * the words as they are: no configuration, dictionary or extension takes part, so that none has to be installed
  * and every server finds the same.
  */
 import { sql } from 'kysely';

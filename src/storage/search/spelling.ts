@@ -1,12 +1,12 @@
 /**
- * The words a misspelt word may have been meant as: those of the documents that everybody may read. Each is kept
+ * The words a misspelt word may have been meant as: those of the documents that are public. Each is kept
  * under itself and under every spelling with one letter left out: two words with one typo between them (a letter too
- * many, too few, another, or two swapped) have such a spelling in common. And each is kept backwards, for what is asked
+ * many, too few, another, or two swapped) have such a spelling in common. And each is kept backwards, for searches
  * of the ends of words (vocabulary.ts).
  *
- * A word is kept from its first document on and removed with its last. The search index itself tells whether there
- * is one left, so that no count has to be kept, which all writers of a common word would wait for: who adds a
- * document with a word locks the word's row shared, who removes one locks it alone and then looks
+ * A word is kept from its first document on and removed with its last. Whether there is one left is read from the search
+ * index: a counter would be a row that all writers of a common word wait for. A transaction that adds a document with a
+ * word locks the word's row shared; one that removes a document locks it exclusively and then reads the index
  * (docs/decisions/0014).
  */
 import { type RawBuilder, sql } from 'kysely';
@@ -19,7 +19,7 @@ import { canBeMisspelt } from './text/words.ts';
 const wordsAtOnce = 250;
 
 export interface Spelling {
-  /** Keeps the words of a document that the transaction writes; those that nobody misspells are passed over. */
+  /** Keeps the words of a document that the transaction writes; those that cannot be misspelt are passed over. */
   keep(session: Transaction, entries: readonly string[]): void;
   /** Removes, of the words that a document has no more, those that no other document has. */
   release(session: Transaction, entries: readonly string[]): void;

@@ -20,7 +20,7 @@ const compact = `insert into search_index (search_index) values ('optimize')`;
 
 /**
  * Each commit adds a piece to the index; they are put together with those after them, a little at each write.
- * For an import that nobody waits for: as many as sixty-four at once, which costs less and may take a second.
+ * For an import, which no request waits for: as many as sixty-four at once, which costs less and may take a second.
  */
 export const hastyMerging = [setting('automerge', 0), setting('crisismerge', 64)] as const;
 /** Back to the usual way, and everything in one piece. */

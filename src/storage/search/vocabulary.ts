@@ -1,4 +1,4 @@
-/** What is asked of the words that documents have: forms of a word, words near one, and words it is made of. */
+/** Queries on the words that documents have: forms of a word, words near one, and words it is made of. */
 import { sql } from 'kysely';
 import type { Database, Session } from '../database.ts';
 import { prepared } from '../prepared.ts';
@@ -13,7 +13,7 @@ const shortestWithTwo = 6;
 const mostCandidates = 20;
 /** Letters that are right at the beginning or the end of a word with two typos. */
 const sureLetters = [2, 3] as const;
-/** Rows that are looked at for words with two typos: some milliseconds. */
+/** Rows that are read for words with two typos: some milliseconds. */
 const mostRows = 3000;
 const lastCharacter = '\u{10ffff}';
 

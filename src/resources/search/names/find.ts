@@ -13,9 +13,9 @@ export interface NameHit {
 
 /** So many products that have all words are compared: of more those with the shortest names. */
 const mostCompared = 24;
-/** Places that are looked at for them: a millisecond at most. */
+/** Places that are read to find them: about a millisecond of work. */
 const mostLooked = 10_000;
-/** Words that one of so many products has are looked up by a bit for each product. */
+/** A word that one in so many products has, or more, is kept as a bitmap with a bit for each product. */
 const rareShare = 200;
 /** Of the words with one beginning, those that most products have. */
 const commonestWords = 8;
@@ -96,7 +96,7 @@ function placesMeeting(arrays: NameArrays, groups: readonly NameGroup[]): number
   const rarest = groups.toSorted((one, other) => countOfGroup(arrays, one) - countOfGroup(arrays, other));
   const [first, ...others] = rarest;
   if (first === undefined || countOfGroup(arrays, first) === 0) return [];
-  // What one bit tells is looked at first.
+  // Tests that read one bit come first.
   const tests = others.map(group => ({ group, bits: bitsOf(arrays, group) }));
   tests.sort((one, other) => Number(one.bits === undefined) - Number(other.bits === undefined));
   const found = new Set<number>();

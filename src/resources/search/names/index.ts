@@ -1,8 +1,8 @@
 /**
- * The names of products in memory, for what somebody is shown who is still typing: nearly every request has another
- * beginning, and an index on disk gathers all documents of a beginning first. They are read when they are first wanted,
- * in slices beside what is served, and then follow what storage/changes/ tells, so that they are as new as the last check.
- * They are bounded in bytes; a catalog with more is searched as without them (docs/decisions/0036).
+ * The names of products in memory, for suggestions while a query is typed: nearly every such request has
+ * another beginning, and an index on disk gathers all documents of a beginning first. They are read in slices when they are
+ * first needed, and then follow the changes that storage/changes/ reads, so that they are as new as the last check. They are
+ * bounded in bytes; a catalog with more names is searched without them (docs/decisions/0036).
  */
 import { slices } from '../../../slices.ts';
 import type { Change, Collection } from '../../../storage/changes/change.ts';
@@ -20,7 +20,7 @@ const mostBytes = 256 * 1024 * 1024;
 const largestId = 16_000_000;
 /** Products whose names are others than when all were read: with more all are read again. */
 const mostLate = 500;
-/** Products that have changed since names were last wanted, at most: with more all names go. */
+/** Products that may change between two searches by name; after more changes all names are dropped. */
 const mostWaiting = 2000;
 const rowsAtOnce = 1000;
 /** Milliseconds that a search waits for names which have begun to be read: those of most shops are read in less. */
@@ -118,7 +118,7 @@ export function productNames<Row extends { readonly id: number }>(
       replace(arrays);
       if (arrays !== undefined) waits(replayed);
     });
-    // They are wanted again.
+    // The names are needed again.
     reading = load.catch(() => undefined);
     awaitedUntil = performance.now() + longestWait;
   }

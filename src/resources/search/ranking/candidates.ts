@@ -10,11 +10,11 @@ import type { QueryWord } from './understand.ts';
 
 /** So many hits are put in order at most; what comes after them is in the order of the index. */
 export const mostCandidates = 200;
-/** The same where only some hits are wanted. */
+/** The same for a search that needs only some hits. */
 const fewCandidates = 40;
 /** Where fewer hits have all words, others are added that have fewer. */
 const enoughHits = 50;
-/** Of so many hits and those that have all words the order is found out first: more are seldom wanted. */
+/** So many hits, and those that have all words, are scored first: few requests read further. */
 const likelyHits = 25;
 /** Questions to the index about hits with fewer words. */
 const mostQuestions = 64;
@@ -37,17 +37,17 @@ export interface Candidates {
   readonly counts: ReadonlyMap<DocumentType, number>;
 }
 
-interface Asked {
+interface CandidateRequest {
   readonly reader: HitReader;
   readonly session: SearchSession;
   readonly words: readonly QueryWord[];
   /** The types whose hits are counted. */
   readonly visible: readonly DocumentType[];
-  /** Some of those: the types whose hits are wanted. */
+  /** Some of those: the types whose hits are returned. */
   readonly types: readonly DocumentType[];
   /** About how many documents there are. */
   readonly documents: number;
-  /** Some good hits will do: nobody asks how many there are. */
+  /** Whether some good hits are enough, without their number. */
   readonly few: boolean;
 }
 
@@ -57,40 +57,40 @@ function expressionOf(words: readonly QueryWord[], mark?: string): Expression {
   return words.map(({ alternatives }) => alternatives.map(({ choice }) => choice.map(marked)));
 }
 
-export async function candidatesFor(asked: Asked): Promise<Candidates> {
-  const { reader, session, words, visible } = asked;
+export async function candidatesFor(request: CandidateRequest): Promise<Candidates> {
+  const { reader, session, words, visible } = request;
   if (words.length === 0 || visible.length === 0)
     return { positions: [], all: undefined, expression: [], counts: countsOf([], visible) };
   const all = expressionOf(words);
-  if (asked.few) {
-    const some = await likeliestOf(asked, words, fewCandidates);
+  if (request.few) {
+    const some = await likeliestOf(request, words, fewCandidates);
     if (some.length > 0)
       return { positions: some, all: undefined, expression: all, counts: countsOf(some, visible) };
   }
-  const gathered = await gather(asked);
+  const gathered = await gather(request);
   if (gathered !== undefined && gathered.all.length <= mostCandidates)
-    return fewOf(asked, all, gathered.all, gathered.some);
+    return fewOf(request, all, gathered.all, gathered.some);
   const smallest = smallestOf(words);
   const known = await reader.cached(session, all, visible, smallest);
   const first =
     known === undefined
       ? await reader.page(session, all, visible, { limit: mostCandidates + 1, smallest })
       : [];
-  if (known === undefined && first.length <= mostCandidates) return fewOf(asked, all, first, []);
+  if (known === undefined && first.length <= mostCandidates) return fewOf(request, all, first, []);
   const counts = known ?? (await reader.counts(session, all, visible, smallest));
-  return { positions: await likeliest(asked, words, mostCandidates), all, expression: all, counts };
+  return { positions: await likeliest(request, words, mostCandidates), all, expression: all, counts };
 }
 
 /** @param first those that have all words; @param some others, the best first, if they are known */
 async function fewOf(
-  asked: Asked,
+  request: CandidateRequest,
   expression: Expression,
   first: readonly number[],
   some: readonly number[],
 ): Promise<Candidates> {
-  const { types, visible } = asked;
+  const { types, visible } = request;
   const others = some.slice(0, Math.max(0, enoughHits - first.length));
-  const positions = first.length < enoughHits ? await withFewerWords(asked, [...first, ...others]) : first;
+  const positions = first.length < enoughHits ? await withFewerWords(request, [...first, ...others]) : first;
   const isWanted = (position: number) => types.includes(typeAt(position));
   const likely = positions.slice(0, Math.max(first.length, likelyHits));
   return {
@@ -119,8 +119,12 @@ function smallestOf(words: readonly QueryWord[]): number | undefined {
 }
 
 /** Of very many hits: with all words in a title, short titles before long ones, then others. */
-async function likeliest(asked: Asked, words: readonly QueryWord[], limit: number): Promise<number[]> {
-  const { reader, session, types } = asked;
+async function likeliest(
+  request: CandidateRequest,
+  words: readonly QueryWord[],
+  limit: number,
+): Promise<number[]> {
+  const { reader, session, types } = request;
   const found = new Set<number>();
   const smallest = smallestOf(words);
   for (const mark of [...titleMarks, undefined]) {
@@ -133,8 +137,8 @@ async function likeliest(asked: Asked, words: readonly QueryWord[], limit: numbe
 }
 
 /** Adds hits that lack words, until there are enough: all but the commonest first. */
-async function withFewerWords(asked: Asked, first: readonly number[]): Promise<number[]> {
-  const { words, visible } = asked;
+async function withFewerWords(request: CandidateRequest, first: readonly number[]): Promise<number[]> {
+  const { words, visible } = request;
   const found = new Set(first.slice(0, mostCandidates));
   const possible = words.filter(isPossible);
   const rarestFirst = possible.toSorted((a, b) => a.frequency / a.importance - b.frequency / b.importance);
@@ -143,7 +147,7 @@ async function withFewerWords(asked: Asked, first: readonly number[]): Promise<n
   const ask = async (kept: readonly QueryWord[]): Promise<void> => {
     questions += 1;
     await turn();
-    const more = await likeliestOf({ ...asked, types: visible }, kept, enoughHits);
+    const more = await likeliestOf({ ...request, types: visible }, kept, enoughHits);
     for (const position of more) if (found.size < mostCandidates) found.add(position);
   };
   if (found.size < enoughHits && possible.length > 0 && possible.length < words.length) await ask(possible);
@@ -165,17 +169,24 @@ interface Gathered {
 }
 
 /**
- * Of several words some are rare enough to be read as a whole: one question for each word then tells what has all of
- * them, and what most, where all but one, all but two, and so on would be very many questions of a long query.
+ * Of several words some are rare enough for all their documents to be read: one statement for each word then shows which
+ * documents have all of them, and which have most. Trying all but one, all but two, and so on would take very many
+ * statements for a long query.
  * @returns undefined where no word is rare
  */
-async function gather({ reader, session, words, visible, documents }: Asked): Promise<Gathered | undefined> {
+async function gather({
+  reader,
+  session,
+  words,
+  visible,
+  documents,
+}: CandidateRequest): Promise<Gathered | undefined> {
   const rare = words.filter(
     word => word.frequency <= fewHits && word.importance > negligible && smallestOf([word]) !== undefined,
   );
   if (words.length === 1 || rare.length === 0 || !rare.some(isPossible)) return undefined;
   const any = rare.flatMap(({ alternatives }) => alternatives.map(({ choice }) => choice));
-  const asked = words.filter(isPossible);
+  const possible = words.filter(isPossible);
   const ownOf = (word: QueryWord) => word.alternatives.map(({ choice }) => choice);
   const read: number[][] = [];
   for (const word of rare) {
@@ -187,7 +198,7 @@ async function gather({ reader, session, words, visible, documents }: Asked): Pr
   const positions = read.length === 1 ? (read[0] ?? []) : [...new Set(read.flat())].sort((a, b) => a - b);
   /** For each position, which of the words it has: one bit for each. */
   const had = new Uint32Array(positions.length);
-  for (const [index, word] of asked.entries()) {
+  for (const [index, word] of possible.entries()) {
     const own =
       read[rare.indexOf(word)] ?? (await reader.among(session, ownOf(word), positions, visible, any));
     let at = 0;
@@ -196,18 +207,22 @@ async function gather({ reader, session, words, visible, documents }: Asked): Pr
       if (positions[at] === position) had[at] = (had[at] ?? 0) | (1 << index);
     }
   }
-  return sorted(positions, had, { words, asked, documents });
+  return sorted(positions, had, { words, possible, documents });
 }
 
-/** @param had for each position, which of the words `asked` it has */
+/** @param had for each position, which of the queried words it has */
 function sorted(
   positions: readonly number[],
   had: Uint32Array,
-  { words, asked, documents }: Pick<Asked, 'words' | 'documents'> & { readonly asked: readonly QueryWord[] },
+  {
+    words,
+    possible,
+    documents,
+  }: Pick<CandidateRequest, 'words' | 'documents'> & { readonly possible: readonly QueryWord[] },
 ): Gathered {
   const all: number[] = [];
   const some = new Map<number, number[]>();
-  const hasAll = asked.length === words.length ? 2 ** asked.length - 1 : -1;
+  const hasAll = possible.length === words.length ? 2 ** possible.length - 1 : -1;
   for (const [index, position] of positions.entries()) {
     const bits = had[index] ?? 0;
     if (bits === hasAll) all.push(position);
@@ -216,7 +231,7 @@ function sorted(
       if (those.push(position) === 1) some.set(bits, those);
     }
   }
-  const worth = asked.map(({ importance, frequency }) => importance * rarity(frequency, documents));
+  const worth = possible.map(({ importance, frequency }) => importance * rarity(frequency, documents));
   const worthOf = (bits: number) =>
     worth.reduce((sum, value, index) => ((bits >>> index) & 1 ? sum + value : sum), 0);
   const best = [...some].map(([bits, those]) => ({ value: worthOf(bits), those }));
@@ -233,11 +248,15 @@ function* withFewer(words: readonly QueryWord[]): Generator<readonly QueryWord[]
 }
 
 /** The same as `likeliest` for hits that may be few. */
-async function likeliestOf(asked: Asked, words: readonly QueryWord[], limit: number): Promise<number[]> {
-  const { reader, session, types } = asked;
+async function likeliestOf(
+  request: CandidateRequest,
+  words: readonly QueryWord[],
+  limit: number,
+): Promise<number[]> {
+  const { reader, session, types } = request;
   const page = { limit: limit + 1, smallest: smallestOf(words) };
   const some = await reader.page(session, expressionOf(words), types, page);
-  return some.length > limit ? likeliest(asked, words, limit) : some;
+  return some.length > limit ? likeliest(request, words, limit) : some;
 }
 
 /** The words without so many of them, the last of the list left out first. */

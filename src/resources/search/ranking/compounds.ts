@@ -69,7 +69,7 @@ interface Candidate {
 /** Shorter beginnings of codes may be those of very many. */
 const shortestCode = 4;
 
-/** What will be asked of words with digits and those joined to such: read together where that is cheaper. */
+/** Reads what the words with digits, and those joined to them, will need: in one statement where that is cheaper. */
 function termsOf(pieces: readonly Piece[], candidates: readonly Candidate[]): Term[] {
   const terms: Term[] = [];
   const add = (word: string, isLast: boolean) => {

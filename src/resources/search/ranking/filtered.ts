@@ -52,9 +52,9 @@ export async function productsAt(positions: readonly number[]): Promise<number[]
   return ids;
 }
 
-/** @param meets tells of a product's id whether it meets the filters */
+/** @param meets whether the product with an id meets the filters */
 export function filteredReader(reader: HitReader, meets: (id: number) => boolean): HitReader {
-  /** All hits in their order. A search asks for few different ones again and again. */
+  /** All hits in their order. One search reads few different lists of them, each several times. */
   const read = new Map<string, Promise<number[]>>();
   const allOf: HitReader['page'] = (session, expression, types, { smallest }) => {
     const key = JSON.stringify(expression);

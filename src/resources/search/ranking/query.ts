@@ -1,4 +1,4 @@
-/** The words of a query, before anything is looked up. */
+/** The words of a query, before anything is read from the index. */
 import { hasDigit } from '../../../storage/search/text/joined.ts';
 import { runsOf } from '../../../storage/search/text/split.ts';
 

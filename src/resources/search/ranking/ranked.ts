@@ -60,7 +60,7 @@ export async function inOrder(
   return places.sort(comparePlaces);
 }
 
-/** How many of the first hits a page asks for; undefined where that is unknown. */
+/** How many of the first hits a page needs; undefined where that is unknown. */
 export const lastPlace = (page: PageRequest): number | undefined =>
   page.kind === 'offset'
     ? page.page * page.perPage
@@ -70,8 +70,9 @@ export const lastPlace = (page: PageRequest): number | undefined =>
 
 /**
  * Candidates in order: the likely ones, then the others, whatever they score, so that pages go on alike whether the
- * others have been looked at or not.
- * @param scored puts some in order; @param wanted how many places are requested, all where that is unknown
+ * others have been scored or not.
+ * @param scored puts some in order
+ * @param wanted how many places the page needs, all where that is unknown
  */
 export async function rankedHead(
   positions: readonly number[],

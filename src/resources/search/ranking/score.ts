@@ -23,7 +23,7 @@ const shares = { words: 0.78, title: 0.14, together: 0.05, rating: 0.02, availab
 const again = 0.3;
 /** Words of a choice that are not next to each other. */
 const scattered = 0.5;
-/** Forms of a word that are looked for next to those of another. */
+/** Forms of a word that are searched for next to those of another. */
 const mostForms = 4;
 /** All words of the query are before some of them: their scores are above this. */
 const allWords = 0.5;

@@ -69,7 +69,7 @@ const factors = {
 /** Of single letters, and of words that say nothing themselves. */
 const importances = { usual: 1, letter: 0.5, filler: 0.15 } as const;
 
-/** Words that find fewer documents are looked for in other ways too. */
+/** Words that find fewer documents are also searched for as other words. */
 const fewDocuments = 50;
 /** A word of so few documents may be a typo of one that has so many times as many. */
 const rareDocuments = 6;
@@ -81,7 +81,7 @@ const shortestEnding = 4;
 const mostForms = 8;
 const mostCompounds = 12;
 const formsLookedAt = 300;
-/** The vocabulary has no shorter words: whether documents have them the index tells. */
+/** The vocabulary has no shorter words: the index is read to see whether documents have them. */
 const shortestKept = 3;
 /** Letters that a form of a word has more than the word. */
 const longestInflection = 5;
@@ -119,8 +119,8 @@ export async function understand(
     const others = synonymsAt(pieces, index, synonyms, tools.stems);
     const isLast = index === pieces.length - 1;
     const longer = isLast ? completions : undefined;
-    const looking = { tools, session, types };
-    const make = () => wordOf(looking, piece, { together, others, isLast, longer });
+    const context = { tools, session, types };
+    const make = () => wordOf(context, piece, { together, others, isLast, longer });
     const isAlone = together.length === 0 && others.length === 0 && longer === undefined;
     const key = `${types.join()} ${isLast} ${piece.word} ${piece.parts.join(' ')}`;
     const word = await (isAlone ? tools.meanings(session.seen, key, make) : make());
@@ -134,7 +134,7 @@ function importanceOf(word: string, stems: Stems): number {
   return /^[a-z]$/.test(word) ? importances.letter : importances.usual;
 }
 
-interface Looking {
+interface QueryContext {
   readonly tools: QueryTools;
   readonly session: SearchSession;
   readonly types: readonly DocumentType[];
@@ -149,18 +149,18 @@ interface Place {
 }
 
 async function wordOf(
-  looking: Looking,
+  context: QueryContext,
   piece: Piece,
   { together, others, isLast, longer }: Place,
 ): Promise<Meaning> {
-  const { tools, session, types } = looking;
+  const { tools, session, types } = context;
   const { word, parts } = piece;
   const alternatives: Alternative[] = [{ choice: single(word), factor: factors.exact }, ...together];
-  for (const form of await formsOf(looking, word))
+  for (const form of await formsOf(context, word))
     alternatives.push({ choice: single(form), factor: factors.stem });
   for (const [other, ...more] of others) {
     if (other === undefined || more.length > 0) continue;
-    for (const form of [other, ...(await formsOf(looking, other))])
+    for (const form of [other, ...(await formsOf(context, other))])
       alternatives.push({ choice: single(form), factor: factors.synonym });
   }
   const frequency = await tools.reader.frequency(session, expressionOf(alternatives), types);
@@ -172,26 +172,26 @@ async function wordOf(
     alternatives.push({ choice: parts.map(part => ({ word: part })), factor: factors.apart });
   if (frequency >= fewDocuments) return { text: word, alternatives, frequency };
   const more = [
-    ...(isLast ? await beginningWith(looking, word, longer) : []),
-    ...(await compoundsOf(looking, word)),
-    ...(await apart(looking, word, frequency)),
+    ...(isLast ? await beginningWith(context, word, longer) : []),
+    ...(await compoundsOf(context, word)),
+    ...(await apart(context, word, frequency)),
   ];
   let isFound = false;
   for (const alternative of more) {
-    if ((await frequencyOf(looking, alternative.choice)) === 0) continue;
+    if ((await frequencyOf(context, alternative.choice)) === 0) continue;
     isFound = true;
     alternatives.push(alternative);
   }
   // What is one word with its neighbour is no typo of another.
   const isMeant = together.length > 0 || (frequency === 0 && isFound);
   if (frequency > rareDocuments || isMeant) return { text: word, alternatives, frequency };
-  const corrected = await corrections(looking, word, frequency);
+  const corrected = await corrections(context, word, frequency);
   alternatives.push(...corrected.alternatives);
   return { text: word, alternatives, frequency: Math.max(frequency, corrected.frequency) };
 }
 
-/** How many documents have all terms of a choice; none where one term is nowhere, which is asked first. */
-async function frequencyOf({ tools, session, types }: Looking, choice: Choice): Promise<number> {
+/** How many documents have all terms of a choice; none where a term is in no document, which is checked first. */
+async function frequencyOf({ tools, session, types }: QueryContext, choice: Choice): Promise<number> {
   let smallest = Number.POSITIVE_INFINITY;
   if (choice.length > 1) {
     for (const term of choice)
@@ -201,7 +201,7 @@ async function frequencyOf({ tools, session, types }: Looking, choice: Choice): 
 }
 
 /** Other words with the stem of this one. */
-async function formsOf({ tools, session }: Looking, word: string): Promise<readonly string[]> {
+async function formsOf({ tools, session }: QueryContext, word: string): Promise<readonly string[]> {
   return hasDigit(word) ? [] : tools.forms(session.seen, word, () => readForms(tools, session, word));
 }
 
@@ -221,7 +221,7 @@ async function readForms({ stems, vocabulary }: QueryTools, session: SearchSessi
 
 /** Words that the last one of a query may be the beginning of, while it is being typed. */
 async function beginningWith(
-  { tools, session }: Looking,
+  { tools, session }: QueryContext,
   word: string,
   completions: readonly string[] | undefined,
 ): Promise<Alternative[]> {
@@ -238,7 +238,7 @@ async function beginningWith(
 }
 
 /** Words that end with this one, after another that is a word itself. */
-async function compoundsOf({ tools, session }: Looking, word: string): Promise<Alternative[]> {
+async function compoundsOf({ tools, session }: QueryContext, word: string): Promise<Alternative[]> {
   if (hasDigit(word) || [...word].length < shortestEnding) return [];
   const found = await tools.vocabulary.ending(session, word, mostCompounds * 4);
   const rests = new Map(found.map(compound => [compound, withoutLink(compound.slice(0, -word.length))]));
@@ -251,8 +251,8 @@ async function compoundsOf({ tools, session }: Looking, word: string): Promise<A
 }
 
 /** The words that this one is made of, where more documents have them than it. */
-async function apart(looking: Looking, word: string, frequency: number): Promise<Alternative[]> {
-  const { tools, session } = looking;
+async function apart(context: QueryContext, word: string, frequency: number): Promise<Alternative[]> {
+  const { tools, session } = context;
   const mixed = lettersAndDigits(word);
   if (mixed.length > 0) return [{ choice: mixed.map(part => ({ word: part })), factor: factors.apart }];
   const splits = splitsOf(word);
@@ -262,7 +262,7 @@ async function apart(looking: Looking, word: string, frequency: number): Promise
   const found: Alternative[] = [];
   for (const parts of possible) {
     const choice = parts.map(part => ({ word: part }));
-    const total = await frequencyOf(looking, choice);
+    const total = await frequencyOf(context, choice);
     if (total > frequency) found.push({ choice, factor: factors.apart });
   }
   return found;
@@ -270,7 +270,7 @@ async function apart(looking: Looking, word: string, frequency: number): Promise
 
 /** Words that this one may be a typo of. */
 async function corrections(
-  { tools, session, types }: Looking,
+  { tools, session, types }: QueryContext,
   word: string,
   frequency: number,
 ): Promise<{ alternatives: Alternative[]; frequency: number }> {

@@ -1,6 +1,6 @@
 /**
  * A word that no document has, and nothing that is near it: what else it may be written as, what it is made of, and which
- * words of documents it ends or begins like. So that a shopper who asks for `olivenöl` is shown olive oil, and not nothing.
+ * words of documents it ends or begins like. So a shopper who searches for `olivenöl` finds olive oil.
  */
 import type { Session } from '../../../storage/database.ts';
 import type { Stems } from '../../../storage/search/text/stems.ts';
@@ -9,7 +9,7 @@ import type { Vocabulary } from '../../../storage/search/vocabulary.ts';
 /** Letters of a word that stands for the whole, and of what is left of it. */
 const shortestPart = 4;
 const shortestRest = 2;
-/** Words that are this one's end, of at least so many letters: `zange` asks for a `wasserpumpenzange`. */
+/** Words that are this one's end, of at least so many letters: `zange` finds a `wasserpumpenzange`. */
 const shortestEnding = 3;
 /** Letters that words share at their end or beginning, at least, and no less than half of them. */
 const shortestShared = 5;

@@ -1,6 +1,6 @@
 /**
- * What is asked of the index, found out of memory and of what is read from the index for one search: which products meet an
- * expression, and which documents of other types.
+ * Finds the products that meet an expression, from what is in memory and what one search reads from the index, and the
+ * documents of other types.
  */
 import { boundedMap } from '../../../bounded-map.ts';
 import type { Choice, Expression, Term } from '../expression.ts';
@@ -16,7 +16,7 @@ const mostOthers = 500;
 const mostWords = 5000;
 const otherTypes = searchTypes.filter(type => type !== 'product');
 
-/** Positions of what is no product; undefined where only the index tells. */
+/** Positions of documents that are no products; undefined where they have to be read from the index. */
 type Others = readonly number[] | undefined;
 
 /** What has been read from the index: the products, and the positions of all else. */
@@ -44,7 +44,7 @@ interface Known {
 }
 
 export interface Finder {
-  /** Reads what is not in memory and about to be asked, as far as that is cheaper together. */
+  /** Reads what the search will need and is not in memory, as far as one statement is cheaper than several. */
   fetch(session: SearchSession, terms: readonly Term[]): Promise<void>;
   /** What meets a term that few documents meet; undefined where that is not known. */
   read(session: SearchSession, term: Term): Promise<Read | undefined>;
@@ -249,7 +249,7 @@ function once<Value>(make: () => Promise<Value>): () => Promise<Value> {
   };
 }
 
-/** What is in all of the lists; where one is empty, the others are not looked at. */
+/** What is in all of the lists; where one is empty, the others are not read. */
 async function inAll(lists: readonly (() => Promise<Others>)[]): Promise<Others> {
   let found: Others;
   let isKnown = true;

@@ -10,7 +10,7 @@ export type MetGroup = readonly MetChoice[];
 const sizeOfChoice = (choice: MetChoice): number => Math.min(...choice.map(sizeOf));
 const sizeOfGroup = (group: MetGroup): number => group.reduce((sum, choice) => sum + sizeOfChoice(choice), 0);
 
-/** More documents than these are not looked at one by one. */
+/** More documents than these are not tested one by one. */
 const fewDocuments = 4000;
 
 /** @returns the ids of the documents in which each group is met, ascending: as a set of bits where they may be many */
@@ -23,7 +23,7 @@ export function documentsMeeting(groups: readonly MetGroup[]): DocumentSet {
   return { kind: 'list', ids: Uint32Array.from(found) };
 }
 
-/** @returns what tells whether a document meets a group */
+/** @returns a test of whether a document meets a group */
 export function testOf(group: MetGroup): (id: number) => boolean {
   const [choice, another] = group;
   const [set, other] = choice ?? [];

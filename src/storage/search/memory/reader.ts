@@ -1,6 +1,6 @@
 /**
- * Reads the search index, and what is asked of common words of products out of memory (words.ts). Words of few products
- * are read from the index; documents of other types are found by the index alone.
+ * Reads the search index; common words of products are read from memory (words.ts), words of few products from the index.
+ * Documents of other types are found by the index alone.
  */
 import { boundedMap } from '../../../bounded-map.ts';
 import { type DocumentType, idAt, positionOf, searchTypes, typeAt } from '../index.ts';

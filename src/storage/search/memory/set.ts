@@ -50,7 +50,7 @@ export function withDocument(set: DocumentSet, id: number, isIn: boolean): Docum
 export const idsIn = (set: DocumentSet): ArrayLike<number> =>
   set.kind === 'list' ? set.ids : idsOf(set.rows);
 
-/** Which of a set's documents are wanted. */
+/** Which of a set's documents are read. */
 interface Part {
   /** Ids from `low` up to but not including `high`. */
   readonly low: number;

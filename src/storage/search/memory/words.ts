@@ -1,8 +1,8 @@
 /**
- * Which products have a word, in memory: an index on disk passes through a hundred thousand documents of each common word
- * to find the few that have two of them, and a set of bits tells at once. A word that many have is read when it is first
- * requested, in the background of what is served, and from then on follows what storage/changes/ tells; so it is as new
- * as the last check. All of them are bounded in bytes: what has not been used for longest goes (docs/decisions/0036).
+ * Which products have a word, in memory: to find the few documents that have two common words, an index on disk reads a
+ * hundred thousand of each, and a bitmap is read at once. A common word is read in the background when it is first
+ * searched for, and from then on follows the changes that storage/changes/ reads, so that it is as new as the last check.
+ * All of them are bounded in bytes: the least recently used are dropped (docs/decisions/0036).
  */
 import { LRUCache } from 'lru-cache';
 import { slices } from '../../../slices.ts';
@@ -14,7 +14,7 @@ import { bytesOf, type DocumentSet, largestIn, setOf, withDocument } from './set
 
 /** Bytes of sets at most. */
 const setsSize = 64 * 1024 * 1024;
-/** Sets at most: a product that has changed is looked for in each. */
+/** Sets at most: each change of a product is applied to all of them. */
 const mostSets = 2000;
 /** Products that have changed since sets were last requested, or one was read, at most: with more it goes. */
 const mostChanged = 2000;
@@ -43,7 +43,7 @@ export interface WordSource {
   readonly collection: Collection;
   /** The words of a product from what its event says of it; none of one that is found elsewhere. */
   wordsOf(id: number, document: string): readonly IndexedWord[];
-  /** The ids of the products that the index has with a word, ascending. @param isGivenUp whether nobody wants them any more */
+  /** The ids of the products that the index has with a word, ascending. @param isGivenUp whether the reading has been cancelled */
   read(word: IndexedWord, isGivenUp: () => boolean): Promise<Uint32Array>;
 }
 

@@ -7,19 +7,19 @@ import type { PageArguments, Reach } from '../dialect.ts';
 import { type Expression, isOneWord, type Range } from '../expression.ts';
 import { type DocumentType, idAt, positionOf, typeAt, typeSpan, wordsOfDialect } from '../index.ts';
 
-/** Documents of a word that are looked at. */
+/** Documents of a word that are read. */
 export const reachLimit = 500;
 const cachedFrequencies = 10_000;
-/** Documents that may be looked at while others wait: SQLite looks at a million in 20 to 100 ms. */
+/** Documents that may be read while other requests wait: SQLite reads a million in 20 to 100 ms. */
 export const shortReads = 20_000;
-/** Documents that are looked at one by one in about a millisecond. */
-const fewToLookAt = 1000;
+/** Documents that are tested one by one in about a millisecond. */
+const fewTested = 1000;
 /** How common a common word is need not be counted again after each change. */
 const mostUses = 500;
 
 /**
  * One search's: a new object for each, all of whose reads see one state. `brief`: reads that might take long are
- * refused with LongRead instead of holding everybody up.
+ * refused with LongRead, so that other requests do not wait for it.
  */
 export interface SearchSession extends Session {
   readonly brief?: boolean;
@@ -40,7 +40,7 @@ export interface FrequencyReader {
   ): Promise<number>;
   /** About how many documents there are: how many products there have ever been. */
   documents(session: SearchSession): Promise<number>;
-  /** Whether documents of these types had better be looked at one by one. */
+  /** Whether testing the documents of these types one by one is cheaper. */
   areFew(session: SearchSession, types: readonly DocumentType[]): Promise<boolean>;
   /** Whether there are no documents of these types. */
   isEmpty(session: SearchSession, types: readonly DocumentType[]): Promise<boolean>;
@@ -105,15 +105,15 @@ export function frequencyReader(
     return estimate(total, idAt(last), await documents(session));
   }
 
-  /** Whether documents of these types are so few that all of them are looked at sooner than a word's are gathered. */
+  /** Whether documents of these types are so few that testing all of them is cheaper than gathering those of a word. */
   async function areFew(session: SearchSession, types: readonly DocumentType[]): Promise<boolean> {
     if (words.documentsUpTo === undefined) return false;
     const { seen } = session;
     const range = spanOf(types);
     const known = few.get(range.low);
     if (known !== undefined && known.seen === seen && known.high === range.high) return known.isFew;
-    const total = (await session.first(upToQuery({ ...range, limit: fewToLookAt })))?.total ?? 0;
-    const isFew = total < fewToLookAt;
+    const total = (await session.first(upToQuery({ ...range, limit: fewTested })))?.total ?? 0;
+    const isFew = total < fewTested;
     if (seen !== undefined) few.set(range.low, { seen, high: range.high, isFew });
     return isFew;
   }

@@ -26,11 +26,11 @@ interface SearchPage extends Partial<Range> {
   readonly descending?: boolean;
 }
 
-/** To be asked again in a session that is not brief. */
+/** The search has to be run again in a session that is not brief. */
 export class LongRead extends Error {}
 
 export interface SearchReader extends FrequencyReader {
-  /** Whether a statement holds up everybody else, so that sessions had better be brief. */
+  /** Whether a statement stops all other requests, so that sessions have to be brief. */
   readonly holdsUp: boolean;
   /** Positions of documents of these types, in their order. */
   page(
@@ -74,19 +74,19 @@ export interface SearchReader extends FrequencyReader {
     session: Session,
     terms: readonly Term[],
   ): Promise<readonly (readonly number[] | undefined)[] | undefined>;
-  /** Another number whenever changes have been looked at that concern what is found; undefined where nobody looks. */
+  /** Changes with every check that has found changes of what searches find; undefined where no check is made. */
   seen(): number | undefined;
   /**
    * About how many documents have words that begin so, where they are few; else undefined.
    * @param most fewer are few
    */
   beginning(session: SearchSession, word: string, most?: number): Promise<number | undefined>;
-  /** Reads what is about to be asked of some terms, as far as that is cheaper together. */
+  /** Reads what will be needed of some terms, as far as one statement is cheaper than several. */
   fetch(session: SearchSession, terms: readonly Term[]): Promise<void>;
 }
 
 const cachedCounts = 5000;
-/** Longer words than these are looked up as a prefix. */
+/** Longer words than these are searched for as a prefix. */
 const fewLonger = 16;
 /** Documents that a brief session may put together. */
 const fewInstances = 2000;

@@ -13,7 +13,7 @@ import type { readStatements } from './statements.ts';
 const cachedRare = 5000;
 /** What fewer documents have than one in so many is rare. */
 const rareShare = 100;
-/** Milliseconds after which it is asked again what the database has counted. */
+/** Milliseconds after which the database's counts are read again. */
 const countedMs = 300_000;
 
 type Shares = ReadonlyMap<string, number>;
@@ -23,7 +23,7 @@ const isCommon = (shares: Shares, { word, mark = '', prefix }: Term): boolean =>
     ? [...shares].some(([other, share]) => share * rareShare >= 1 && other.startsWith(mark + word))
     : (shares.get(mark + word) ?? 0) * rareShare >= 1;
 
-/** Undefined where common words are looked up together. */
+/** Undefined where common words are read in one statement. */
 function isRareBy(shares: Shares, expression: Expression): boolean | undefined {
   const isAnyRare = expression.some(group =>
     group.every(choice => choice.some(term => !isCommon(shares, term))),

@@ -1,4 +1,4 @@
-/** Words that say how others belong together, and nothing of what is looked for: in titles they may be lacking. */
+/** Function words (and, with, for): they say nothing of what is searched for, and titles may lack them. */
 
 const fillers: Readonly<Record<string, string>> = {
   da: 'og i af til for med en et den det de pa',

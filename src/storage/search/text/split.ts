@@ -4,7 +4,7 @@
  */
 import { hasDigit, isDigit, type Joiner, joiner } from './joined.ts';
 
-/** Longer words are cut: nobody types them, and PostgreSQL's index takes 2,046 bytes at most. */
+/** Longer words are cut: queries do not have them, and PostgreSQL's index takes 2,046 bytes at most. */
 const longestWord = 64;
 
 const run = /[\p{L}\p{N}\p{M}]+/gu;
@@ -98,7 +98,7 @@ function collect(text: string, into: string[], join: Joiner | undefined): number
     into.push(word);
     if (join !== undefined) {
       const last = Math.min(end, start + longestWord) - 1;
-      // Looked up in the text: a word that was only cut out would first have to be made.
+      // Read from the text: reading it from the word would first copy the word out of the text.
       const digit = isDigit(text.charCodeAt(start)) || isDigit(text.charCodeAt(last));
       join(word, start - before === 1 ? text.charCodeAt(before) : 0, digit);
     }

@@ -62,7 +62,7 @@ export interface Stems {
   /** Forms of the word that begin otherwise. */
   others(word: string): readonly string[];
   isSame(one: string, other: string): boolean;
-  /** Whether it says nothing of what is looked for. */
+  /** Whether it is a function word, which says nothing of what is searched for. */
   isFiller(word: string): boolean;
 }
 

@@ -125,7 +125,7 @@ export function isNoWord(entry: string): boolean {
   return entry.length < shortestMisspelt || isMark(first) || (first >= 0x30 && first <= 0x39);
 }
 
-/** Whether somebody may mean this word by another: it has letters only, neither too few nor too many. */
+/** Whether this word may have been misspelt as another: it has letters only, neither too few nor too many. */
 export function canBeMisspelt(entry: string): boolean {
   if (isNoWord(entry) || !letters.test(entry)) return false;
   const { length } = [...entry];

@@ -1,0 +1,131 @@
+/** The page that a request names of what its query finds, and the hits on it as they are shown. */
+import type { Listed, Order, PageRequest } from '../../storage/list/request.ts';
+import { positionOf, typeAt } from '../../storage/search/index.ts';
+import type { SearchSession } from '../../storage/search/reading/frequency.ts';
+import { shownFields } from '../../storage/search/text/words.ts';
+import { allHits, productsAt } from './ranking/filtered.ts';
+import { type Place, sliceOf } from './ranking/ranked.ts';
+import type { ReadyRequest, Results, Tools } from './results.ts';
+import { snippetOf } from './snippet.ts';
+import { type Hit, isProduct, searchTypeOf } from './sources.ts';
+
+type Page = Listed<{ readonly hit: Hit }>;
+
+/** In the order of the request, else the best first. */
+export async function pageOf(
+  tools: Tools,
+  session: SearchSession,
+  results: Results,
+  { page, order }: Pick<ReadyRequest, 'page' | 'order'>,
+): Promise<Page> {
+  if (order !== undefined)
+    return pageInOrder(tools, session, results, { ids: await idsOf(session, results), order, page });
+  return page.kind === 'offset'
+    ? pageByOffset(session, results, page, tools)
+    : pageByKey(session, results, page, tools);
+}
+
+/** The ids of all products found. */
+async function idsOf(session: SearchSession, { reader, ranking }: Results): Promise<number[]> {
+  const { all, head, types } = ranking;
+  if (all === undefined) return productsAt(head.map(({ position }) => position));
+  return productsAt(await allHits(reader, { session, expression: all, types }));
+}
+
+/** The same, whether they meet the filters or not. */
+export async function unfilteredIds(
+  { reader }: Tools,
+  session: SearchSession,
+  { expression, ranking }: Results,
+): Promise<number[]> {
+  const { head, types } = ranking;
+  const others = new Set(head.map(({ position }) => position));
+  const isOther = (position: number) => !others.has(position);
+  const found = expression.length === 0 ? [] : await allHits(reader, { session, expression, types }, isOther);
+  for (const position of others) found.push(position);
+  return productsAt(found);
+}
+
+interface Sorting {
+  readonly ids: readonly number[];
+  readonly order: Order;
+  readonly page: PageRequest;
+}
+
+async function pageInOrder(
+  tools: Tools,
+  session: SearchSession,
+  results: Results,
+  { ids, order, page }: Sorting,
+): Promise<Page> {
+  const { head, types } = results.ranking;
+  const type = types.find(isProduct) ?? 'product';
+  const listed = await tools.sorted(session, ids, order, page);
+  const ranked = new Map(head.map(place => [place.position, place]));
+  const places = listed.rows.map(({ id }) => {
+    const position = positionOf(type, id);
+    return ranked.get(position) ?? { position, score: 0, missing: [] };
+  });
+  const hits = new Map((await hitsAt(tools, session, places, results)).map(row => [row.id, row.hit]));
+  const rows = listed.rows.flatMap(({ id, sort_value }) => {
+    const hit = hits.get(positionOf(type, id));
+    return hit === undefined ? [] : [{ id, sort_value, hit }];
+  });
+  return { ...listed, rows };
+}
+
+async function pageByOffset(
+  session: SearchSession,
+  results: Results,
+  page: PageRequest & { kind: 'offset' },
+  tools: Tools,
+): Promise<Page> {
+  const { ranking } = results;
+  const skip = (page.page - 1) * page.perPage;
+  const limit = Math.max(0, Math.min(page.perPage, ranking.total - skip));
+  const places = await sliceOf({ reader: results.reader, session, ranking }, { limit, skip });
+  const rows = await hitsAt(tools, session, places, results);
+  return { rows, total: ranking.total, hasPrevious: skip > 0, hasNext: skip + places.length < ranking.total };
+}
+
+async function pageByKey(
+  session: SearchSession,
+  results: Results,
+  page: PageRequest & { kind: 'key' },
+  tools: Tools,
+): Promise<Page> {
+  const { ranking } = results;
+  const backwards = page.before !== undefined;
+  const start = page.before ?? page.after;
+  const slice = { limit: page.limit + 1, start, backwards };
+  const places = await sliceOf({ reader: results.reader, session, ranking }, slice);
+  const more = places.length > page.limit;
+  if (more) places.length = page.limit;
+  if (backwards) places.reverse();
+  return {
+    rows: await hitsAt(tools, session, places, results),
+    total: page.count ? ranking.total : undefined,
+    hasPrevious: backwards ? more : start !== undefined,
+    hasNext: backwards || more,
+  };
+}
+
+export async function hitsAt(
+  { documentsOf }: Pick<Tools, 'documentsOf'>,
+  session: SearchSession,
+  places: readonly Place[],
+  { marks }: Pick<Results, 'marks'>,
+) {
+  const documents = await documentsOf(
+    session,
+    places.map(({ position }) => position),
+  );
+  return places.flatMap(({ score, position, missing }) => {
+    const document = documents.get(position);
+    if (document === undefined) return [];
+    const type = searchTypeOf(typeAt(position));
+    const snippet = snippetOf({ ...document, fields: shownFields(document) }, marks);
+    const hit = { type, document, snippet, score: Math.max(0, score), missing };
+    return [{ id: position, sort_value: score, hit }];
+  });
+}

@@ -1,0 +1,96 @@
+/** What a query finds: the hits that are ranked, how all others are found, and how many there are of each type. */
+import type { Condition, Order, PageRequest } from '../../storage/list/request.ts';
+import type { Expression } from '../../storage/search/expression.ts';
+import { type DocumentType, idAt, type SearchType } from '../../storage/search/index.ts';
+import type { SearchSession } from '../../storage/search/reading/frequency.ts';
+import type { sortedReader } from '../../storage/search/sorted.ts';
+import type { Synonyms } from '../synonyms/store.ts';
+import { candidatesFor } from './ranking/candidates.ts';
+import { type codedProducts, rankedAlike } from './ranking/codes.ts';
+import { filteredReader, type HitReader } from './ranking/filtered.ts';
+import type { scorableReader } from './ranking/known.ts';
+import { inOrder, lastPlace, type Ranking, rankedHead } from './ranking/ranked.ts';
+import { weighed } from './ranking/score.ts';
+import { type QueryTools, understand } from './ranking/understand.ts';
+import { testOf, type WordTest } from './snippet.ts';
+import type { DocumentReader } from './sources.ts';
+
+export interface SearchRequest {
+  readonly query: string;
+  /** The types the caller may read. */
+  readonly visible: readonly SearchType[];
+  /** The types requested: some of those. */
+  readonly types: readonly SearchType[];
+  readonly page: PageRequest;
+  /** Of products: those that have this status, instead of the active ones. */
+  readonly archived?: boolean;
+  /** The filters that products have to meet. */
+  readonly conditions?: readonly Condition[];
+  /** Of products: the order, if not by how good they are. */
+  readonly order?: Order | undefined;
+  /** Whether the ids of all products found are returned too. */
+  readonly ids?: boolean;
+  /** For suggestions: words that begin with the last one. Some good hits are enough then, and nothing is counted. */
+  readonly completions?: readonly string[];
+}
+
+export interface ReadyRequest extends SearchRequest {
+  /** Whether the product with an id meets the filters; undefined without filters. */
+  readonly meets: ((id: number) => boolean) | undefined;
+  readonly synonyms: Synonyms;
+}
+
+export interface Tools extends QueryTools {
+  readonly documentsOf: DocumentReader;
+  readonly scorablesOf: ReturnType<typeof scorableReader>;
+  readonly sorted: ReturnType<typeof sortedReader>;
+  readonly coded: ReturnType<typeof codedProducts>;
+}
+
+/** What a query finds, before it is put in pages. */
+export interface Results {
+  readonly reader: HitReader;
+  /** Those that have all words. */
+  readonly expression: Expression;
+  readonly ranking: Ranking;
+  readonly counts: ReadonlyMap<DocumentType, number>;
+  /** Which words of a text are to be marked. */
+  readonly marks: WordTest;
+}
+
+export async function resultsOf(
+  tools: Tools,
+  session: SearchSession,
+  {
+    query,
+    visible: readable,
+    types: wanted,
+    archived = false,
+    meets,
+    synonyms,
+    completions,
+    page,
+    order,
+  }: ReadyRequest,
+): Promise<Results> {
+  const placesOf = (types: readonly SearchType[]): readonly DocumentType[] =>
+    archived ? types.map(type => (type === 'product' ? 'archived' : type)) : types;
+  const [visible, types] = [placesOf(readable), placesOf(wanted)];
+  const reader = meets === undefined ? tools.reader : filteredReader(tools.reader, meets);
+  const coded = await tools.coded(session, query, types);
+  if (coded.length > 0) {
+    const found = coded.filter(at => meets?.(idAt(at)) ?? true);
+    return { reader, expression: [], ...rankedAlike(found, visible, types), marks: testOf([]) };
+  }
+  const words = await understand(tools, session, { query, types: visible, synonyms, completions });
+  const documents = await tools.reader.documents(session);
+  const few = completions !== undefined;
+  const request = { reader, session, words, visible, types, documents, few };
+  const { positions, likely, all, expression, counts } = await candidatesFor(request);
+  const weights = words.map(word => weighed(word, documents));
+  const scored = async (some: readonly number[]) =>
+    inOrder(await tools.scorablesOf(session, some, tools.documentsOf), weights);
+  const head = await rankedHead(positions, scored, likely, order === undefined ? lastPlace(page) : undefined);
+  const total = types.reduce((sum, type) => sum + (counts.get(type) ?? 0), 0);
+  return { reader, expression, ranking: { head, all, types, total }, counts, marks: testOf(words) };
+}
