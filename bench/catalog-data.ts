@@ -5,7 +5,7 @@ import { productCategories } from '../src/resources/categories/assign.ts';
 import { type ProductRow, productOf, rowOf } from '../src/resources/products/row.ts';
 import { completeFields, type ProductFields } from '../src/resources/products/schema.ts';
 import { searchTextOf } from '../src/resources/products/search-text.ts';
-import { productTags, type TagChange } from '../src/resources/products/tags.ts';
+import { productTags, type TagChange } from '../src/resources/products/writes/tags.ts';
 import { collectionVersions } from '../src/storage/changes/versions.ts';
 import type { Database, Transaction } from '../src/storage/database.ts';
 import { type SearchDocument, searchIndex } from '../src/storage/search/index.ts';

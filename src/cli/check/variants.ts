@@ -9,7 +9,7 @@ import {
   productOf,
   rowOf,
 } from '../../resources/products/row.ts';
-import { variantSummaries } from '../../resources/products/variant-summary.ts';
+import { variantSummaries } from '../../resources/products/writes/variant-summary.ts';
 import * as ofVariants from '../../resources/variants/row.ts';
 import { storedVariant } from '../../resources/variants/stored.ts';
 import { collectionVersions } from '../../storage/changes/versions.ts';

@@ -25,7 +25,8 @@ import { withWholeStock } from './members/stock.ts';
 import { type LockedProduct, productJson, productOf, type StoredProduct } from './row.ts';
 import { optionInUse, refuseImpossible, removedValues } from './rules.ts';
 import * as schema from './schema.ts';
-import type { ProductChange, ProductStore } from './store.ts';
+import type { ProductStore } from './store.ts';
+import type { ProductChange } from './writes/index.ts';
 
 const tag = 'Products';
 const path = '/products';

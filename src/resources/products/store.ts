@@ -1,10 +1,7 @@
-/** The queries of products. */
+/** The queries of products: how they are found, listed and locked. What writes them is in writes/. */
 import { type RawBuilder, sql } from 'kysely';
-import { type Cause, changesOf, type Outbox } from '../../events/outbox.ts';
+import type { Outbox } from '../../events/outbox.ts';
 import type { Reply } from '../../http/response/reply.ts';
-import { slices } from '../../slices.ts';
-import { type AttributeChange, attributeIndex } from '../../storage/attributes/index.ts';
-import { bulkInsert, changedColumns } from '../../storage/bulk.ts';
 import {
   productsWithPaths,
   type ReadProduct,
@@ -23,42 +20,24 @@ import {
   type Transaction,
 } from '../../storage/database.ts';
 import { type Lister, lister } from '../../storage/list/index.ts';
-import { momentOfChange } from '../../storage/moments.ts';
 import { prepared } from '../../storage/prepared.ts';
-import { searchIndex } from '../../storage/search/index.ts';
 import { readerById, statementByKeys } from '../../storage/together.ts';
 import { productTotals } from '../../storage/totals.ts';
-import { type CategoryChange, categoryColumnsOf, productCategories } from '../categories/assign.ts';
-import { categoryImageLosses } from '../categories/images.ts';
-import { hasSamePlaces, momentIn, placed } from './categories.ts';
-import type { Image } from './members/images.ts';
-import { uploadUses } from './members/uploads.ts';
+import { productCategories } from '../categories/assign.ts';
 import {
-  columnsOf,
-  fieldsOf,
   type LockedProduct,
   lockedColumns,
-  productInEvent,
   productJson,
   productOf,
   products,
-  rowOf,
   type StoredProduct,
   shownProductRow,
   storedColumns,
   storedOf,
-  type WrittenRow,
-  writtenColumns,
-  writtenNames,
-  writtenOf,
 } from './row.ts';
-import type { Product, ProductFields } from './schema.ts';
-import { hasSameTexts, searchTextOf } from './search-text.ts';
-import { productTags, type TagChange } from './tags.ts';
-import { variantImages } from './variant-images.ts';
-import { variantSummaries } from './variant-summary.ts';
+import { type ProductWrites, productWrites } from './writes/index.ts';
 
-export interface ProductStore {
+export interface ProductStore extends ProductWrites {
   find(session: Session, id: number): Promise<StoredProduct | undefined>;
   /** The same, keeping others from changing it until the transaction ends. */
   lock(session: Transaction, id: number): Promise<LockedProduct | undefined>;
@@ -68,39 +47,24 @@ export interface ProductStore {
   readonly list: Lister<StoredProduct>;
   /** Those that are read again and again, each with the response that shows it. */
   readonly rows: CachedRows<StoredProduct, Reply>;
-  /** @throws StorageError `unique` when the sku or the external id is taken */
-  insert(session: Transaction, fields: ProductFields, cause: Cause): Promise<StoredProduct>;
-  /** Writes new fields over products that are locked; gives them as they are then stored. */
-  update(session: Transaction, changes: readonly ProductChange[], cause: Cause): Promise<StoredProduct[]>;
-  remove(session: Transaction, before: LockedProduct, cause: Cause): Promise<void>;
-  /**
-   * Writes what its variants come to over a product that is locked, where that has changed.
-   * @param added how many variants it has more, or fewer
-   */
-  settle(session: Transaction, before: LockedProduct, added: number, cause: Cause): Promise<void>;
 }
 
-export interface ProductChange {
-  readonly before: LockedProduct;
-  /** With the price that is shown, or another one to be its own. */
-  readonly fields: ProductFields;
-  /** How many variants it has, where that is another number now. */
-  readonly variantCount?: number;
-  /** Those that the fields may name, where it is not those it has: with one that has been uploaded. */
-  readonly images?: readonly Image[];
-}
+/** How lists of products are read. */
+const listed = {
+  table: 'products',
+  isCategorized: true,
+  rangeColumn: 'price',
+  inOrder: {
+    orders: ['id', 'price', 'created_at'],
+    filters: ['category', 'status', 'brand', 'available'],
+  },
+  countedColumns: ['brand', 'available'],
+} as const;
 
 /** @param columns in memory, where lists are filtered by attributes */
 export function productStore(database: Database, outbox: Outbox, columns?: Columns): ProductStore {
   const { build, dialect } = database;
   const totals = productTotals(database);
-  const search = searchIndex(database);
-  const writeTags = productTags(database);
-  const writeAttributes = attributeIndex(database);
-  const summarize = variantSummaries(database);
-  const forgetImages = variantImages(database, outbox);
-  const takeOffCategories = categoryImageLosses(database, outbox);
-  const writeUses = uploadUses(database);
   const categories = productCategories(database, outbox);
   const shown = storedColumns(dialect);
   const locked = lockedColumns(dialect);
@@ -116,11 +80,6 @@ export function productStore(database: Database, outbox: Outbox, columns?: Colum
     ),
     keyOf: ({ id }) => id,
   };
-  const insert = bulkInsert(database, 'products', writtenColumns, { sizes: [1] });
-
-  const { created_at: _, ...updatedColumns } = writtenColumns;
-  const writeChanged = changedColumns(database, 'products', updatedColumns, changedTogether);
-
   // PostgreSQL refuses to compare with what its integers cannot hold; no product has such an id.
   const possible = (ids: readonly number[]) => ids.filter(id => id >= 1 && id <= largestId);
   function many<Row>(columns: RawBuilder<unknown>, ids: readonly number[], ending: RawBuilder<unknown>) {
@@ -138,8 +97,6 @@ export function productStore(database: Database, outbox: Outbox, columns?: Colum
     sql`, ${versionOf(dialect, products.name)} as version`,
   );
 
-  const changeOf = changesOf<StoredProduct>('product', productInEvent);
-
   const rows = cachedRows<StoredProduct, Reply>(database, {
     collection: products,
     rowOf: storedOf,
@@ -150,57 +107,6 @@ export function productStore(database: Database, outbox: Outbox, columns?: Colum
       return row && shownOf(row);
     },
   });
-
-  async function update(
-    session: Transaction,
-    changes: readonly ProductChange[],
-    cause: Cause,
-  ): Promise<StoredProduct[]> {
-    const stored: StoredProduct[] = [];
-    const tags: TagChange[] = [];
-    const attributes: AttributeChange[] = [];
-    const moved: CategoryChange[] = [];
-    const all: (ProductChange & { readonly old: Product; readonly isMoved: boolean })[] = [];
-    const { turn } = slices();
-    for (const change of changes) {
-      await turn();
-      const [old, fields] = [productOf(change.before), placed(change.fields)];
-      all.push({ ...change, old, fields, isMoved: !hasSamePlaces(fields, old) });
-    }
-    const named = all.flatMap(({ fields, isMoved }) => (isMoved ? [fields] : []));
-    const known = await categories.find(session, named, cause);
-    for (const { before, fields, old, variantCount, images, isMoved } of all) {
-      const { id } = before;
-      const at = momentIn(momentOfChange(cause.at, before.updated_at), isMoved ? known : undefined);
-      const next = await summarize(session, before, old, fields, variantCount);
-      const kept = { ...next.kept, images: images ?? old.images };
-      const { members, row } = writtenOf(next.fields, at, kept);
-      const { category_id, base_price } = before;
-      const had = { ...columnsOf(old), category_id, base_price, further_categories: old.categories.length };
-      const columns = isMoved
-        ? categoryColumnsOf(fields, known)
-        : { category_id, further_categories: had.further_categories };
-      await writeChanged(session, id, had, { ...row, ...columns });
-      const used = members.images;
-      await writeUses(session, [{ id, before: old.images, after: used }], at);
-      if (old.variantCount > 0) await forgetImages(session, id, { before: old.images, after: used }, cause);
-      await takeOffCategories(session, id, { before: old.images, after: used }, cause);
-      tags.push({ id, before: old.tags, after: fields.tags });
-      attributes.push({ id, before: old.attributes, after: fields.attributes });
-      if (isMoved) moved.push({ id, before: old, after: fields });
-      totals.change(session, { status: old.status, category: category_id, change: -1 });
-      totals.change(session, { status: row.status, category: columns.category_id, change: 1 });
-      const after = { id, document: row.document, updated_at: at, value: { id, ...members } };
-      if (!hasSameTexts(old, fields))
-        await search.change(session, 'product', searchTextOf(old), { id, ...searchTextOf(fields) });
-      await outbox.record(session, changeOf('updated', before, after), cause);
-      stored.push(after);
-    }
-    writeTags(session, tags);
-    writeAttributes(session, attributes);
-    await categories.write(session, moved, known);
-    return stored;
-  }
 
   return {
     find: (session, id) => session.first(byId({ id })),
@@ -221,76 +127,15 @@ export function productStore(database: Database, outbox: Outbox, columns?: Colum
     },
     rows,
     list: lister<StoredProduct>(database, {
-      table: 'products',
+      ...listed,
       columns: { ...shownProduct(dialect) },
       rowsById: async (session, ids) => (await session.all(versioned(ids))).map(shownOf),
       collection: products,
       rows,
       keptTotal: totals.total,
-      isCategorized: true,
-      rangeColumn: 'price',
-      inOrder: {
-        orders: ['id', 'price', 'created_at'],
-        filters: ['category', 'status', 'brand', 'available'],
-      },
-      countedColumns: ['brand', 'available'],
       ...(columns === undefined ? {} : { inMemory: columns }),
     }),
 
-    async insert(session, sent, cause) {
-      const fields = placed(sent);
-      await categories.share(session);
-      const known = await categories.find(session, [fields], cause);
-      const { members, row } = writtenOf(fields, momentIn(cause.at, known));
-      const columns = categoryColumnsOf(fields, known);
-      const written = { ...row, ...columns };
-      const [id] = await session.insertMany(insert, [writtenNames.map(name => written[name])]);
-      if (id === undefined) throw new Error('a new product was given no id');
-      totals.change(session, { status: row.status, category: columns.category_id, change: 1 });
-      const { document, updated_at } = row;
-      const stored = { id, document, updated_at, value: { id, ...members } };
-      writeTags(session, [{ id, before: [], after: fields.tags }]);
-      writeAttributes(session, [{ id, before: {}, after: fields.attributes }]);
-      await categories.write(session, [{ id, before: undefined, after: fields }], known);
-      await search.add(session, 'product', { id, ...searchTextOf(fields) });
-      await outbox.record(session, changeOf('created', undefined, stored), cause);
-      return stored;
-    },
-
-    update,
-
-    async remove(session, before, cause) {
-      const old = productOf(before);
-      const { status, tags } = old;
-      await writeUses(session, [{ id: before.id, before: old.images, after: [] }], cause.at);
-      await takeOffCategories(session, before.id, { before: old.images, after: [] }, cause);
-      await session.run(build.deleteFrom('products').where('id', '=', before.id).compile());
-      writeTags(session, [{ id: before.id, before: tags, after: [] }]);
-      writeAttributes(session, [{ id: before.id, before: old.attributes, after: {} }]);
-      await categories.write(session, [{ id: before.id, before: old, after: undefined }], new Map());
-      totals.change(session, { status, category: before.category_id, change: -1 });
-      await search.remove(session, 'product', { id: before.id, ...searchTextOf(old) });
-      await outbox.record(session, changeOf('deleted', before, undefined), cause);
-    },
-
-    async settle(session, before, added, cause) {
-      const old = productOf(before);
-      const variantCount = old.variantCount + added;
-      const fields = fieldsOf(old, before.base_price);
-      const next = await summarize(session, before, old, fields, variantCount);
-      const { document } = rowOf(next.fields, Date.parse(old.updatedAt), next.kept);
-      if (productJson({ id: before.id, document }) !== productJson(before))
-        await update(session, [{ before, fields, variantCount }], cause);
-    },
+    ...productWrites(database, outbox, { totals, categories }),
   };
 }
-
-/** What changes alone or together. */
-const changedTogether: readonly (readonly (keyof WrittenRow)[])[] = [
-  ['name'],
-  ['price', 'base_price'],
-  ['status', 'available'],
-  ['category_id', 'further_categories'],
-  ['sku', 'brand', 'gtin', 'external_id'],
-  ['variant_count'],
-];

@@ -1,6 +1,6 @@
 /**
  * The queries of variants. Whatever changes a variant locks its product first, and the variant after it; what the
- * variants come to (products/variant-summary.ts) is written to the product where it has changed.
+ * variants come to (products/writes/variant-summary.ts) is written to the product where it has changed.
  */
 import { type Cause, changesOf, type Outbox } from '../../events/outbox.ts';
 import type { Reply } from '../../http/response/reply.ts';

@@ -38,8 +38,8 @@ import {
 } from '../row.ts';
 import { searchTextOf } from '../search-text.ts';
 import { productStore } from '../store.ts';
-import { productTags, type TagChange } from '../tags.ts';
-import { variantSummaries } from '../variant-summary.ts';
+import { productTags, type TagChange } from '../writes/tags.ts';
+import { variantSummaries } from '../writes/variant-summary.ts';
 import type { ImportUpdate } from './entry.ts';
 import { createdEvents } from './events.ts';
 import { knownProducts } from './known.ts';

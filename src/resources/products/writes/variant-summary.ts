@@ -3,10 +3,10 @@
  * look at the ends of indexes, so that it costs the same for ten variants and ten thousand.
  */
 import { sql } from 'kysely';
-import type { Database, Session } from '../../storage/database.ts';
-import { prepared } from '../../storage/prepared.ts';
-import { type Kept, keptOf, type LockedProduct } from './row.ts';
-import type { Product, ProductFields } from './schema.ts';
+import type { Database, Session } from '../../../storage/database.ts';
+import { prepared } from '../../../storage/prepared.ts';
+import { type Kept, keptOf, type LockedProduct } from '../row.ts';
+import type { Product, ProductFields } from '../schema.ts';
 
 interface Ends {
   readonly low: number | null;

@@ -1,7 +1,7 @@
 /** The rows that products are found by their tags with. */
 import { sql } from 'kysely';
-import { bulk, bulkInsert } from '../../storage/bulk.ts';
-import type { Database, Transaction } from '../../storage/database.ts';
+import { bulk, bulkInsert } from '../../../storage/bulk.ts';
+import type { Database, Transaction } from '../../../storage/database.ts';
 
 /** A product's tags before and after a change; none before it is made and after it is deleted. */
 export interface TagChange {

@@ -1,12 +1,19 @@
 /** Images that a product loses are lost to its variants too: whatever writes the product has them forget the images. */
 import { sql } from 'kysely';
-import type { Cause, Outbox } from '../../events/outbox.ts';
-import { pagesAfter, slices } from '../../slices.ts';
-import type { Database, Transaction } from '../../storage/database.ts';
-import { momentOfChange } from '../../storage/moments.ts';
-import { prepared } from '../../storage/prepared.ts';
-import { fieldsOf, keptOf, rowOf, type StoredVariant, variantInEvent, variantOf } from '../variants/row.ts';
-import type { Image } from './members/images.ts';
+import type { Cause, Outbox } from '../../../events/outbox.ts';
+import { pagesAfter, slices } from '../../../slices.ts';
+import type { Database, Transaction } from '../../../storage/database.ts';
+import { momentOfChange } from '../../../storage/moments.ts';
+import { prepared } from '../../../storage/prepared.ts';
+import {
+  fieldsOf,
+  keptOf,
+  rowOf,
+  type StoredVariant,
+  variantInEvent,
+  variantOf,
+} from '../../variants/row.ts';
+import type { Image } from '../members/images.ts';
 
 /** The images of a product before and after a change. */
 interface ImageChange {
