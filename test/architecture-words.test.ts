@@ -38,12 +38,15 @@ test('code, documentation and the titles of tests keep to the glossary', () => {
 /** Words that comments do without: a request, client, user, process or transaction is called by its name. */
 const vague = /\b(asked|tells?|nobody|somebody|everybody|anybody)\b/i;
 
-test('comments name who does something', () => {
+test('comments and decisions name who does something', () => {
   const found: string[] = [];
   for (const path of tracked.filter(path => path.startsWith('src/'))) {
     const text = readFileSync(join(root, path), 'utf8');
     for (const [comment] of text.matchAll(/\/\*[\s\S]*?\*\/|(?<=^|\s)\/\/.*$/gm))
       for (const line of comment.split('\n')) if (vague.test(line)) found.push(`${path}: ${line.trim()}`);
   }
+  for (const path of tracked.filter(path => path.startsWith('docs/decisions/')))
+    for (const line of readFileSync(join(root, path), 'utf8').split('\n'))
+      if (vague.test(line)) found.push(`${path}: ${line}`);
   expect(found).toEqual([]);
 });
