@@ -29,8 +29,11 @@ export interface Collection {
   };
 }
 
-/** @param changes in their order; undefined when anything may have changed */
-export type Listener = (changes: readonly Change[] | undefined) => void;
+/**
+ * @param changes in their order; undefined when anything may have changed
+ * @param ids where changes were too many to be read, the rows that they concern; undefined where any row may have changed
+ */
+export type Listener = (changes: readonly Change[] | undefined, ids?: ReadonlySet<number>) => void;
 
 interface CacheUse {
   hits: number;

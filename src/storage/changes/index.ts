@@ -4,8 +4,8 @@
  * Changes are read from the events that every write leaves behind in its own transaction (events/outbox.ts), those of
  * other processes and replicas alike. Each event carries a mark that the same transaction has added to the version of
  * its collection: where the marks of what was read do not add up to what the version has grown by, something has
- * changed that no event explains, or more than is read at once, and everything cached of that collection goes
- * (docs/decisions/0023).
+ * changed that no event explains, and everything cached of that collection goes (docs/decisions/0023). Of very many
+ * changes only the ids are read: other rows stay cached, and lists go.
  */
 import type { CompiledQuery } from 'kysely';
 import { type Slices, slices } from '../../slices.ts';
@@ -14,21 +14,27 @@ import type { Change, Changes, Collection, Listener } from './change.ts';
 
 /** A row of what is read at each check. */
 export interface ChangeRow {
-  /** `position`: where the next check goes on; `version`: of a collection; `event`: a change, with its mark. */
-  readonly kind: 'position' | 'version' | 'event';
+  /**
+   * `position`: where the next check goes on; `version`: of a collection; `event`: a change, with its mark; `ids`: many
+   * changes of one kind of resource, with the sum of their marks.
+   */
+  readonly kind: 'position' | 'version' | 'event' | 'ids';
   /** The position; the collection; the changed resource's name in the singular. */
   readonly name: string;
-  /** The version, or the mark. */
+  /** The version, the mark, or the sum of marks. */
   readonly number: number;
-  /** The event's id: those of one row are in the order of its changes. */
+  /** The event's id: those of one row are in the order of its changes. Of `ids`, how many events they are. */
   readonly event: number;
   readonly id: number;
+  /** The representation before; of `ids`, the ids of what has changed, separated by commas. */
   readonly before: string | null;
   readonly after: string | null;
 }
 
-/** So many events are read at once at most, those of the largest bulk change: after more all is made again. */
+/** So many events are read with their representations, those of the largest bulk change: of more, only the ids. */
 export const mostEvents = 512;
+/** So many statements read the ids of one check, at most. */
+const mostPages = 32;
 
 export interface ChangeSource {
   /** A number that is another when anything has been committed; undefined where only a query can say it. */
@@ -36,6 +42,11 @@ export interface ChangeSource {
   readonly read: Session;
   /** One statement, so that all its rows are of one state. @param since the position that the last one gave */
   query(since: string | undefined): CompiledQuery<ChangeRow>;
+  /**
+   * The same with `ids` for `event`. Where it finds `idsAtOnce` events there may be more, after the position that it gives.
+   */
+  readonly ids: (since: string | undefined) => CompiledQuery<ChangeRow>;
+  readonly idsAtOnce: number;
   /** The statement that gives a row where nothing has been committed since; not needed where `state` says it. */
   readonly unchanged?: (since: string) => CompiledQuery<unknown>;
 }
@@ -46,7 +57,8 @@ interface Followed {
   version: number | undefined;
 }
 
-export function changesOf({ state, read, query, unchanged }: ChangeSource): Changes {
+export function changesOf(source: ChangeSource): Changes {
+  const { state, read, query, unchanged } = source;
   const followed = new Map<string, Followed>();
   let position: string | undefined;
   /** Whether nothing was committed between the last two checks: then the next one asks first whether anything was. */
@@ -74,7 +86,9 @@ export function changesOf({ state, read, query, unchanged }: ChangeSource): Chan
       if ((await read.first(unchanged(position))) !== undefined) return;
       isQuiet = false;
     }
-    const rows = await read.all(query(position));
+    const first = await read.all(query(position));
+    const isMany = first.filter(({ kind }) => kind === 'event').length >= mostEvents;
+    const rows = isMany ? await allIds(source, position) : first;
     const found: { readonly entry: Followed; readonly version: number; readonly changes: Found }[] = [];
     const { turn } = slices();
     for (const entry of followed.values()) {
@@ -85,8 +99,8 @@ export function changesOf({ state, read, query, unchanged }: ChangeSource): Chan
     // All at once: between two of them no request may be served what one collection shows of another's past.
     for (const { entry, version, changes } of found) {
       entry.version = version;
-      if (changes?.length === 0) continue;
-      for (const listener of entry.listeners) listener(changes);
+      if (changes instanceof Set) for (const listener of entry.listeners) listener(undefined, changes);
+      else if (changes?.length !== 0) for (const listener of entry.listeners) listener(changes);
     }
     const before = position;
     position = rows.find(({ kind }) => kind === 'position')?.name;
@@ -119,8 +133,29 @@ function versionIn(rows: readonly ChangeRow[], collection: string): number {
   return rows.find(({ kind, name }) => kind === 'version' && name === collection)?.number ?? 0;
 }
 
-/** Undefined when anything may have changed. */
-type Found = readonly Change[] | undefined;
+/**
+ * Reads the ids of all that has changed, some at a time. Each statement sees another state: the version and the position
+ * are those of the last one, and the sums of all marks show whether nothing is missing.
+ */
+async function allIds(
+  { read, ids, idsAtOnce }: ChangeSource,
+  since: string | undefined,
+): Promise<readonly ChangeRow[]> {
+  const found: ChangeRow[] = [];
+  let position = since;
+  for (let page = 1; ; page++) {
+    const rows = await read.all(ids(position));
+    const own = rows.filter(({ kind }) => kind === 'ids');
+    found.push(...own);
+    position = rows.find(({ kind }) => kind === 'position')?.name;
+    const isLast = own.reduce((sum, { event }) => sum + event, 0) < idsAtOnce || page === mostPages;
+    if (isLast) return [...found, ...rows.filter(({ kind }) => kind !== 'ids')];
+    await new Promise(resolve => setImmediate(resolve));
+  }
+}
+
+/** The ids of what has changed where changes are many; undefined when anything may have changed. */
+type Found = readonly Change[] | Set<number> | undefined;
 
 /**
  * @param growth of the version
@@ -133,12 +168,14 @@ async function changesIn(
   turn: Slices['turn'],
 ): Promise<Found> {
   const read = rows
-    .filter(({ kind, name }) => kind === 'event' && name === events?.resource)
+    .filter(({ kind, name }) => (kind === 'event' || kind === 'ids') && name === events?.resource)
     .sort((a, b) => a.event - b.event);
   let marks = 0;
   for (const { number } of read) marks += number;
   if (marks !== growth) return undefined;
   if (events === undefined) return [];
+  const many = read.flatMap(({ kind, before }) => (kind === 'ids' && before !== null ? [before] : []));
+  if (many.length > 0) return new Set(many.flatMap(list => list.split(',').map(Number)));
   const valuesOf = (id: number, document: string | null) =>
     document === null ? undefined : events.valuesOf(id, document);
   const changes: Change[] = [];

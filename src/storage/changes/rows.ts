@@ -72,10 +72,16 @@ export function cachedRows<Row extends { readonly id: number }, Shown>(
     return isCurrent() ? keep(row) : { row, bytes: 0, shown: undefined };
   }
 
-  changes.follow(collection, changed => {
+  changes.follow(collection, (changed, ids) => {
     if (changed === undefined) {
-      rows.clear();
-      reading.clear();
+      if (ids === undefined) {
+        rows.clear();
+        reading.clear();
+      }
+      for (const id of ids ?? []) {
+        rows.delete(id);
+        reading.delete(id);
+      }
       return;
     }
     for (const { id, document } of changed) {

@@ -33,6 +33,31 @@ export const eventsByTransaction: readonly RawBuilder<unknown>[] = [
   sql`create index events_by_transaction on events (xid, id) where xid is not null`,
 ];
 
+/** Events whose ids are read by one statement. What is beyond them is missing: its marks are. */
+export const idsAtOnce = 16_384;
+
+/** @returns the statement that reads only which rows have changed since a position, `idsAtOnce` events at most */
+export function idsSince(build: Builder) {
+  const statement = prepared<{ from: string; running: string }, ChangeRow>(
+    build,
+    ({ from, running }) => sql`
+        select 'position' as kind, ${position} as name, 0::float8 as number, 0 as event, 0 as id,
+          null::text as before, null::text as after
+        union all select 'version', collection, sum(version), 0, 0, null, null
+          from collection_versions group by collection
+        union all select 'ids', resource, sum(mark)::float8, count(*)::integer, 0, string_agg(resource_id::text, ','), null
+          from (select resource, mark, resource_id from (select xid, id, resource, mark, resource_id from events
+              where xid >= cast(cast(${from} as text) as xid8)
+                and xid < pg_snapshot_xmax(pg_current_snapshot()) and mark > 0
+              order by xid, id limit ${sql.lit(idsAtOnce)}) as later
+            union all select resource, mark, resource_id from (select xid, id, resource, mark, resource_id from events
+              where xid = any(cast(cast(${running} as text) as xid8[])) and mark > 0
+              order by xid, id limit ${sql.lit(idsAtOnce)}) as running) as changed
+          group by resource`,
+  );
+  return (since?: string) => statement(placeOf(since));
+}
+
 /** @returns the statement that reads what there is since a position: that of the last check */
 export function changesSince(build: Builder) {
   // Sorted, so that only an index will do, whatever the planner takes the parameters for. Transactions that have not
@@ -52,9 +77,12 @@ export function changesSince(build: Builder) {
           from events where xid = any(cast(cast(${running} as text) as xid8[])) and mark > 0
           order by xid, id limit ${sql.lit(mostEvents)}) as running`,
   );
-  return (since: string = everything) => {
-    const [snapshot = ''] = since.split(' ');
-    const [, from = '', running = ''] = snapshot.split(':');
-    return statement({ from, running: `{${running}}` });
-  };
+  return (since?: string) => statement(placeOf(since));
+}
+
+/** Since when, and which transactions that began before. */
+function placeOf(since = everything): { readonly from: string; readonly running: string } {
+  const [snapshot = ''] = since.split(' ');
+  const [, from = '', running = ''] = snapshot.split(':');
+  return { from, running: `{${running}}` };
 }

@@ -16,7 +16,7 @@ import {
 } from '../database.ts';
 import { parseAddress } from './address.ts';
 import type { CopySession } from './bulk/copy.ts';
-import { changesSince, eventsByTransaction, unchangedSince } from './changes.ts';
+import { changesSince, eventsByTransaction, idsAtOnce, idsSince, unchangedSince } from './changes.ts';
 import { postgresChecks } from './checks.ts';
 import type { Connection } from './connection.ts';
 import { createConnector, type Pooler } from './connector.ts';
@@ -228,6 +228,8 @@ export function openPostgres(options: PostgresOptions): Database {
       state: () => undefined,
       read,
       query: changesSince(build),
+      ids: idsSince(build),
+      idsAtOnce,
       unchanged: unchangedSince(build),
     }),
     size: () => undefined,

@@ -4,6 +4,28 @@ import { type ChangeRow, mostEvents } from '../changes/index.ts';
 import type { Builder } from '../database.ts';
 import { prepared } from '../prepared.ts';
 
+/** Events whose ids are read by one statement: a few milliseconds, with large representations too. */
+export const idsAtOnce = 1000;
+
+/** @returns the statement that reads only which rows have changed since a position, `idsAtOnce` events at most */
+export function idsSince(build: Builder) {
+  const statement = prepared<{ after: number }, ChangeRow>(
+    build,
+    ({ after }) => sql`
+        with changed as (select id, resource, mark, resource_id from events
+          where id > ${after} and mark > 0 order by id limit ${sql.lit(idsAtOnce)})
+        select 'position' as kind, cast(case when (select count(*) from changed) = ${sql.lit(idsAtOnce)}
+            then (select max(id) from changed) else (select coalesce(max(id), 0) from events) end as text) as name,
+          0.0 as number, 0 as event, 0 as id, null as before, null as after
+        union all select 'version', collection, cast(sum(version) as real), 0, 0, null, null
+          from collection_versions group by collection
+        union all select 'ids', resource, cast(sum(mark) as real), count(*), 0, group_concat(resource_id), null
+          from changed group by resource`,
+  );
+  return (since: string | undefined) =>
+    statement({ after: since === undefined ? Number.MAX_SAFE_INTEGER : Number(since) });
+}
+
 /** @returns the statement that reads what there is since a position: the last event's id */
 export function changesSince(build: Builder) {
   const statement = prepared<{ after: number }, ChangeRow>(

@@ -15,7 +15,7 @@ import {
   type Transaction,
   type WriteOptions,
 } from '../database.ts';
-import { changesSince } from './changes.ts';
+import { changesSince, idsAtOnce, idsSince } from './changes.ts';
 import type { Connected } from './connected.ts';
 import { connect, connectReader, sharedReader } from './connection.ts';
 import { sqliteChecks } from './files/checks.ts';
@@ -127,7 +127,13 @@ export function openSqlite(
 
     state: reader.state,
 
-    changes: changesOf({ state: reader.state, read: reader.session, query: changesSince(build) }),
+    changes: changesOf({
+      state: reader.state,
+      read: reader.session,
+      query: changesSince(build),
+      ids: idsSince(build),
+      idsAtOnce,
+    }),
 
     hasWriteContention: () => !alone || usesLog(writer.connection),
 

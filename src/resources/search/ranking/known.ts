@@ -33,9 +33,9 @@ const sizeOf = ({ features }: Scorable): number =>
 export function scorableReader({ changes }: Pick<Database, 'changes'>, { seen }: Pick<SearchReader, 'seen'>) {
   const known = boundedMap<number, Scorable>(knownSize, sizeOf);
 
-  changes.follow(products, committed => {
-    if (committed === undefined) known.clear();
-    for (const { id } of committed ?? []) {
+  changes.follow(products, (committed, ids) => {
+    if (committed === undefined && ids === undefined) known.clear();
+    for (const id of ids ?? committed?.map(({ id }) => id) ?? []) {
       known.delete(positionOf('product', id));
       known.delete(positionOf('archived', id));
     }
