@@ -81,6 +81,11 @@ const forms: readonly (readonly [
     `${part('content-disposition: form-data; filename="name=b"; name="a"', '1')}--x--`,
     [['a', '1']],
   ],
+  [
+    'a name with a line separator',
+    `${part('Content-Disposition: form-data; name="\u2028b\u0085"', '1')}--x--`,
+    [['\u2028b\u0085', '1']],
+  ],
   ['blanks behind a boundary', `--x  \r\n${disposition}\r\n\r\n1\r\n--x--`, [['a', '1']]],
   ['a boundary within a line', `${part(disposition, '1--x2')}--x--`, [['a', '1--x2']]],
   ['no part', '--x--', []],

@@ -5,15 +5,12 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { sql } from 'kysely';
 import { random } from '../../bench/random.ts';
-import { causedBy, outboxOf } from '../../src/events/outbox.ts';
-import { productImporter } from '../../src/resources/products/import/index.ts';
-import type { ImportRecord } from '../../src/resources/products/import/plain.ts';
-import { recordPreparer } from '../../src/resources/products/import/prepared.ts';
 import { productOf } from '../../src/resources/products/row.ts';
 import { addProduct, type Product, pathOf } from '../support/catalog.ts';
 import { describeOnDatabases } from '../support/databases.ts';
 import { expectedList, type ListQuery, searchOf } from '../support/expected-list.ts';
 import { call } from '../support/http.ts';
+import { importProducts } from '../support/imported.ts';
 import { addPerson, type Person } from '../support/people.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
@@ -93,27 +90,13 @@ describeOnDatabases('cached responses on %s', kind => {
   }
 
   /** As `catalog import` writes: some products that are there, some that are not, now and then very many. */
-  async function importSome({ database }: TestService, products: readonly Product[]): Promise<void> {
+  async function importSome(service: TestService, products: readonly Product[]): Promise<void> {
     const known = products.flatMap(({ sku, name }) => (sku === null ? [] : [{ sku, name }])).slice(0, 3);
     const count = draw.integer(1, 8) === 1 ? 270 : 3;
     const run = draw.integer(1, 1_000_000);
     const fresh = Array.from({ length: count }, (_, n) => ({ ...fields(), sku: `NEW ${run} ${n}` }));
     const changed = known.map(({ sku, name }) => ({ sku, name, price: draw.integer(0, 8) * 5 }));
-    await importAll({ database }, [...fresh, ...changed]);
-  }
-
-  /** In one transaction. */
-  async function importAll(
-    { database }: Pick<TestService, 'database'>,
-    all: readonly ImportRecord[],
-  ): Promise<void> {
-    const importer = productImporter(database, outboxOf(database));
-    const { prepare } = recordPreparer('EUR');
-    const records = all.map(record => prepare(record, first.clock.now()));
-    await database.write(async session => {
-      const plan = await importer.plan(session, records, 'lock');
-      await importer.apply(session, plan, [], causedBy('import', first.clock.now()));
-    });
+    await importProducts(service, [...fresh, ...changed], first.clock.now());
   }
 
   const someList = (): ListQuery => ({
@@ -232,40 +215,6 @@ describeOnDatabases('cached responses on %s', kind => {
     // Both are known from lists, and what was written from its event.
     expect(resources.misses).toBe(misses);
   });
-
-  test.each([600, 3000])(
-    'of rows that %d changes do not concern stay, and those of all others go',
-    async count => {
-      const kept = await addProduct(first, { name: 'Kept', price: 1 });
-      const [sku, category] = [`MANY ${count}`, `many ${count}`];
-      const changed = await addProduct(first, { name: 'Old', price: 1, category, sku });
-      const reader = replicas[1] ?? first;
-      const shown = async ({ id }: Product) =>
-        (await call(reader, { path: pathOf({ id }), as: 'user' })).body;
-      const list = () =>
-        call(reader, { path: `/v1/products?category=${encodeURIComponent(category)}&perPage=1`, as: 'user' });
-      // Twice: the first request of a replica finds that nothing is known yet.
-      for (const product of [kept, changed, kept, changed])
-        expect((await shown(product)).name).toBe(product.name);
-      for (const _ of [1, 2]) expect((await list()).body.meta.total).toBe(1);
-      const { misses } = reader.database.changes.uses.resources;
-      await importAll(first, [
-        { name: 'New', price: 2, category, sku },
-        ...Array.from({ length: count - 1 }, (_, n) => ({
-          name: 'One of many',
-          price: 3,
-          category,
-          sku: `${sku} ${n}`,
-        })),
-      ]);
-      expect(await shown(kept)).toEqual(kept);
-      expect(reader.database.changes.uses.resources.misses).toBe(misses);
-      expect(await shown(changed)).toMatchObject({ name: 'New', price: 2 });
-      expect(reader.database.changes.uses.resources.misses).toBe(misses + 1);
-      expect((await list()).body.meta.total).toBe(count);
-    },
-    30_000,
-  );
 
   test('are never older than what was acknowledged before, while writes go on', async () => {
     const category = 'counted';

@@ -65,7 +65,8 @@ function boundaryOf(contentType: string): string {
 const escapes: Readonly<Record<string, string>> = { '%22': '"', '%0D': '\r', '%0A': '\n' };
 
 function nameIn(head: string): string {
-  const disposition = /^content-disposition:[ \t]*form-data[ \t]*;(.*)$/im.exec(head)?.[1];
+  // Not `.` and `$`: to them U+2028, which may stand in a name, ends a line.
+  const disposition = /(?:^|[\r\n])content-disposition:[ \t]*form-data[ \t]*;([^\r\n]*)/i.exec(head)?.[1];
   const [, quoted, plain] = /(?:^|[;\s])name=(?:"([^"]*)"|([^\s;"]+))/i.exec(disposition ?? '') ?? [];
   const name = quoted ?? plain;
   if (name === undefined) throw malformed('has a part without a name in Content-Disposition');

@@ -1,0 +1,41 @@
+/** Very many changes at once, of which only the ids are read: other rows stay cached, and what is shown is new. */
+import { expect, test } from 'bun:test';
+import { addProduct, type Product, pathOf } from '../support/catalog.ts';
+import { describeOnDatabases } from '../support/databases.ts';
+import { call } from '../support/http.ts';
+import { importProducts } from '../support/imported.ts';
+import { startTestService } from '../support/service.ts';
+
+describeOnDatabases('very many changes on %s', kind => {
+  // Read by one statement, and by several on SQLite.
+  test.each([600, 3000])('rows that %d changes do not concern stay cached, all others go', async count => {
+    await using service = await startTestService(kind);
+    const reader = await service.replica();
+    const kept = await addProduct(service, { name: 'Kept', price: 1 });
+    const changed = await addProduct(service, { name: 'Old', price: 1, category: 'many', sku: 'MANY' });
+    const shown = async ({ id }: Product) => (await call(reader, { path: pathOf({ id }), as: 'user' })).body;
+    const total = async () =>
+      (await call(reader, { path: '/v1/products?category=many&perPage=1', as: 'user' })).body.meta.total;
+    // Twice: the first request of a replica finds that nothing is known yet.
+    for (const product of [kept, changed, kept, changed]) expect(await shown(product)).toEqual(product);
+    for (const _ of [1, 2]) expect(await total()).toBe(1);
+    const { resources } = reader.database.changes.uses;
+    const before = resources.misses;
+    const others = Array.from({ length: count - 1 }, (_, n) => ({
+      name: 'Other',
+      price: 3,
+      sku: `MANY ${n}`,
+    }));
+    const all = [{ name: 'New', price: 2, sku: 'MANY' }, ...others];
+    await importProducts(
+      service,
+      all.map(fields => ({ ...fields, category: 'many' })),
+      service.clock.now(),
+    );
+    expect(await shown(kept)).toEqual(kept);
+    expect(resources.misses).toBe(before);
+    expect(await shown(changed)).toMatchObject({ name: 'New', price: 2 });
+    expect(resources.misses).toBe(before + 1);
+    expect(await total()).toBe(count);
+  });
+});
