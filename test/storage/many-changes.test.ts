@@ -7,7 +7,7 @@ import { importProducts } from '../support/imported.ts';
 import { startTestService } from '../support/service.ts';
 
 describeOnDatabases('very many changes on %s', kind => {
-  // Read by one statement, and by several on SQLite.
+  // Read by several statements on SQLite.
   test.each([600, 3000])('rows that %d changes do not concern stay cached, all others go', async count => {
     await using service = await startTestService(kind);
     const reader = await service.replica();

@@ -34,7 +34,7 @@ export interface ChangeRow {
 /** So many events are read with their representations, those of the largest bulk change: of more, only the ids. */
 export const mostEvents = 512;
 /** So many statements read the ids of one check, at most. */
-const mostPages = 32;
+const mostPages = 128;
 
 export interface ChangeSource {
   /** A number that is another when anything has been committed; undefined where only a query can say it. */

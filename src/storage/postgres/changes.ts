@@ -7,7 +7,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import { type ChangeRow, mostEvents } from '../changes/index.ts';
 import type { Builder } from '../database.ts';
-import { prepared } from '../prepared.ts';
+import { type Arguments, prepared } from '../prepared.ts';
 
 /** A snapshot that sees everything: `xmin:xmax:`, followed by those between that were running. */
 const everything = '18446744073709551615:18446744073709551615:';
@@ -36,52 +36,56 @@ export const eventsByTransaction: readonly RawBuilder<unknown>[] = [
 /** Events whose ids are read by one statement. What is beyond them is missing: its marks are. */
 export const idsAtOnce = 16_384;
 
+interface Since {
+  readonly from: string;
+  readonly running: string;
+}
+
+/** The position and the versions of all collections, as this statement sees them. */
+const state = sql`select 'position' as kind, ${position} as name, 0::float8 as number, 0 as event, 0 as id,
+    null::text as before, null::text as after
+  union all select 'version', collection, sum(version), 0, 0, null, null
+    from collection_versions group by collection`;
+
+/**
+ * The events since a position, `limit` at most of later transactions and of those that were running. Sorted, so that only
+ * an index will do, whatever the planner takes the parameters for. Transactions that have not begun are none of this server:
+ * their events were brought along when a copy was restored.
+ */
+const eventsSince = (
+  columns: RawBuilder<unknown>,
+  { from, running }: { readonly [Name in keyof Since]: RawBuilder<string> },
+  limit: number,
+) => sql`select * from (select ${columns} from events where xid >= cast(cast(${from} as text) as xid8)
+      and xid < pg_snapshot_xmax(pg_current_snapshot()) and mark > 0
+    order by xid, id limit ${sql.lit(limit)}) as later
+  union all select * from (select ${columns} from events
+      where xid = any(cast(cast(${running} as text) as xid8[])) and mark > 0
+    order by xid, id limit ${sql.lit(limit)}) as running`;
+
 /** @returns the statement that reads only which rows have changed since a position, `idsAtOnce` events at most */
 export function idsSince(build: Builder) {
-  const statement = prepared<{ from: string; running: string }, ChangeRow>(
+  const statement = prepared<Since & Arguments, ChangeRow>(
     build,
-    ({ from, running }) => sql`
-        select 'position' as kind, ${position} as name, 0::float8 as number, 0 as event, 0 as id,
-          null::text as before, null::text as after
-        union all select 'version', collection, sum(version), 0, 0, null, null
-          from collection_versions group by collection
-        union all select 'ids', resource, sum(mark)::float8, count(*)::integer, 0, string_agg(resource_id::text, ','), null
-          from (select resource, mark, resource_id from (select xid, id, resource, mark, resource_id from events
-              where xid >= cast(cast(${from} as text) as xid8)
-                and xid < pg_snapshot_xmax(pg_current_snapshot()) and mark > 0
-              order by xid, id limit ${sql.lit(idsAtOnce)}) as later
-            union all select resource, mark, resource_id from (select xid, id, resource, mark, resource_id from events
-              where xid = any(cast(cast(${running} as text) as xid8[])) and mark > 0
-              order by xid, id limit ${sql.lit(idsAtOnce)}) as running) as changed
-          group by resource`,
+    since => sql`${state}
+      union all select 'ids', resource, sum(mark)::float8, count(*)::integer, 0, string_agg(resource_id::text, ','), null
+        from (${eventsSince(sql`resource, mark, resource_id`, since, idsAtOnce)}) as changed group by resource`,
   );
   return (since?: string) => statement(placeOf(since));
 }
 
 /** @returns the statement that reads what there is since a position: that of the last check */
 export function changesSince(build: Builder) {
-  // Sorted, so that only an index will do, whatever the planner takes the parameters for. Transactions that have not
-  // begun are none of this server: their events were brought along when a copy was restored.
-  const statement = prepared<{ from: string; running: string }, ChangeRow>(
+  const columns = sql`'event', resource, mark::float8, id, resource_id, old_document, new_document`;
+  const statement = prepared<Since & Arguments, ChangeRow>(
     build,
-    ({ from, running }) => sql`
-        select 'position' as kind, ${position} as name, 0::float8 as number, 0 as event, 0 as id,
-          null::text as before, null::text as after
-        union all select 'version', collection, sum(version), 0, 0, null, null
-          from collection_versions group by collection
-        union all select * from (select 'event', resource, mark::float8, id, resource_id, old_document, new_document
-          from events where xid >= cast(cast(${from} as text) as xid8)
-            and xid < pg_snapshot_xmax(pg_current_snapshot()) and mark > 0
-          order by xid, id limit ${sql.lit(mostEvents)}) as later
-        union all select * from (select 'event', resource, mark::float8, id, resource_id, old_document, new_document
-          from events where xid = any(cast(cast(${running} as text) as xid8[])) and mark > 0
-          order by xid, id limit ${sql.lit(mostEvents)}) as running`,
+    since => sql`${state} union all ${eventsSince(columns, since, mostEvents)}`,
   );
   return (since?: string) => statement(placeOf(since));
 }
 
 /** Since when, and which transactions that began before. */
-function placeOf(since = everything): { readonly from: string; readonly running: string } {
+function placeOf(since = everything): Since & Arguments {
   const [snapshot = ''] = since.split(' ');
   const [, from = '', running = ''] = snapshot.split(':');
   return { from, running: `{${running}}` };
