@@ -33,20 +33,25 @@ export interface ChangeRow {
 
 /** So many events are read with their representations, those of the largest bulk change: of more, only the ids. */
 export const mostEvents = 512;
-/** So many statements read the ids of one check, at most. */
+/** So many statements read what one check is about, at most. */
 const mostPages = 128;
+
+/** A statement that reads events, some at a time: each sees another state. */
+export interface Paged {
+  /** @param since the position that the last one gave */
+  query(since: string | undefined): CompiledQuery<ChangeRow>;
+  /** Events that it reads at most: where it finds as many there may be more, after the position that it gives. */
+  readonly atOnce: number;
+}
 
 export interface ChangeSource {
   /** A number that is another when anything has been committed; undefined where only a query can say it. */
   state(): number | undefined;
   readonly read: Session;
-  /** One statement, so that all its rows are of one state. @param since the position that the last one gave */
-  query(since: string | undefined): CompiledQuery<ChangeRow>;
-  /**
-   * The same with `ids` for `event`. Where it finds `idsAtOnce` events there may be more, after the position that it gives.
-   */
-  readonly ids: (since: string | undefined) => CompiledQuery<ChangeRow>;
-  readonly idsAtOnce: number;
+  /** The version of each collection, and the events with their representations. */
+  readonly events: Paged;
+  /** The same with `ids` for `event`. */
+  readonly ids: Paged;
   /** The statement that gives a row where nothing has been committed since; not needed where `state` says it. */
   readonly unchanged?: (since: string) => CompiledQuery<unknown>;
 }
@@ -58,7 +63,7 @@ interface Followed {
 }
 
 export function changesOf(source: ChangeSource): Changes {
-  const { state, read, query, unchanged } = source;
+  const { state, read, unchanged } = source;
   const followed = new Map<string, Followed>();
   let position: string | undefined;
   /** Whether nothing was committed between the last two checks: then the next one asks first whether anything was. */
@@ -86,9 +91,8 @@ export function changesOf(source: ChangeSource): Changes {
       if ((await read.first(unchanged(position))) !== undefined) return;
       isQuiet = false;
     }
-    const first = await read.all(query(position));
-    const isMany = first.filter(({ kind }) => kind === 'event').length >= mostEvents;
-    const rows = isMany ? await allIds(source, position) : first;
+    const first = await readPages(read, source.events, position, mostEvents);
+    const rows = countEvents(first) < mostEvents ? first : await readPages(read, source.ids, position);
     const found: { readonly entry: Followed; readonly version: number; readonly changes: Found }[] = [];
     const { turn } = slices();
     for (const entry of followed.values()) {
@@ -134,24 +138,33 @@ function versionIn(rows: readonly ChangeRow[], collection: string): number {
 }
 
 /**
- * Reads the ids of all that has changed, some at a time. Each statement sees another state: the version and the position
- * are those of the last one, and the sums of all marks show whether nothing is missing.
+ * Reads all that has changed, some at a time. Each statement sees another state: the versions and the position are those
+ * of the last one, and the sums of all marks show whether nothing is missing.
+ * @param most events after which it ends, though there may be more
  */
-async function allIds(
-  { read, ids, idsAtOnce }: ChangeSource,
+async function readPages(
+  read: Session,
+  { query, atOnce }: Paged,
   since: string | undefined,
+  most = Number.POSITIVE_INFINITY,
 ): Promise<readonly ChangeRow[]> {
   const found: ChangeRow[] = [];
   let position = since;
+  let events = 0;
   for (let page = 1; ; page++) {
-    const rows = await read.all(ids(position));
-    const own = rows.filter(({ kind }) => kind === 'ids');
-    found.push(...own);
+    const rows = await read.all(query(position));
+    const count = countEvents(rows);
+    events += count;
+    if (count < atOnce || events >= most || page === mostPages)
+      return page === 1 ? rows : [...found, ...rows];
+    for (const row of rows) if (row.kind === 'event' || row.kind === 'ids') found.push(row);
     position = rows.find(({ kind }) => kind === 'position')?.name;
-    const isLast = own.reduce((sum, { event }) => sum + event, 0) < idsAtOnce || page === mostPages;
-    if (isLast) return [...found, ...rows.filter(({ kind }) => kind !== 'ids')];
     await new Promise(resolve => setImmediate(resolve));
   }
+}
+
+function countEvents(rows: readonly ChangeRow[]): number {
+  return rows.reduce((sum, { kind, event }) => sum + (kind === 'event' ? 1 : kind === 'ids' ? event : 0), 0);
 }
 
 /** The ids of what has changed where changes are many; undefined when anything may have changed. */

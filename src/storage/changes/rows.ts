@@ -13,6 +13,12 @@ export interface CachedRow<Row, Shown> {
   shown: Shown | undefined;
 }
 
+/** What an event says of a row: it is made when it is requested, since most that are written are not read before long. */
+interface Announced {
+  readonly document: string;
+  readonly bytes: number;
+}
+
 export interface CachedRows<Row extends { readonly id: number }, Shown = unknown> {
   /** The row as it was at the last check, if it is known. */
   get(id: number): CachedRow<Row, Shown> | undefined;
@@ -55,7 +61,7 @@ export function cachedRows<Row extends { readonly id: number }, Shown>(
   { collection, rowOf, shownRow, textOf, read }: RowOptions<Row>,
 ): CachedRows<Row, Shown> {
   type Cached = CachedRow<Row, Shown>;
-  const rows = boundedMap<number, Cached>(rowsSize, ({ bytes }) => bytes);
+  const rows = boundedMap<number, Cached | Announced>(rowsSize, ({ bytes }) => bytes);
   /** Rows that are being read: a change that comes meanwhile takes them out. */
   const reading = new Map<number, Promise<Cached | undefined>>();
 
@@ -63,6 +69,11 @@ export function cachedRows<Row extends { readonly id: number }, Shown>(
     const cached = { row, bytes: rowBytes + bytesOf(textOf(row)), shown: undefined };
     rows.set(row.id, cached);
     return cached;
+  }
+
+  function get(id: number): Cached | undefined {
+    const known = rows.get(id);
+    return known === undefined || 'row' in known ? known : keep(rowOf(id, known.document));
   }
 
   async function readOnce(id: number, isCurrent: () => boolean): Promise<Cached | undefined> {
@@ -87,12 +98,12 @@ export function cachedRows<Row extends { readonly id: number }, Shown>(
     for (const { id, document } of changed) {
       reading.delete(id);
       if (document === null) rows.delete(id);
-      else keep(rowOf(id, document));
+      else rows.set(id, { document, bytes: rowBytes + bytesOf(document) });
     }
   });
 
   return {
-    get: id => rows.get(id),
+    get,
     read(id) {
       // Not shared with later requests: what was committed between must be seen by those.
       const promise: Promise<Cached | undefined> = readOnce(id, () => reading.get(id) === promise).finally(
@@ -106,7 +117,7 @@ export function cachedRows<Row extends { readonly id: number }, Shown>(
     keep(version, found) {
       const isCurrent = version === changes.version(collection);
       return found.map(row => {
-        const known = isCurrent ? rows.get(row.id)?.row : undefined;
+        const known = isCurrent ? get(row.id)?.row : undefined;
         const shown = shownRow(row, known);
         if (isCurrent && known === undefined) keep(shown);
         return shown;

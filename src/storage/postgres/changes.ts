@@ -5,7 +5,7 @@
  * them, however long a transaction goes on.
  */
 import { type RawBuilder, sql } from 'kysely';
-import { type ChangeRow, mostEvents } from '../changes/index.ts';
+import { type ChangeRow, mostEvents, type Paged } from '../changes/index.ts';
 import type { Builder } from '../database.ts';
 import { type Arguments, prepared } from '../prepared.ts';
 
@@ -34,7 +34,7 @@ export const eventsByTransaction: readonly RawBuilder<unknown>[] = [
 ];
 
 /** Events whose ids are read by one statement. What is beyond them is missing: its marks are. */
-export const idsAtOnce = 16_384;
+const idsAtOnce = 16_384;
 
 interface Since {
   readonly from: string;
@@ -52,7 +52,7 @@ const state = sql`select 'position' as kind, ${position} as name, 0::float8 as n
  * an index will do, whatever the planner takes the parameters for. Transactions that have not begun are none of this server:
  * their events were brought along when a copy was restored.
  */
-const eventsSince = (
+const eventsAfter = (
   columns: RawBuilder<unknown>,
   { from, running }: { readonly [Name in keyof Since]: RawBuilder<string> },
   limit: number,
@@ -64,24 +64,24 @@ const eventsSince = (
     order by xid, id limit ${sql.lit(limit)}) as running`;
 
 /** @returns the statement that reads only which rows have changed since a position, `idsAtOnce` events at most */
-export function idsSince(build: Builder) {
+export function idsSince(build: Builder): Paged {
   const statement = prepared<Since & Arguments, ChangeRow>(
     build,
     since => sql`${state}
       union all select 'ids', resource, sum(mark)::float8, count(*)::integer, 0, string_agg(resource_id::text, ','), null
-        from (${eventsSince(sql`resource, mark, resource_id`, since, idsAtOnce)}) as changed group by resource`,
+        from (${eventsAfter(sql`resource, mark, resource_id`, since, idsAtOnce)}) as changed group by resource`,
   );
-  return (since?: string) => statement(placeOf(since));
+  return { query: since => statement(placeOf(since)), atOnce: idsAtOnce };
 }
 
 /** @returns the statement that reads what there is since a position: that of the last check */
-export function changesSince(build: Builder) {
+export function eventsSince(build: Builder): Paged {
   const columns = sql`'event', resource, mark::float8, id, resource_id, old_document, new_document`;
   const statement = prepared<Since & Arguments, ChangeRow>(
     build,
-    since => sql`${state} union all ${eventsSince(columns, since, mostEvents)}`,
+    since => sql`${state} union all ${eventsAfter(columns, since, mostEvents)}`,
   );
-  return (since?: string) => statement(placeOf(since));
+  return { query: since => statement(placeOf(since)), atOnce: mostEvents };
 }
 
 /** Since when, and which transactions that began before. */

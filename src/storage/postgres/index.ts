@@ -16,7 +16,7 @@ import {
 } from '../database.ts';
 import { parseAddress } from './address.ts';
 import type { CopySession } from './bulk/copy.ts';
-import { changesSince, eventsByTransaction, idsAtOnce, idsSince, unchangedSince } from './changes.ts';
+import { eventsByTransaction, eventsSince, idsSince, unchangedSince } from './changes.ts';
 import { postgresChecks } from './checks.ts';
 import type { Connection } from './connection.ts';
 import { createConnector, type Pooler } from './connector.ts';
@@ -227,9 +227,8 @@ export function openPostgres(options: PostgresOptions): Database {
     changes: changesOf({
       state: () => undefined,
       read,
-      query: changesSince(build),
+      events: eventsSince(build),
       ids: idsSince(build),
-      idsAtOnce,
       unchanged: unchangedSince(build),
     }),
     size: () => undefined,

@@ -15,7 +15,7 @@ import {
   type Transaction,
   type WriteOptions,
 } from '../database.ts';
-import { changesSince, idsAtOnce, idsSince } from './changes.ts';
+import { eventsSince, idsSince } from './changes.ts';
 import type { Connected } from './connected.ts';
 import { connect, connectReader, sharedReader } from './connection.ts';
 import { sqliteChecks } from './files/checks.ts';
@@ -130,9 +130,8 @@ export function openSqlite(
     changes: changesOf({
       state: reader.state,
       read: reader.session,
-      query: changesSince(build),
+      events: eventsSince(build),
       ids: idsSince(build),
-      idsAtOnce,
     }),
 
     hasWriteContention: () => !alone || usesLog(writer.connection),
