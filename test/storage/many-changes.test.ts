@@ -41,6 +41,30 @@ describeOnDatabases('many changes at once on %s', kind => {
     },
   );
 
+  test('writers that never pause do not keep a list from being served, nor end it', async () => {
+    await using service = await startTestService(kind);
+    await addProduct(service, { name: 'Kept', price: 1, category: 'kept' });
+    const total = async () =>
+      (await call(service, { path: '/v1/products?category=kept&perPage=1', as: 'user' })).body.meta.total;
+    for (const _ of [1, 2, 3]) expect(await total()).toBe(1);
+    const { lists } = service.database.changes.uses;
+    const before = lists.misses;
+    let isWriting = true;
+    const reading = (async () => {
+      while (isWriting) expect(await total()).toBe(1);
+    })();
+    // With fewer, what is to be read ends now and then; PostgreSQL reads all of it by one statement.
+    const writes = kind === 'sqlite' ? 32 : 4;
+    const writers = Array.from({ length: 64 }, async () => {
+      for (let n = 0; n < writes; n++)
+        await addProduct(service, { name: 'Other', price: 2, category: 'others' });
+    });
+    await Promise.all(writers);
+    isWriting = false;
+    await reading;
+    expect(lists.misses).toBe(before);
+  });
+
   // Read by several statements on SQLite.
   test.each([600, 3000])('rows that %d changes do not concern stay cached, all others go', async count => {
     await using service = await startTestService(kind);

@@ -91,10 +91,10 @@ export function changesOf(source: ChangeSource): Changes {
       if ((await read.first(unchanged(position))) !== undefined) return;
       isQuiet = false;
     }
-    const first = await readPages(read, source.events, position, mostEvents);
-    const rows = countEvents(first) < mostEvents ? first : await readPages(read, source.ids, position);
-    const found: { readonly entry: Followed; readonly version: number; readonly changes: Found }[] = [];
     const { turn } = slices();
+    const first = await readPages(read, source.events, position, turn, mostEvents);
+    const rows = countEvents(first) < mostEvents ? first : await readPages(read, source.ids, position, turn);
+    const found: { readonly entry: Followed; readonly version: number; readonly changes: Found }[] = [];
     for (const entry of followed.values()) {
       const version = versionIn(rows, entry.collection.name);
       const growth = version - (entry.version ?? Number.NaN);
@@ -140,12 +140,14 @@ function versionIn(rows: readonly ChangeRow[], collection: string): number {
 /**
  * Reads all that has changed, some at a time. Each statement sees another state: the versions and the position are those
  * of the last one, and the sums of all marks show whether nothing is missing.
+ * @param turn gives the event loop a turn only when it is due: at each, writers of this process add more that is to be read
  * @param most events after which it ends, though there may be more
  */
 async function readPages(
   read: Session,
   { query, atOnce }: Paged,
   since: string | undefined,
+  turn: Slices['turn'],
   most = Number.POSITIVE_INFINITY,
 ): Promise<readonly ChangeRow[]> {
   const found: ChangeRow[] = [];
@@ -159,7 +161,8 @@ async function readPages(
       return page === 1 ? rows : [...found, ...rows];
     for (const row of rows) if (row.kind === 'event' || row.kind === 'ids') found.push(row);
     position = rows.find(({ kind }) => kind === 'position')?.name;
-    await new Promise(resolve => setImmediate(resolve));
+    const due = turn();
+    if (due !== undefined) await due;
   }
 }
 

@@ -31,7 +31,7 @@ export function idsSince(build: Builder): Paged {
         union all select 'ids', resource, cast(sum(mark) as real), count(*), 0, group_concat(resource_id), null
           from changed group by resource`,
   );
-  return { query: since => statement(after(since)), atOnce: idsAtOnce };
+  return { query: since => statement(placeOf(since)), atOnce: idsAtOnce };
 }
 
 /** @returns the statement that reads what there is since a position: an event's id */
@@ -40,16 +40,18 @@ export function eventsSince(build: Builder): Paged {
     build,
     ({ after }) => sql`
         select 'position' as kind, cast(coalesce(
-            (select id from events where id > ${after} and mark > 0 order by id limit 1 offset ${sql.lit(eventsAtOnce - 1)}),
+            (select id from events where id > ${after} and mark > 0
+              order by id limit 1 offset ${sql.lit(eventsAtOnce - 1)}),
             (select max(id) from events), 0) as text) as name,
           0.0 as number, 0 as event, 0 as id, null as before, null as after
         union all ${versions}
         union all select * from (select 'event', resource, cast(mark as real), id, resource_id, old_document, new_document
           from events where id > ${after} and mark > 0 order by id limit ${sql.lit(eventsAtOnce)})`,
   );
-  return { query: since => statement(after(since)), atOnce: eventsAtOnce };
+  return { query: since => statement(placeOf(since)), atOnce: eventsAtOnce };
 }
 
-function after(since: string | undefined) {
+/** The id of the event after which to go on: without a position, what there is already is not read. */
+function placeOf(since: string | undefined) {
   return { after: since === undefined ? Number.MAX_SAFE_INTEGER : Number(since) };
 }
