@@ -3,7 +3,7 @@ import { expect, test } from 'bun:test';
 import { addProduct, pathOf } from '../support/catalog.ts';
 import { describeOnDatabases } from '../support/databases.ts';
 import { call } from '../support/http.ts';
-import { startTestService } from '../support/service.ts';
+import { startTestService, type TestService } from '../support/service.ts';
 
 describeOnDatabases('suggestions on %s', kind => {
   test('are products with all words in name or brand, others only without such, and as they are now', async () => {
@@ -42,5 +42,28 @@ describeOnDatabases('suggestions on %s', kind => {
     // No name has both: words of descriptions, of the products that have the others.
     expect(await words('candle b')).toEqual(['candle bath', 'candle bedroom']);
     expect(await words('wool ca')).toEqual([]);
+  });
+
+  test('have the words of names, also of those that have changed since names were read, and no others beside them', async () => {
+    await using service = await startTestService(kind);
+    const shirt = await addProduct(service, { name: 'Wool shirt', category: 'Shoes' });
+    const words = async (of: TestService): Promise<string[]> =>
+      (await call(of, { path: '/v1/search/suggest?q=sh', as: 'user' })).body.words;
+    /** Has all its names since it was started. */
+    const expectWords = async (expected: readonly string[]) => {
+      expect(await words(service)).toEqual([...expected]);
+      const replica = await service.replica();
+      expect(await words(replica)).toEqual([...expected]);
+    };
+    await expectWords(['shirt']);
+    await call(service, { method: 'PATCH', path: pathOf(shirt), as: 'editor', body: { name: 'Oak shirt' } });
+    await expectWords(['shirt']);
+    const shelf = await addProduct(service, { name: 'Shelf' });
+    await addProduct(service, { name: 'Shelf, small' });
+    await expectWords(['shelf', 'shirt']);
+    await call(service, { method: 'PATCH', path: pathOf(shirt), as: 'editor', body: { name: 'Oak shed' } });
+    await expectWords(['shelf', 'shed']);
+    await call(service, { method: 'DELETE', path: pathOf(shelf), as: 'admin' });
+    await expectWords(['shed', 'shelf']);
   });
 });

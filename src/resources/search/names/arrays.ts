@@ -31,9 +31,17 @@ export interface NameArrays {
   readonly lengths: Uint8Array;
   /** By place; `gone` for what is found no more by what stands here. */
   readonly qualities: Uint8Array;
+  /** What stands in the arrays above of products that are found no more by it. */
+  readonly lost: Lost;
   /** What has been made of them: which places have common words, a bit for each, and what stands for words of queries. */
   readonly bits: BoundedMap<string, Uint32Array>;
   readonly ranges: BoundedMap<string, readonly WordRange[]>;
+}
+
+interface Lost {
+  products: number;
+  /** By word: how often they have it. */
+  readonly words: Map<number, number>;
 }
 
 /** Words that follow each other, and what having one of them counts for. */
@@ -141,6 +149,7 @@ export function nameArrays() {
         sequence: new Uint32Array(read.sequence.length),
         lengths: new Uint8Array(count),
         qualities: new Uint8Array(count),
+        lost: { products: 0, words: new Map<number, number>() },
         bits: boundedMap<string, Uint32Array>(keptBits),
         ranges: boundedMap<string, readonly WordRange[]>(keptRanges),
       };
@@ -161,6 +170,14 @@ export function nameArrays() {
       return made;
     },
   };
+}
+
+/** From here on a product is found no more by what stands here. */
+export function dropPlace({ qualities, offsets, sequence, lost }: NameArrays, place: number): void {
+  qualities[place] = gone;
+  lost.products += 1;
+  for (const word of sequence.subarray(offsets[place] ?? 0, offsets[place + 1] ?? 0))
+    lost.words.set(word, (lost.words.get(word) ?? 0) + 1);
 }
 
 type Turn = ReturnType<typeof slices>['turn'];
@@ -208,3 +225,9 @@ export function placeOfWord(words: readonly string[], word: string): number {
   }
   return low;
 }
+
+/** The words that begin so. */
+export const beginningWith = (words: readonly string[], beginning: string) => ({
+  low: placeOfWord(words, beginning),
+  high: placeOfWord(words, `${beginning}\uffff`),
+});

@@ -1,6 +1,8 @@
 /** Finds products by the words of their names and brands: those with all words of a query, the best first. */
 import { rarity } from '../ranking/score.ts';
-import { gone, mostQuality, type NameArrays, type WordRange } from './arrays.ts';
+import { beginningWith, gone, mostQuality, type NameArrays, type WordRange } from './arrays.ts';
+
+type Span = Pick<WordRange, 'low' | 'high'>;
 
 /** A word of a query: what may stand for it, the best first. */
 type NameGroup = readonly WordRange[];
@@ -18,32 +20,62 @@ const mostLooked = 10_000;
 /** A word that one in so many products has, or more, is kept as a bitmap with a bit for each product. */
 const rareShare = 200;
 /** Of the words with one beginning, those that most products have. */
-const commonestWords = 8;
+const mostCommon = 8;
 const wordsCompared = 5000;
 /** What a brand counts for beside a name. */
 const ofBrand = 0.9;
 /** As in ranking/score.ts. */
 const shares = { words: 0.78, name: 0.14, together: 0.05, quality: 0.03 } as const;
 
-const countOf = ({ starts }: NameArrays, { low, high }: WordRange): number =>
-  (starts[high] ?? 0) - (starts[low] ?? 0);
+/** How often products have a word. */
+const countOfWord = ({ starts, lost }: NameArrays, word: number): number =>
+  (starts[word + 1] ?? 0) - (starts[word] ?? 0) - (lost.words.get(word) ?? 0);
 
-/** The words of a range that most products have, the commonest first. */
-export function commonest(
-  { starts }: NameArrays,
-  { low, high }: Pick<WordRange, 'low' | 'high'>,
-  most: number,
-): number[] {
-  const counts = (word: number) => (starts[word + 1] ?? 0) - (starts[word] ?? 0);
+/** How often they have one of several words that follow each other. */
+function countOf({ starts, lost }: NameArrays, { low, high }: Span): number {
+  const all = (starts[high] ?? 0) - (starts[low] ?? 0);
+  if (high - low === 1) return all - (lost.words.get(low) ?? 0);
+  let less = 0;
+  for (const [word, count] of lost.words) if (word >= low && word < high) less += count;
+  return all - less;
+}
+
+/** Those words that are counted most often, the commonest first; of words as common in their order. */
+function commonest({ low, high }: Span, most: number, count: (word: number) => number): number[] {
   const found: number[] = [];
   for (let word = low; word < Math.min(high, low + wordsCompared); word++) {
-    if (found.length === most && counts(word) <= counts(found[most - 1] ?? 0)) continue;
+    const own = count(word);
+    if (own === 0 || (found.length === most && own <= count(found[most - 1] ?? 0))) continue;
     let at = found.length;
-    while (at > 0 && counts(found[at - 1] ?? 0) < counts(word)) at--;
+    while (at > 0 && count(found[at - 1] ?? 0) < own) at--;
     found.splice(at, 0, word);
     if (found.length > most) found.pop();
   }
   return found;
+}
+
+/** The words of names that begin so, in the same order. @param later of products that are named otherwise than in `main` */
+export function commonestWords(
+  [main, later]: readonly NameArrays[],
+  beginning: string,
+  most: number,
+): string[] {
+  if (main === undefined) return [];
+  const more = new Map<string, number>();
+  if (later !== undefined) {
+    const { low, high } = beginningWith(later.words, beginning);
+    for (let word = low; word < high; word++) more.set(later.words[word] ?? '', countOfWord(later, word));
+  }
+  const wordAt = (word: number): string => main.words[word] ?? '';
+  const count = (word: number): number =>
+    countOfWord(main, word) + (more.size === 0 ? 0 : (more.get(wordAt(word)) ?? 0));
+  const found = commonest(beginningWith(main.words, beginning), most, count);
+  // Those of both that are not found yet are no more common than the last of these.
+  const counts = new Map([...more, ...found.map(word => [wordAt(word), count(word)] as const)]);
+  return [...counts]
+    .sort(([one, first], [other, second]) => second - first || (one < other ? -1 : 1))
+    .slice(0, most)
+    .map(([word]) => word);
 }
 
 /** Products, and what the words of a query are among theirs. */
@@ -57,7 +89,7 @@ const countOfGroup = (arrays: NameArrays, group: NameGroup): number =>
 
 /** @returns the best products with all words, at most so many */
 export function findNames(layers: readonly Layer[], limit: number): NameHit[] {
-  const documents = layers.reduce((sum, { arrays }) => sum + arrays.ids.length, 0);
+  const documents = layers.reduce((sum, { arrays }) => sum + arrays.ids.length - arrays.lost.products, 0);
   const weights = (layers[0]?.groups ?? []).map((_, index) => {
     const counts = layers.map(({ arrays, groups }) => countOfGroup(arrays, groups[index] ?? []));
     return rarity(
@@ -111,8 +143,9 @@ function placesMeeting(arrays: NameArrays, groups: readonly NameGroup[]): number
     }
   };
   for (const range of first) {
-    if (range.high - range.low > commonestWords)
-      for (const word of commonest(arrays, range, commonestWords)) collect(word, word + 1);
+    if (range.high - range.low > mostCommon)
+      for (const word of commonest(range, mostCommon, word => countOfWord(arrays, word)))
+        collect(word, word + 1);
     collect(range.low, range.high);
   }
   return [...found];

@@ -11,8 +11,17 @@ import type { Database } from '../../../storage/database.ts';
 import type { Arguments, prepared } from '../../../storage/prepared.ts';
 import { hasDigit } from '../../../storage/search/text/joined.ts';
 import type { Stems } from '../../../storage/search/text/stems.ts';
-import { gone, type NameArrays, type Named, nameArrays, placeOfWord, type WordRange } from './arrays.ts';
-import { commonest, completing, findNames, type Layer, type NameHit } from './find.ts';
+import {
+  beginningWith,
+  dropPlace,
+  gone,
+  type NameArrays,
+  type Named,
+  nameArrays,
+  placeOfWord,
+  type WordRange,
+} from './arrays.ts';
+import { commonestWords, completing, findNames, type Layer, type NameHit } from './find.ts';
 
 /** Bytes of names at most, and of what makes them. */
 const mostBytes = 256 * 1024 * 1024;
@@ -61,7 +70,6 @@ export function productNames<Row extends { readonly id: number }>(
   const late = new Map<number, Named>();
   let lateArrays: NameArrays | undefined;
   let lateVersion = 0;
-  let isChanged = false;
   /** What has changed and is not in the above yet. */
   const waiting = new Map<number, string | null>();
   let isRefused = false;
@@ -74,7 +82,6 @@ export function productNames<Row extends { readonly id: number }>(
     late.clear();
     lateArrays = undefined;
     lateVersion += 1;
-    isChanged = false;
     waiting.clear();
   }
   const waits = (committed: readonly Change[]): void => {
@@ -138,13 +145,14 @@ export function productNames<Row extends { readonly id: number }>(
     const place = (placesOfIds[id] ?? 0) - 1;
     if (place >= 0 && qualities[place] !== gone) {
       const isSame = named !== undefined && hasWords(arrays, place, named);
-      qualities[place] = isSame ? named.quality : gone;
-      if (isSame) return;
-      isChanged = true;
+      if (isSame) {
+        qualities[place] = named.quality;
+        return;
+      }
+      dropPlace(arrays, place);
     }
     if (!late.delete(id) && named === undefined) return;
     if (named !== undefined) late.set(id, named);
-    isChanged = true;
     lateArrays = undefined;
     lateVersion += 1;
   }
@@ -217,20 +225,11 @@ export function productNames<Row extends { readonly id: number }>(
 
     async completions(words, most) {
       const last = words.at(-1) ?? '';
-      const layers = await layersFor(words);
-      if (words.length > 1) return completing(layers ?? [], last, most);
-      // Of names that have changed since, the arrays have the words as they were.
-      if (main === undefined || isChanged) return [];
-      const own = main.words;
-      return commonest(main, beginningWith(own, last), most).map(word => own[word] ?? '');
+      if (words.length === 1) return commonestWords((await layersNow()) ?? [], last, most);
+      return completing((await layersFor(words)) ?? [], last, most);
     },
   };
 }
-
-const beginningWith = (words: readonly string[], beginning: string) => ({
-  low: placeOfWord(words, beginning),
-  high: placeOfWord(words, `${beginning}\uffff`),
-});
 
 function hasWords({ words, offsets, sequence }: NameArrays, place: number, { name, brand }: Named): boolean {
   const start = offsets[place] ?? 0;
