@@ -27,7 +27,7 @@ import { commonestWords, completing, findNames, type Layer, type NameHit } from 
 const mostBytes = 256 * 1024 * 1024;
 /** With larger ids products would take more than that by themselves. */
 const largestId = 16_000_000;
-/** Products whose names are others than when all were read: with more all are read again. */
+/** Products that are named otherwise than when all were read, or are found no more: with more all are read again. */
 const mostLate = 500;
 /** Products that may change between two searches by name; after more changes all names are dropped. */
 const mostWaiting = 2000;
@@ -170,7 +170,7 @@ export function productNames<Row extends { readonly id: number }>(
       change(main, id, document === null ? undefined : namedIn(id, document));
       await turn();
     }
-    if (main === undefined || late.size > mostLate) want();
+    if (main === undefined || Math.max(late.size, main.lost.products) > mostLate) want();
     if (main === undefined || late.size === 0) return main && [main];
     const first = main;
     if (lateArrays === undefined) {
