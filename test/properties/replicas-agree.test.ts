@@ -62,8 +62,11 @@ const writes = {
     isFirst ? post('/v1/search/synonyms', { words: [word, 'lantern'] }) : remove('/v1/search/synonyms/1'),
 } satisfies Record<string, (write: never) => Call>;
 
+// Boundary: Object.keys types its result as string[]; the table has these keys and no others.
+const kinds = Object.keys(writes) as Write['kind'][];
+
 const write: fc.Arbitrary<Write> = fc.record({
-  kind: fc.constantFrom(...(Object.keys(writes) as Write['kind'][]), 'create', 'create', 'rename'),
+  kind: fc.constantFrom(...kinds, 'create', 'create', 'rename'),
   id: fc.integer({ min: 1, max: mostIds }),
   word: fc.constantFrom(...words),
   category: fc.constantFrom(...categories),
