@@ -151,6 +151,7 @@ describeOnDatabases('replicas on %s', kind => {
       await replica.stop();
     });
     await fc.assert(bursts, { numRuns: 4, endOnFailure: true });
-    expect(written).toBeGreaterThan(40);
+    // Of 80 at least, some half of which are refused.
+    expect(written).toBeGreaterThan(20);
   });
 });
