@@ -10,6 +10,8 @@ export interface Pair {
   readonly standby: Cluster;
   /** Both servers, as DATABASE_URL names them. */
   readonly url: string;
+  /** Resolves when the standby shows all that the primary has committed: it has it before, and shows it later. */
+  catchUp(): Promise<void>;
   /** Makes the standby the primary; resolves when it takes writes. */
   promote(): Promise<void>;
   remove(): Promise<void>;
@@ -39,6 +41,14 @@ export async function startPair(): Promise<Pair> {
     primary,
     standby,
     url: `postgres://postgres:postgres@${hosts}/postgres`,
+    async catchUp() {
+      await using ahead = new SQL(primary.url, { max: 1 });
+      await using behind = new SQL(standby.url, { max: 1 });
+      const [{ place }] = await ahead`select pg_current_wal_lsn()::text as place`;
+      const isThere = async () =>
+        (await behind`select pg_last_wal_replay_lsn() >= ${place}::pg_lsn as "isThere"`)[0].isThere;
+      while (!(await isThere()));
+    },
     async promote() {
       const admin = new SQL(standby.url, { max: 1 });
       await admin.unsafe('select pg_promote(true)');
