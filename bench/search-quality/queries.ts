@@ -70,6 +70,14 @@ function misspelt(text: string, typos: number, draw: Random): string {
   return words.map(word => (word === longest ? wrong : word)).join(' ');
 }
 
+/** What people remember of `24MB-01`: `mb01`. */
+const partOf = (code: string | undefined): string | undefined =>
+  /^\d+([A-Z]+)-(\d+)$/
+    .exec(code ?? '')
+    ?.slice(1)
+    .join('')
+    .toLowerCase();
+
 /** How people write a part number. */
 const writings: readonly ((code: string) => string)[] = [
   code => code,
@@ -180,6 +188,8 @@ export function queries(shop: readonly Product[]): Query[] {
       wish: { code },
     });
   }
+  for (const { code = '', kind } of some(12, ({ code }) => partOf(code) !== undefined))
+    all.push({ text: `${kind.asked[0]} ${partOf(code)}`, sort: 'parts of codes', kind, wish: { code } });
   for (const [index, product] of some(22, ({ size }) => size !== undefined).entries()) {
     const { kind, size = '' } = product;
     const asked = index % 2 === 0 ? size : size.replace(/^(\d+)(\D.*)$/, '$1 $2');

@@ -28,6 +28,12 @@ const shop = [
   { name: 'Barhocker Stuhl' },
   { name: 'iPhone 14 Case' },
   { name: 'For Kids' },
+  { name: 'Sonar WH-1000XM5 Earcups' },
+  { name: 'Pixelon RTX4070 Graphics Card' },
+  { name: 'Metallo BS18LT-66 Screwdriver' },
+  { name: 'Ferro Bit Set 68GS-37' },
+  { name: 'Walnut Stool', mpn: 'QZ77CAR41' },
+  { name: 'Cover', description: 'Fits the Phonix12 and everything after it.' },
 ] as const;
 
 /** What is asked → the name of the first hit. */
@@ -69,6 +75,20 @@ const first: readonly (readonly [query: string, name: string])[] = [
   ['gartenstuehle', 'Klappbarer Gartenstuhl'],
   ['head phone', 'Wireless Headphones'],
   ['27 mb 0', 'Pixelon Monitor 27MB-02'],
+  // Parts of a word of letters and digits.
+  ['xm5', 'Sonar WH-1000XM5 Earcups'],
+  ['sonar xm5', 'Sonar WH-1000XM5 Earcups'],
+  ['1000xm earcups', 'Sonar WH-1000XM5 Earcups'],
+  ['wh1000 earcups', 'Sonar WH-1000XM5 Earcups'],
+  ['wh 1000 xm5', 'Sonar WH-1000XM5 Earcups'],
+  ['4070', 'Pixelon RTX4070 Graphics Card'],
+  ['rtx graphics', 'Pixelon RTX4070 Graphics Card'],
+  ['18lt screwdriver', 'Metallo BS18LT-66 Screwdriver'],
+  ['18lt66 screwdriver', 'Metallo BS18LT-66 Screwdriver'],
+  ['18lt-66', 'Metallo BS18LT-66 Screwdriver'],
+  ['bit gs37', 'Ferro Bit Set 68GS-37'],
+  ['77car stool', 'Walnut Stool'],
+  ['cover for phonix', 'Cover'],
   // Words that say nothing count for little.
   ['for headphone', 'Wireless Headphones'],
 ];
@@ -91,6 +111,19 @@ describeOnDatabases('words of searches on %s', kind => {
   test('parts of compounds are found, and compounds by their parts', async () => {
     expect(namesOf(await ask('stuhl'))).toEqual(['Barhocker Stuhl', 'Klappbarer Gartenstuhl']);
     expect(namesOf(await ask('sofa bed')).sort()).toEqual(['Nordhaus Sofa Bed', 'Oakline Sofabed Cover']);
+  });
+
+  test('parts of a word are marked with it, and letters in a part number are no word', async () => {
+    expect((await ask('xm5')).data[0]).toMatchObject({
+      snippet: 'Sonar WH-<mark>1000XM5</mark> Earcups',
+      missing: [],
+    });
+    expect((await ask('phonix')).data[0].snippet).toBe(
+      'Fits the <mark>Phonix12</mark> and everything after it.',
+    );
+    // As the last word it might be the beginning of one.
+    expect(namesOf(await ask('car cover'))).not.toContain('Walnut Stool');
+    expect(namesOf(await ask('12'))).not.toContain('Cover');
   });
 
   test('markup is neither found nor shown', async () => {

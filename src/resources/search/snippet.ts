@@ -1,6 +1,7 @@
 /** The piece of a text that shows why it was found: HTML in which nothing is markup but `<mark>`. */
 
 import type { Term } from '../../storage/search/expression.ts';
+import { addParts } from '../../storage/search/text/joined.ts';
 import { isPlain, runsOf } from '../../storage/search/text/split.ts';
 import type { QueryWord } from './ranking/understand.ts';
 
@@ -49,7 +50,7 @@ function pieceOf(text: string, found: WordTest): string | undefined {
   let end = 0;
   for (const { start, end: runEnd, words } of runsOf(text)) {
     if (first === undefined) starts.push(start);
-    const hit = words.some(found);
+    const hit = words.some(word => found(word) || hasPart(word, found));
     if (hit) first ??= { start, end: runEnd };
     if (first === undefined) continue;
     const from = first.start - before;
@@ -64,6 +65,12 @@ function pieceOf(text: string, found: WordTest): string | undefined {
   // What follows the last word of a text that fits belongs to it.
   const stop = text.length - begin <= length ? text.length : last;
   return `${begin > 0 ? '…' : ''}${markWords(text, begin, stop, marks)}${stop < text.length ? '…' : ''}`;
+}
+
+function hasPart(word: string, found: WordTest): boolean {
+  const parts: string[] = [];
+  addParts(word, parts);
+  return parts.some(found);
 }
 
 /** Whether a text certainly has none of the words: most fields of most hits, which need not be split for that. */

@@ -2,20 +2,10 @@
  * The search index with what searches ask of it now: words written together, titles by their length, archived products
  * apart, descriptions without markup. A program that lacks this finds what it found, in another order.
  */
-import { type RawBuilder, sql } from 'kysely';
-import type { Builder, Session } from '../database.ts';
-import {
-  type SearchDocument,
-  type SearchType,
-  searchIndex,
-  spellingOf,
-  wordsOfDialect,
-} from '../search/index.ts';
-import { textOfHtml } from '../search/text/html.ts';
-import { documentWords } from '../search/text/words.ts';
+import { sql } from 'kysely';
+import { searchIndex, spellingOf, wordsOfDialect } from '../search/index.ts';
 import type { Migration } from './migration.ts';
-
-const rowsAtOnce = 1000;
+import { documentsOf, splitDocuments } from './search-documents.ts';
 
 export const searchWords: Migration = {
   name: '0023-expand-search-words',
@@ -23,134 +13,10 @@ export const searchWords: Migration = {
     const { build } = database;
     const index = searchIndex(database);
     for (const statement of wordsOfDialect(database).clear()) await session.run(statement.compile(build));
-    for await (const { type, documents } of documentsOf(session, build)) {
-      const split = documents.map(document => ({
-        id: document.id,
-        words: documentWords(document).join(' '),
-        archived: document.archived === true,
-      }));
-      await index.addMany(session, type, split);
-    }
+    const stored = sql<string>`document`;
+    for await (const { type, documents } of documentsOf(session, build, stored))
+      await index.addMany(session, type, splitDocuments(documents));
     await spellingOf(database).rebuild(session);
     await index.compact(session);
   },
 };
-
-interface Documents {
-  readonly type: SearchType;
-  readonly documents: readonly SearchDocument[];
-}
-
-async function* documentsOf(session: Session, build: Builder): AsyncGenerator<Documents> {
-  const read = <Row extends { readonly id: number }>(select: RawBuilder<Row>) =>
-    rowsOf<Row>(session, build, select);
-  for await (const rows of read(sql<OldProduct>`select id, document from products`))
-    yield { type: 'product', documents: rows.map(productDocument) };
-  for await (const rows of read(sql<OldArticle>`select id, title, body, tags from articles`))
-    yield { type: 'article', documents: rows.map(articleDocument) };
-  for await (const rows of read(sql<SearchDocument>`select id, title, body from posts`))
-    yield { type: 'post', documents: rows };
-  for await (const rows of read(sql<{ id: number }>`select id from orders`))
-    yield { type: 'order', documents: await orderDocuments(session, build, rows) };
-  for await (const rows of read(sql<OldUser>`select id, name, email from users`))
-    yield { type: 'user', documents: rows.map(({ id, name, email }) => ({ id, title: name, body: email })) };
-}
-
-async function* rowsOf<Row extends { readonly id: number }>(
-  session: Session,
-  build: Builder,
-  select: RawBuilder<Row>,
-): AsyncGenerator<Row[]> {
-  for (let last = 0; ; ) {
-    const query = sql<Row>`${select} where id > ${last} order by id limit ${sql.lit(rowsAtOnce)}`;
-    const rows = await session.all(query.compile(build));
-    const end = rows.at(-1);
-    if (end === undefined) return;
-    yield rows;
-    last = end.id;
-  }
-}
-
-/*
- * Documents as the stores write them when this migration is: later changes of theirs do not change it.
- */
-
-interface OldProduct {
-  readonly id: number;
-  readonly document: string;
-}
-interface OldUser {
-  readonly id: number;
-  readonly name: string;
-  readonly email: string;
-}
-interface OldArticle {
-  readonly id: number;
-  readonly title: string;
-  readonly body: string;
-  /** As JSON text. */
-  readonly tags: string;
-}
-
-/** Members that documents of this time may lack are those of products made by hand. */
-interface OldMembers {
-  readonly name: string;
-  readonly status: string;
-  readonly description?: string | null;
-  readonly category?: string | null;
-  readonly tags?: readonly string[];
-  readonly sku?: string | null;
-  readonly brand?: string | null;
-  readonly gtin?: string | null;
-  readonly mpn?: string | null;
-  readonly categories?: readonly string[];
-  readonly attributes?: Readonly<Record<string, string | number | boolean | readonly string[]>>;
-  readonly options?: readonly { readonly values: readonly string[] }[];
-}
-
-function productDocument({ id, document }: OldProduct): SearchDocument {
-  // Boundary: the document of a product, which the service has written.
-  const old = JSON.parse(`{${document}`) as OldMembers;
-  const isText = (text: string | null | undefined): text is string => text != null;
-  const attributes = Object.values(old.attributes ?? {})
-    .flat()
-    .filter(value => typeof value !== 'boolean');
-  return {
-    id,
-    title: old.name,
-    body: textOfHtml(old.description ?? ''),
-    archived: old.status === 'archived',
-    fields: {
-      codes: [old.sku, old.gtin, old.mpn].filter(isText),
-      brand: old.brand ?? null,
-      categories: [old.category, ...(old.categories ?? [])].filter(isText),
-      attributes: [...attributes.map(String), ...(old.options ?? []).flatMap(({ values }) => values)],
-      tags: old.tags ?? [],
-    },
-  };
-}
-
-function articleDocument({ id, title, body, tags }: OldArticle): SearchDocument {
-  // Boundary: the store writes a list of strings.
-  return { id, title, body: [body, ...(JSON.parse(tags) as string[])].join(' · ') };
-}
-
-interface OldItem {
-  readonly order_id: number;
-  readonly name: string;
-  readonly sku: string | null;
-}
-
-async function orderDocuments(
-  session: Session,
-  build: Builder,
-  rows: readonly { readonly id: number }[],
-): Promise<SearchDocument[]> {
-  const ids = sql.join(rows.map(({ id }) => id));
-  const query = sql<OldItem>`select order_id, name, sku from order_items where order_id in (${ids}) order by id`;
-  const items = Map.groupBy(await session.all(query.compile(build)), ({ order_id }) => order_id);
-  return rows.map(({ id }) => {
-    const parts = (items.get(id) ?? []).flatMap(({ name, sku }) => (sku === null ? [name] : [name, sku]));
-    return { id, title: `Order ${id}`, body: parts.join(' · ') };
-  });
-}

@@ -32,6 +32,7 @@ import { setChecks } from './0029-expand-set-checks.ts';
 import { categoryImages } from './0030-expand-category-images.ts';
 import { shortDocuments } from './0031-short-documents.ts';
 import { fewerIndexes } from './0032-expand-fewer-indexes.ts';
+import { partsOfWords } from './0033-expand-parts-of-words.ts';
 import type { Migration } from './migration.ts';
 
 export const migrations: readonly Migration[] = [
@@ -67,4 +68,5 @@ export const migrations: readonly Migration[] = [
   categoryImages,
   shortDocuments,
   fewerIndexes,
+  partsOfWords,
 ];

@@ -62,9 +62,3 @@ function piecesOfGroup(group: readonly Written[]): Piece[] {
   const isOne = words.some(word => hasDigit(word) || word.length < shortestPart);
   return isOne ? [{ word: whole, parts: words }] : words.map(word => ({ word, parts: [] }));
 }
-
-/** The parts of a word of letters and digits, `iphone14`; none where it has no such parts, or very many. */
-export function lettersAndDigits(word: string): readonly string[] {
-  const parts = word.match(/\p{N}+|[^\p{N}]+/gu) ?? [];
-  return parts.length > 1 && parts.length <= mostParts ? parts : [];
-}

@@ -6,13 +6,13 @@ import type { Choice, Expression, Term } from '../../../storage/search/expressio
 import type { DocumentType } from '../../../storage/search/index.ts';
 import type { SearchSession } from '../../../storage/search/reading/frequency.ts';
 import type { SearchReader } from '../../../storage/search/reading/index.ts';
-import { hasDigit } from '../../../storage/search/text/joined.ts';
+import { hasDigit, lettersAndDigits } from '../../../storage/search/text/joined.ts';
 import type { Stems } from '../../../storage/search/text/stems.ts';
 import type { Vocabulary } from '../../../storage/search/vocabulary.ts';
 import type { Synonyms } from '../../synonyms/store.ts';
 import { type CachedWords, cachedWords } from '../cached.ts';
 import { joinedNeighbours, splitsOf, withoutLink } from './compounds.ts';
-import { lettersAndDigits, type Piece, piecesOf } from './query.ts';
+import { type Piece, piecesOf } from './query.ts';
 import { synonymsAt } from './synonyms.ts';
 import { wordsLike } from './unknown.ts';
 

@@ -1,4 +1,7 @@
-/** Words that are written apart or together: parts of a code, a number and its unit, what a hyphen or an apostrophe parts. */
+/**
+ * Words that are written apart or together: parts of a code, a number and its unit, what a hyphen or an apostrophe parts.
+ * What is written apart is found as one word, and what is written together by its parts.
+ */
 
 /** Characters of a word made of several. */
 const longest = 24;
@@ -9,6 +12,8 @@ const longestPrefix = 3;
 const longestUnit = 5;
 /** Longer numbers stand for themselves. */
 const longestNumber = 8;
+/** Shorter parts of a word are units and the like, which say nothing by themselves. */
+const shortestPart = 3;
 const space = 0x20;
 const slash = 0x2f;
 const dot = 0x2e;
@@ -32,6 +37,43 @@ export const hasDigit = (word: string): boolean =>
 const isNumber = (word: string): boolean =>
   isDigit(word.charCodeAt(0)) && isDigit(word.charCodeAt(word.length - 1));
 
+export const numeral = /\p{N}/u;
+const isNumeral = (code: number): boolean =>
+  isDigit(code) || (code > 0x7f && numeral.test(String.fromCharCode(code)));
+
+/** Where the stretches of letters and of digits of a word end; undefined where it is one, or very many. */
+function endsOf(word: string): readonly number[] | undefined {
+  const ends: number[] = [];
+  let last = isNumeral(word.charCodeAt(0));
+  for (let index = 1; index < word.length; index++) {
+    const is = isNumeral(word.charCodeAt(index));
+    if (is === last) continue;
+    last = is;
+    if (ends.push(index) >= mostParts) return;
+  }
+  if (ends.length === 0) return;
+  ends.push(word.length);
+  return ends;
+}
+
+/** The stretches of letters and of digits that a word consists of, `iphone14`; none where it is one, or very many. */
+export const lettersAndDigits = (word: string): readonly string[] =>
+  endsOf(word)?.map((end, index, ends) => word.slice(ends[index - 1] ?? 0, end)) ?? [];
+
+/** Adds all that a word of letters and digits is also found by: `1000xm5` by `1000`, `1000xm` and `xm5`. */
+export function addParts(word: string, into: string[]): void {
+  const ends = endsOf(word);
+  if (ends === undefined) return;
+  let start = 0;
+  for (const first of ends) {
+    for (const end of ends) {
+      if (end >= first && end - start >= shortestPart && end - start < word.length)
+        into.push(word.slice(start, end));
+    }
+    start = first;
+  }
+}
+
 /**
  * Whether two words with one character between them may be written as one.
  * @param first, second whether they have digits
@@ -49,20 +91,33 @@ function isJoinable(before: string, first: boolean, word: string, second: boolea
   return (between === slash || between === dot) && (first || second) && !(isNumber(before) && isNumber(word));
 }
 
-/** Is given each word of a text in order, the one character before it (0 where there are more or none), and `hasDigit`. */
-export type Joiner = (word: string, between: number, digit: boolean) => void;
+/**
+ * Is given each word of a text in order, the one character before it (0 where there are more or none), `hasDigit`, and
+ * whether it may have both letters and digits.
+ */
+export type Joiner = (word: string, between: number, digit: boolean, mixed: boolean) => void;
 
-/** @param into where words put together are added */
-export function joiner(into: string[]): Joiner {
+/**
+ * @param into where words put together are added
+ * @param inside where parts of words are added
+ */
+export function joiner(into: string[], inside: string[]): Joiner {
   let parts: string[] | undefined;
   let digits = false;
+  let anyMixed = false;
+  /** The first of the parts behind the last space. */
+  let unspaced = 0;
   let last = '';
   let lastHasDigit = false;
-  return (word, between, digit) => {
+  let lastIsMixed = false;
+  return (word, between, digit, mixed) => {
     const before = last;
     const beforeHasDigit = lastHasDigit;
+    const beforeIsMixed = lastIsMixed;
     last = word;
     lastHasDigit = digit;
+    lastIsMixed = mixed;
+    if (mixed) addParts(word, inside);
     if (between === 0 || before === '' || !isJoinable(before, beforeHasDigit, word, digit, between)) {
       parts = undefined;
       return;
@@ -70,14 +125,20 @@ export function joiner(into: string[]): Joiner {
     if (parts === undefined) {
       parts = [before];
       digits = beforeHasDigit;
+      anyMixed = beforeIsMixed;
+      unspaced = 0;
     }
     digits ||= digit;
+    anyMixed ||= mixed;
+    if (between === space) unspaced = parts.length;
     let text = word;
     for (let index = parts.length - 1; index >= 0 && parts.length - index < mostParts; index--) {
       text = parts[index] + text;
       if (text.length > longest) break;
       // Of `state-of-the-art` only what begins with its beginning.
       if (digits || index === 0) into.push(text);
+      // A space would make a stretch of digits out of two numbers: `RTX4070 8GB`.
+      if (anyMixed && index >= unspaced) addParts(text, inside);
     }
     parts.push(word);
   };

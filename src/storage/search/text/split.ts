@@ -2,7 +2,7 @@
  * Splits text into the words that are searched for: small letters without diacritics. Both databases index these words
  * as they are and split nothing themselves, so that a query finds the same on both (docs/decisions/0014).
  */
-import { hasDigit, isDigit, type Joiner, joiner } from './joined.ts';
+import { hasDigit, isDigit, type Joiner, joiner, numeral } from './joined.ts';
 
 /** Longer words are cut: queries do not have them, and PostgreSQL's index takes 2,046 bytes at most. */
 const longestWord = 64;
@@ -63,13 +63,19 @@ export function wordsOf(text: string): string[] {
 }
 
 /**
- * Adds the words of a text to others, and after each what it makes together with those before: `t-shirt` is found
- * by `tshirt` too, `24 MB-01` by `24mb01`, `500 g` by `500g`.
+ * Adds the words of a text to others, and after each what it makes together with those before, and its parts: `t-shirt`
+ * is found by `tshirt` too, `24 MB-01` by `24mb01`, `500 g` by `500g`, `WH-1000XM5` by `xm5`.
  * @param together where those go that are put together, if not among the others
- * @returns how many words there are without those put together
+ * @param inside where the parts go, if not there
+ * @returns how many words there are without those put together, and without parts
  */
-export function collectWords(text: string, into: string[], together: string[] = into): number {
-  return collect(text, into, joiner(together));
+export function collectWords(
+  text: string,
+  into: string[],
+  together: string[] = into,
+  inside: string[] = together,
+): number {
+  return collect(text, into, joiner(together, inside));
 }
 
 function collect(text: string, into: string[], join: Joiner | undefined): number {
@@ -81,7 +87,7 @@ function collect(text: string, into: string[], join: Joiner | undefined): number
       const [only] = words;
       for (const word of words) into.push(word);
       if (words.length === 1 && only !== undefined) {
-        join?.(only, index - last === 1 ? text.charCodeAt(last) : 0, hasDigit(only));
+        join?.(only, index - last === 1 ? text.charCodeAt(last) : 0, hasDigit(only), numeral.test(only));
         last = index + found.length;
       } else last = -1;
       count += words.length;
@@ -100,7 +106,9 @@ function collect(text: string, into: string[], join: Joiner | undefined): number
       const last = Math.min(end, start + longestWord) - 1;
       // Read from the text: reading it from the word would first copy the word out of the text.
       const digit = isDigit(text.charCodeAt(start)) || isDigit(text.charCodeAt(last));
-      join(word, start - before === 1 ? text.charCodeAt(before) : 0, digit);
+      const numerals = digitsIn(text, start, end);
+      const mixed = numerals > 0 && numerals < end - start;
+      join(word, start - before === 1 ? text.charCodeAt(before) : 0, digit, mixed);
     }
     count += 1;
   }
@@ -134,6 +142,13 @@ function wordEnd(text: string, from: number): number {
   let index = from;
   while (index < text.length && isAsciiWord(text.charCodeAt(index))) index++;
   return index;
+}
+
+/** Digits between two places. */
+function digitsIn(text: string, start: number, end: number): number {
+  let digits = 0;
+  for (let index = start; index < end; index++) if (text.charCodeAt(index) <= 0x39) digits++;
+  return digits;
 }
 
 /** Letters, small or not, and digits. */

@@ -60,12 +60,15 @@ function entriesOf({ words, titled, mark }: ReturnType<typeof splitTexts>): stri
 /** Characters of a code that is found without what stands between its parts. */
 const longestCode = 40;
 
-/** A code, in parts and as a whole. */
+/** A code, in parts and as a whole. What only letters are within a word of a code is none: they are hardly ever meant. */
 export function collectCode(code: string, into: string[]): void {
   const first = into.length;
   const together: string[] = [];
-  if (collectWords(code, into, together) < 2) return;
+  const inside: string[] = [];
+  const words = collectWords(code, into, together, inside);
   const whole = into.slice(first).join('');
+  for (const part of inside) if (/\d/.test(part)) into.push(part);
+  if (words < 2) return;
   for (const word of together) into.push(word);
   // Often it has just been put together.
   if (whole.length <= longestCode && together.at(-1) !== whole) into.push(whole);
