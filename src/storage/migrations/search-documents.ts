@@ -1,5 +1,5 @@
 /**
- * The texts of all documents, for migrations that write it to the search index. As the stores write them when these
+ * The texts of all documents, for migrations that write them to the search index. As the stores write them when these
  * migrations are; later changes of theirs do not change them.
  */
 import { type RawBuilder, sql } from 'kysely';
