@@ -212,6 +212,11 @@ export interface Dialect {
   readonly position: (text: RawBuilder<unknown>, part: RawBuilder<unknown>) => RawBuilder<unknown>;
   /** Ends a SELECT whose rows the transaction is about to change. */
   readonly forUpdate: RawBuilder<unknown>;
+  /**
+   * Whether a row that a statement locks was changed after the statement began, so that what it reads of other tables
+   * is older than the row; undefined where nothing is.
+   */
+  readonly isLate: ((table: string) => RawBuilder<boolean>) | undefined;
   /** Ends a SELECT whose rows must not be deleted before the transaction ends. */
   readonly forKeyShare: RawBuilder<unknown>;
   /** As forUpdate, for a queue: rows that another transaction is about to change are passed over. */

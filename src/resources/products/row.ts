@@ -7,7 +7,7 @@ import { type RawBuilder, sql } from 'kysely';
 import { eventAttributes } from '../../storage/attributes/values.ts';
 import type { ColumnType } from '../../storage/bulk.ts';
 import { pathsAbove } from '../../storage/categories/names.ts';
-import { shownProduct } from '../../storage/categories/shown.ts';
+import { lockedProduct, type ShownProduct, shownProduct } from '../../storage/categories/shown.ts';
 import type { Collection } from '../../storage/changes/change.ts';
 import type { Dialect } from '../../storage/database.ts';
 import type { ProductsTable } from '../../storage/tables/products.ts';
@@ -31,13 +31,15 @@ export interface LockedProduct extends StoredProduct {
 
 /** The columns of a product that is read. */
 export function storedColumns(dialect: Dialect): RawBuilder<unknown> {
-  const { document, updated_at } = shownProduct(dialect);
-  return sql`products.id, ${document} as document, ${updated_at} as updated_at`;
+  return shownColumns(shownProduct(dialect));
 }
 
-/** The columns of a locked product. */
+const shownColumns = ({ document, updated_at }: ShownProduct) =>
+  sql`products.id, ${document} as document, ${updated_at} as updated_at`;
+
+/** The columns of a product that is locked by a transaction that shares the tree of categories. */
 export function lockedColumns(dialect: Dialect): RawBuilder<unknown> {
-  return sql`${storedColumns(dialect)}, category_id, base_price, rating_sum, rating_count`;
+  return sql`${shownColumns(lockedProduct(dialect))}, category_id, base_price, rating_sum, rating_count`;
 }
 
 export const {

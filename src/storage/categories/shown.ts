@@ -18,10 +18,7 @@ export interface ShownProduct {
   readonly updated_at: RawBuilder<number>;
 }
 
-/**
- * The same in SQL, for rows that are locked (a row that another has changed meanwhile is joined with what it had before)
- * or read in an order with others; rows that are read by their ids cost a server less by `readColumns`.
- */
+/** The same in SQL, for rows that are read in an order with others; those read by their ids cost a server less by `readColumns`. */
 export function shownProduct({ json, position }: Pick<Dialect, 'json' | 'position'>): ShownProduct {
   const own = sql`from categories where categories.id = products.category_id`;
   const further = sql`from product_categories
@@ -41,6 +38,21 @@ export function shownProduct({ json, position }: Pick<Dialect, 'json' | 'positio
       when '[' then '[' || ${category} || ',' || ${categories} || ${from(`,${newLine}`)}
       else '"category":' || ${category} || ',"categories":' || ${categories} || ${from(nextMember)} end`,
     updated_at: sql<number>`case products.further_categories when 0 then ${moment} else ${latest} end`,
+  };
+}
+
+/**
+ * The same for rows that the statement locks, by a transaction that shares the tree. Of a row for which it has waited
+ * it may not see the categories yet, but the document has their paths: nobody has renamed them since.
+ */
+export function lockedProduct(dialect: Pick<Dialect, 'json' | 'position' | 'isLate'>): ShownProduct {
+  const shown = shownProduct(dialect);
+  const isLate = dialect.isLate?.('products');
+  if (isLate === undefined) return shown;
+  const { document, updated_at } = shown;
+  return {
+    document: sql<string>`case when ${isLate} then products.document else ${document} end`,
+    updated_at: sql<number>`case when ${isLate} then products.updated_at else ${updated_at} end`,
   };
 }
 
