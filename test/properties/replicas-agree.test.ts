@@ -37,7 +37,11 @@ const writes = {
     post('/v1/products', { name: `${word} ${number}`, price: number, category, tags: [word], options }),
   rename: change(({ word, number }) => ({ name: `${word} ${number}` })),
   price: change(({ number }) => ({ price: number })),
-  move: change(({ category }) => ({ category })),
+  // Also to categories that are not there yet.
+  move: change(({ category, word, number }) => ({
+    category: number > 5 ? `${category} > ${word}` : category,
+    categories: number % 2 === 0 ? [] : [word],
+  })),
   archive: change(({ isFirst }) => ({ status: isFirst ? 'archived' : 'active' })),
   brand: change(({ word, number }) => ({
     brand: number % 3 === 0 ? null : word,
@@ -66,7 +70,7 @@ const writes = {
 const kinds = Object.keys(writes) as Write['kind'][];
 
 const write: fc.Arbitrary<Write> = fc.record({
-  kind: fc.constantFrom(...kinds, 'create', 'create', 'rename'),
+  kind: fc.constantFrom(...kinds, 'create', 'create', 'rename', 'move'),
   id: fc.integer({ min: 1, max: mostIds }),
   word: fc.constantFrom(...words),
   category: fc.constantFrom(...categories),

@@ -7,7 +7,7 @@ import { SQL } from 'bun';
 import { searchCheck } from '../../src/cli/check/search.ts';
 import { addProduct } from '../support/catalog.ts';
 import { type Call, call } from '../support/http.ts';
-import { createDatabase } from '../support/postgres.ts';
+import { createDatabase, hasPostgres } from '../support/postgres.ts';
 import { startTestService } from '../support/service.ts';
 
 const options = [{ name: 'Size', values: ['S'] }];
@@ -27,58 +27,55 @@ const writes: Readonly<Record<string, (id: number) => Call>> = {
   deletion: id => ({ method: 'DELETE', path: `/v1/products/${id}`, as: 'admin' }),
 };
 
-test.skipIf(process.env.TEST_DATABASE_URL === '')(
-  'a write that waits for a product sees where it was moved',
-  async () => {
-    const url = await createDatabase();
-    await using service = await startTestService('postgresql', { DATABASE_URL: url });
-    const other = await service.replica();
-    await using holder = new SQL(url, { max: 1 });
-    await using observer = new SQL(url, { max: 1 });
-    const stock = { tracked: true, onHand: 1 };
-    const waiting = async (expected: number) => {
-      const locks = `select 1 from pg_locks where not granted and pid in
+test.skipIf(!hasPostgres)('a write that waits for a product sees where it was moved', async () => {
+  const url = await createDatabase();
+  await using service = await startTestService('postgresql', { DATABASE_URL: url });
+  const other = await service.replica();
+  await using holder = new SQL(url, { max: 1 });
+  await using observer = new SQL(url, { max: 1 });
+  const stock = { tracked: true, onHand: 1 };
+  const waiting = async (expected: number) => {
+    const locks = `select 1 from pg_locks where not granted and pid in
       (select pid from pg_stat_activity where datname = current_database())`;
-      while ((await observer.unsafe(locks)).length < expected);
-    };
-    for (const [name, callOf] of Object.entries(writes)) {
-      const created = await addProduct(service, {
-        name: 'Lamp',
-        category: 'Old',
-        categories: ['Former'],
-        options,
-        stock,
-      });
-      const { id } = created;
-      const path = `/v1/products/${id}`;
-      await holder.unsafe(`begin; select 1 from products where id = ${id} for update`);
-      const moving = call(service, patch(path, place(name)));
-      await waiting(1);
-      const writing = call(other, callOf(id));
-      await waiting(2);
-      await holder.unsafe('commit');
-      expect([name, (await moving).status, (await writing).status < 300]).toEqual([name, 200, true]);
+    while ((await observer.unsafe(locks)).length < expected);
+  };
+  for (const [name, callOf] of Object.entries(writes)) {
+    const created = await addProduct(service, {
+      name: 'Lamp',
+      category: 'Old',
+      categories: ['Former'],
+      options,
+      stock,
+    });
+    const { id } = created;
+    const path = `/v1/products/${id}`;
+    await holder.unsafe(`begin; select 1 from products where id = ${id} for update`);
+    const moving = call(service, patch(path, place(name)));
+    await waiting(1);
+    const writing = call(other, callOf(id));
+    await waiting(2);
+    await holder.unsafe('commit');
+    expect([name, (await moving).status, (await writing).status < 300]).toEqual([name, 200, true]);
 
-      const isGone = name === 'deletion';
-      const fresh = await service.replica();
-      for (const replica of [service, other, fresh]) {
-        const read = async (path: string) => (await call(replica, { path, as: 'admin' })).body;
-        const idsOf = async (path: string) => (await read(path)).data.map(({ id }: { id: number }) => id);
-        const product = await read(path);
-        expect([name, product]).toMatchObject([name, isGone ? { error: 'NOT_FOUND' } : place(name)]);
-        const {
-          data: [event],
-        } = await read(`/v1/events?resource=product&resourceId=${id}&order=desc&perPage=1`);
-        expect([name, event[isGone ? 'before' : 'after']]).toMatchObject([name, place(name)]);
-        for (const listed of [place(name).category, ...place(name).categories])
-          expect([name, await idsOf(`/v1/products?category=${encodeURIComponent(listed)}`)]).toEqual([
-            name,
-            isGone ? [] : [id],
-          ]);
-        expect([name, await idsOf(`/v1/search?q=${name}&type=product`)]).toEqual([name, isGone ? [] : [id]]);
-      }
-      await fresh.stop();
+    const isGone = name === 'deletion';
+    const fresh = await service.replica();
+    for (const replica of [service, other, fresh]) {
+      const read = async (path: string) => (await call(replica, { path, as: 'admin' })).body;
+      const idsOf = async (path: string) => (await read(path)).data.map(({ id }: { id: number }) => id);
+      const product = await read(path);
+      expect([name, product]).toMatchObject([name, isGone ? { error: 'NOT_FOUND' } : place(name)]);
+      const {
+        data: [event],
+      } = await read(`/v1/events?resource=product&resourceId=${id}&order=desc&perPage=1`);
+      expect([name, event[isGone ? 'before' : 'after']]).toMatchObject([name, place(name)]);
+      for (const listed of [place(name).category, ...place(name).categories])
+        expect([name, await idsOf(`/v1/products?category=${encodeURIComponent(listed)}`)]).toEqual([
+          name,
+          isGone ? [] : [id],
+        ]);
+      expect([name, await idsOf(`/v1/search?q=${name}&type=product`)]).toEqual([name, isGone ? [] : [id]]);
     }
-    expect(await searchCheck(service.database).find(service.database.read)).toEqual([]);
-  },
-);
+    await fresh.stop();
+  }
+  expect(await searchCheck(service.database).find(service.database.read)).toEqual([]);
+});

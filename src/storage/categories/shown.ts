@@ -42,8 +42,8 @@ export function shownProduct({ json, position }: Pick<Dialect, 'json' | 'positio
 }
 
 /**
- * The same for rows that the statement locks, by a transaction that shares the tree. Of a row for which it has waited
- * it may not see the categories yet, but the document has their paths: nobody has renamed them since.
+ * The same for rows that the statement locks, in a transaction that shares the tree. A statement that has waited for a row
+ * may not see its categories yet. The document has their paths, which no rename has changed since: the tree is shared.
  */
 export function lockedProduct(dialect: Pick<Dialect, 'json' | 'position' | 'isLate'>): ShownProduct {
   const shown = shownProduct(dialect);
