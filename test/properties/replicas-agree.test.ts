@@ -1,82 +1,15 @@
 /**
  * Whatever a process has cached or in memory, it gives what one gives that was started just now: bodies and tags, after
- * bursts of writes through two replicas at once, with reads between them. A resource is covered once its writes and reads
- * are in the tables below.
+ * bursts of writes through two replicas at once, with reads between them; and `catalog check` finds nothing wrong. A resource is
+ * covered once its writes (support/writes.ts) and reads are in the tables.
  */
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
+import { checksOf } from '../../src/cli/check/parts.ts';
 import { describeOnDatabases } from '../support/databases.ts';
-import { type Call, call } from '../support/http.ts';
+import { call } from '../support/http.ts';
 import { startTestService, type TestService } from '../support/service.ts';
-
-const words = ['lamp', 'lamps', 'oak', 'steel', 'red'] as const;
-const categories = ['Tools', 'Tools > Saws', 'Shoes'] as const;
-/** Ids that there may be, at most. */
-const mostIds = 16;
-
-interface Write {
-  readonly kind: keyof typeof writes;
-  /** Of a product, category or whatever else is written. */
-  readonly id: number;
-  readonly word: string;
-  readonly category: string;
-  readonly number: number;
-  readonly isFirst: boolean;
-}
-
-const options = [{ name: 'Size', values: ['S', 'M'] }];
-const post = (path: string, body: unknown): Call => ({ method: 'POST', path, as: 'admin', body });
-const patch = (path: string, body: unknown): Call => ({ method: 'PATCH', path, as: 'admin', body });
-const remove = (path: string): Call => ({ method: 'DELETE', path, as: 'admin' });
-const change = (members: (write: Write) => object) => (write: Write) =>
-  patch(`/v1/products/${write.id}`, members(write));
-
-/** Many of them are refused, which changes nothing anywhere. */
-const writes = {
-  create: ({ word, category, number }: Write) =>
-    post('/v1/products', { name: `${word} ${number}`, price: number, category, tags: [word], options }),
-  rename: change(({ word, number }) => ({ name: `${word} ${number}` })),
-  price: change(({ number }) => ({ price: number })),
-  // Also to categories that are not there yet.
-  move: change(({ category, word, number }) => ({
-    category: number > 5 ? `${category} > ${word}` : category,
-    categories: number % 2 === 0 ? [] : [word],
-  })),
-  archive: change(({ isFirst }) => ({ status: isFirst ? 'archived' : 'active' })),
-  brand: change(({ word, number }) => ({
-    brand: number % 3 === 0 ? null : word,
-    attributes: { colour: word },
-  })),
-  stock: change(({ number }) => ({ stock: { tracked: true, onHand: number % 3 } })),
-  several: ({ id, word, number }: Write) =>
-    patch('/v1/products', { ids: [1, 2, 3, 4, 5, 6, 7, 8, 9, id], update: { price: number, tags: [word] } }),
-  delete: ({ id }: Write) => remove(`/v1/products/${id}`),
-  variant: ({ id, number, isFirst }: Write) =>
-    post(`/v1/products/${id}/variants`, { options: { Size: isFirst ? 'S' : 'M' }, price: number }),
-  review: ({ id, word, number }: Write) =>
-    post(`/v1/products/${id}/reviews`, { rating: 1 + (number % 5), comment: word }),
-  category: ({ id, word, number }: Write) => patch(`/v1/categories/${id}`, { name: `${word} ${number}` }),
-  article: ({ word, number }: Write) => post('/v1/articles', { title: `${word} ${number}`, body: word }),
-  post: ({ id, word }: Write) => patch(`/v1/posts/${id}`, { body: word }),
-  attribute: ({ isFirst, word }: Write) =>
-    isFirst
-      ? post('/v1/attributes', { key: 'colour', label: word, type: 'text', facet: true })
-      : remove('/v1/attributes/1'),
-  synonym: ({ word, isFirst }: Write) =>
-    isFirst ? post('/v1/search/synonyms', { words: [word, 'lantern'] }) : remove('/v1/search/synonyms/1'),
-} satisfies Record<string, (write: never) => Call>;
-
-// Boundary: Object.keys types its result as string[]; the table has these keys and no others.
-const kinds = Object.keys(writes) as Write['kind'][];
-
-const write: fc.Arbitrary<Write> = fc.record({
-  kind: fc.constantFrom(...kinds, 'create', 'create', 'rename', 'move'),
-  id: fc.integer({ min: 1, max: mostIds }),
-  word: fc.constantFrom(...words),
-  category: fc.constantFrom(...categories),
-  number: fc.integer({ min: 1, max: 9 }),
-  isFirst: fc.boolean(),
-});
+import { categories, mostIds, options, post, requestOf, words, write } from '../support/writes.ts';
 
 const ids = Array.from({ length: mostIds }, (_, index) => index + 1);
 /** Not suggestions: for a second after everything may have changed they are made without the names in memory. */
@@ -140,15 +73,17 @@ describeOnDatabases('replicas on %s', kind => {
         burst.flatMap((one, index) => {
           const [first, second] = index % 2 === 0 ? [service, other] : [other, service];
           const path = reads[(one.id * one.number) % reads.length] ?? reads[0];
-          // Boundary: each kind makes its call of a write of that kind, which is any.
-          const request = writes[one.kind](one as never);
-          return [call(first, request).then(({ status }) => status), read(second, path).then(() => 0)];
+          return [call(first, requestOf(one)).then(({ status }) => status), read(second, path).then(() => 0)];
         }),
       );
       written += results.filter(status => status >= 200 && status < 300).length;
       // The index gets the words of renamed categories after their commit.
       await service.settle();
       const replica = await service.replica();
+      // Before it has searched: SQLite checks FTS5 by what a connection has read of it once.
+      const { database } = replica;
+      for (const { name, find } of checksOf(database))
+        expect([name, await database.snapshot(find)]).toEqual([name, []]);
       const expected = await readAll(replica);
       expect(await readAll(service)).toEqual(expected);
       expect(await readAll(other)).toEqual(expected);
