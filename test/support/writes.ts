@@ -53,7 +53,7 @@ const writes = {
   variant: ({ id, number, isFirst }: Write) =>
     post(`/v1/products/${varied(id)}/variants`, { options: { Size: isFirst ? 'S' : 'M' }, price: number }),
   review: ({ id, word, number }: Write) =>
-    post(`/v1/products/${id}/reviews`, { rating: 1 + (number % 5), comment: word }),
+    post(`/v1/products/${id}/reviews`, { rating: 1 + (number % 5), body: word }),
   category: ({ id, word, number }: Write) => patch(`/v1/categories/${id}`, { name: `${word} ${number}` }),
   article: ({ word, number }: Write) => post('/v1/articles', { title: `${word} ${number}`, body: word }),
   post: ({ word }: Write) => patch('/v1/posts/1', { body: word }),
