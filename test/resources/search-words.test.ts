@@ -28,6 +28,7 @@ const shop = [
   { name: 'Barhocker Stuhl' },
   { name: 'iPhone 14 Case' },
   { name: 'For Kids' },
+  { name: 'Air Fryer' },
   { name: 'Sonar WH-1000XM5 Earcups' },
   { name: 'Pixelon RTX4070 Graphics Card' },
   { name: 'Metallo BS18LT-66 Screwdriver' },
@@ -61,6 +62,7 @@ const first: readonly (readonly [query: string, name: string])[] = [
   ['mens boots', "Men's Hiking Boots"],
   ['crimson shoes 38', "Women's Running Shoes"],
   ['book shelf', 'Oak Bookshelf'],
+  ['book shelves', 'Oak Bookshelf'],
   ['knives', 'Kitchen Knife'],
   ['head phones', 'Wireless Headphones'],
   ['hedphons', 'Wireless Headphones'],
@@ -89,6 +91,7 @@ const first: readonly (readonly [query: string, name: string])[] = [
   ['bit gs37', 'Ferro Bit Set 68GS-37'],
   ['77car stool', 'Walnut Stool'],
   ['cover for phonix', 'Cover'],
+  ['airfrier', 'Air Fryer'],
   // Words that say nothing count for little.
   ['for headphone', 'Wireless Headphones'],
 ];

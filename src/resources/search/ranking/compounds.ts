@@ -99,9 +99,12 @@ export async function joinedNeighbours(
   for (const [first, { word: start }] of pieces.entries()) {
     let word = start;
     for (let last = first + 1; last < Math.min(pieces.length, first + 4); last++) {
-      word += pieces[last]?.word ?? '';
+      const end = pieces[last]?.word ?? '';
+      // `book shelves` is one word as `book shelf` is.
+      const irregular = stems.others(end).map(form => word + form);
+      word += end;
       const isCode = pieces.slice(first, last + 1).some(piece => hasDigit(piece.word));
-      const forms = isCode ? [] : [word, ...inflected(word, stems)];
+      const forms = isCode ? [] : [word, ...inflected(word, stems), ...irregular];
       if (isCode || last === first + 1) candidates.push({ word, forms, isCode, first, last });
     }
   }

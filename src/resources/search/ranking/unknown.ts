@@ -9,6 +9,8 @@ import type { Vocabulary } from '../../../storage/search/vocabulary.ts';
 /** Letters of a word that stands for the whole, and of what is left of it. */
 const shortestPart = 4;
 const shortestRest = 2;
+/** Of a word that stands before another, which has a typo. */
+const shortestBeginning = 3;
 /** Words that are this one's end, of at least so many letters: `zange` finds a `wasserpumpenzange`. */
 const shortestEnding = 3;
 /** Letters that words share at their end or beginning, at least, and no less than half of them. */
@@ -78,10 +80,29 @@ async function partsOf(
     const found = formsOf(part).filter(form => known.has(form));
     if (found.length > 0) return found;
   }
+  const misspelt = await misspeltEnd(vocabulary, session, points);
+  if (misspelt.length > 0) return misspelt;
   const shared = Math.max(shortestShared, Math.ceil(points.length / 2));
   if (shared >= points.length) return [];
   const ended = await vocabulary.ending(session, points.slice(-shared).join(''), mostWords);
   if (ended.length > 0) return ended;
   const start = points.slice(0, shared).join('');
   return vocabulary.beginning(session, start, points.length + shared, mostWords);
+}
+
+/** What the rest of the word may be a typo of, behind the longest word that it begins with: `airfrier` finds an air fryer. */
+async function misspeltEnd(
+  vocabulary: Vocabulary,
+  session: Session,
+  points: readonly string[],
+): Promise<readonly string[]> {
+  const beginnings = new Map<string, string>();
+  for (let length = points.length - shortestPart; length >= shortestBeginning; length--)
+    beginnings.set(points.slice(0, length).join(''), points.slice(length).join(''));
+  const known = await vocabulary.known(session, [...beginnings.keys()]);
+  for (const [beginning, rest] of beginnings) {
+    const near = known.has(beginning) ? await vocabulary.near(session, rest) : [];
+    if (near.length > 0) return near.slice(0, mostWords);
+  }
+  return [];
 }
