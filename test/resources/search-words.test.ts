@@ -116,6 +116,16 @@ describeOnDatabases('words of searches on %s', kind => {
     expect(namesOf(await ask('sofa bed')).sort()).toEqual(['Nordhaus Sofa Bed', 'Oakline Sofabed Cover']);
   });
 
+  test.each([
+    ['gsr18v55', 'Bosch <mark>GSR 18V-55</mark> Cordless Drill'],
+    ['27mb02', 'Pixelon Monitor <mark>27MB-02</mark>'],
+    ['v55', 'Bosch GSR <mark>18V-55</mark> Cordless Drill'],
+    ['hedphons', 'Wireless <mark>Headphones</mark>'],
+    ['4006381333931', 'Bosch GSR 18V-55 Cordless Drill'],
+  ])('%j is marked in %j', async (query, snippet) => {
+    expect((await ask(query)).data[0].snippet).toBe(snippet);
+  });
+
   test('parts of a word are marked with it, and letters in a part number are no word', async () => {
     expect((await ask('xm5')).data[0]).toMatchObject({
       snippet: 'Sonar WH-<mark>1000XM5</mark> Earcups',

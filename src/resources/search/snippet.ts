@@ -1,13 +1,15 @@
 /** The piece of a text that shows why it was found: HTML in which nothing is markup but `<mark>`. */
 
 import type { Term } from '../../storage/search/expression.ts';
-import { addParts } from '../../storage/search/text/joined.ts';
-import { isPlain, runsOf } from '../../storage/search/text/split.ts';
+import { addParts, isTight, mostParts } from '../../storage/search/text/joined.ts';
+import { isPlain, type Run, runsOf } from '../../storage/search/text/split.ts';
 import type { QueryWord } from './ranking/understand.ts';
 
 /** Characters before the first word found, and in all; words are not cut unless they are longer themselves. */
 const before = 60;
 const length = 160;
+/** Characters of a text in which words that stand apart are looked for: each with those beside it. */
+const longestJoined = 2000;
 
 /** Whether a word of a text is one of the query. */
 export interface WordTest {
@@ -28,35 +30,80 @@ interface Shown {
   readonly fields: readonly string[];
 }
 
-/** The piece of the body around the first word found; where it has none, with the fields that have it; else the title. */
+/**
+ * The piece of the body around the first word found; where it has none, with the fields that have it; else the title. Where no
+ * word is found by itself, what is written apart and found as one: `18V-55` by `18v55`.
+ */
 export function snippetOf({ title, body, fields }: Shown, found: WordTest): string {
   const inBody = pieceOf(body, found);
   if (inBody !== undefined) return inBody;
   const finding = fields.filter(field => pieceOf(field, found) !== undefined);
   const parts = body === '' ? finding : [body, ...finding];
+  const shown = body === '' ? title : body;
   return (
     pieceOf(parts.join(' · '), found) ??
     pieceOf(title, found) ??
-    Bun.escapeHTML(body.slice(0, cutAt(body, length)))
+    joinedPieceOf([title, body, ...fields], found) ??
+    Bun.escapeHTML(shown.slice(0, cutAt(shown, length)))
   );
 }
 
 /** Undefined when none of the words is there. */
-function pieceOf(text: string, found: WordTest): string | undefined {
-  if (hasNone(text, found)) return undefined;
+const pieceOf = (text: string, found: WordTest): string | undefined =>
+  hasNone(text, found) ? undefined : pieceAround(text, wordsIn(found));
+
+/** The same of words that stand apart in the first of some texts that has them. */
+function joinedPieceOf(texts: readonly string[], found: WordTest): string | undefined {
+  // As for what is found by the code of a variant.
+  if (found.beginnings.length === 0) return undefined;
+  for (const text of texts) {
+    const beginning = text.slice(0, cutAt(text, longestJoined));
+    const piece = pieceAround(beginning, joinedIn(found, beginning));
+    if (piece !== undefined) return piece;
+  }
+  return undefined;
+}
+
+/** What is marked with a run of a text, which is given in its order: it ends there. */
+type Marker = (run: Run) => Marked | undefined;
+
+const wordsIn =
+  (found: WordTest): Marker =>
+  run =>
+    run.words.some(word => found(word) || hasPart(word, found)) ? run : undefined;
+
+/** Finds what several runs are together, with one character between each, or what is part of that. */
+function joinedIn(found: WordTest, text: string): Marker {
+  let group: Run[] = [];
+  return run => {
+    const isNext = group.at(-1)?.end === run.start - 1 && run.words.length === 1;
+    group = isNext ? [...group.slice(1 - mostParts), run] : [run];
+    let word = run.words.join('');
+    let hasParts = true;
+    for (const { start, end, words } of group.slice(0, -1).reverse()) {
+      word = words.join('') + word;
+      hasParts &&= isTight(text.charCodeAt(end));
+      if (found(word) || (hasParts && hasPart(word, found))) return { start, end: run.end };
+    }
+    return undefined;
+  };
+}
+
+function pieceAround(text: string, marker: Marker): string | undefined {
   let first: Marked | undefined;
   const starts: number[] = [];
   const marks: Marked[] = [];
   let end = 0;
-  for (const { start, end: runEnd, words } of runsOf(text)) {
-    if (first === undefined) starts.push(start);
-    const hit = words.some(word => found(word) || hasPart(word, found));
-    if (hit) first ??= { start, end: runEnd };
+  for (const run of runsOf(text)) {
+    if (first === undefined) starts.push(run.start);
+    const hit = marker(run);
+    first ??= hit;
     if (first === undefined) continue;
     const from = first.start - before;
-    if (runEnd - Math.max(from, 0) > length && end > 0) break;
-    end = runEnd;
-    if (hit) marks.push({ start, end: runEnd });
+    if (run.end - Math.max(from, 0) > length && end > 0) break;
+    end = run.end;
+    // What begins with a word that is marked already is no other.
+    if (hit !== undefined && (marks.at(-1)?.end ?? 0) <= hit.start) marks.push(hit);
   }
   if (first === undefined) return undefined;
   const { start: firstStart } = first;

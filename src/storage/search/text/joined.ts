@@ -6,7 +6,7 @@
 /** Characters of a word made of several. */
 const longest = 24;
 /** So many words are put together at most. */
-const mostParts = 4;
+export const mostParts = 4;
 /** Of letters before a number, and after it: `GSR 18`, `500 grams`. */
 const longestPrefix = 3;
 const longestUnit = 5;
@@ -19,7 +19,7 @@ const slash = 0x2f;
 const dot = 0x2e;
 
 /** Hyphens, apostrophes, the underscore and the ampersand: what they part is often written as one word. */
-const isTight = (code: number): boolean =>
+export const isTight = (code: number): boolean =>
   code === 0x2d ||
   code === 0x27 ||
   code === 0x26 ||
