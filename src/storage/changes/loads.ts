@@ -6,18 +6,23 @@ import type { Change, Changes, Collection } from './change.ts';
 
 /** Rows that change while something is read, at most: with more it is given up. */
 const mostReplayed = 10_000;
-/** Milliseconds for which nothing is read after everything may have changed: as in an import, again and again. */
-const restMs = 1000;
+/**
+ * After everything may have changed, as in an import again and again, nothing is read for so many times as long as reading
+ * took that was of no use then, and no longer than so many milliseconds: it takes a tenth of the time at most where it is soon done.
+ */
+const restFactor = 10;
+const longestRest = 1000;
 
 /** What is in memory of a collection. */
 interface Kept {
-  isEmpty(): boolean;
   /** Everything may have changed. */
   clear(): void;
   apply(changes: readonly Change[]): void;
 }
 
 interface Loading {
+  /** From when on its time counts, by `performance.now`. */
+  since: number;
   readonly replayed: Change[];
   isGivenUp: boolean;
 }
@@ -49,11 +54,22 @@ export function followedLoads(
   const begun = new Set<string>();
   const loading = new Set<Loading>();
   let restsUntil = 0;
+  /** Milliseconds that reading has taken since everything may have changed. */
+  let spent = 0;
 
+  function count(one: Loading): void {
+    const now = performance.now();
+    spent += now - one.since;
+    one.since = now;
+  }
   function end(): void {
-    if (!kept.isEmpty() || loading.size > 0) restsUntil = performance.now() + restMs;
+    for (const one of loading) {
+      count(one);
+      one.isGivenUp = true;
+    }
+    if (spent > 0) restsUntil = performance.now() + Math.min(longestRest, restFactor * spent);
+    spent = 0;
     kept.clear();
-    for (const one of loading) one.isGivenUp = true;
   }
   if (ending !== undefined) changes.follow(ending, end);
   changes.follow(collection, committed => {
@@ -71,7 +87,7 @@ export function followedLoads(
     async load(name, read, keep) {
       if (begun.has(name)) return;
       begun.add(name);
-      const own: Loading = { replayed: [], isGivenUp: false };
+      const own: Loading = { since: performance.now(), replayed: [], isGivenUp: false };
       try {
         // What it finds was committed before anything is read.
         await changes.check();
@@ -80,6 +96,7 @@ export function followedLoads(
         await changes.check();
         if (!own.isGivenUp) keep(found, own.replayed);
       } finally {
+        count(own);
         loading.delete(own);
         begun.delete(name);
       }

@@ -72,7 +72,6 @@ export function columnsOf(
   const held: Held = { by: 0, changes: [], released: Promise.withResolvers() };
 
   const loads = followedLoads(changes, collection, {
-    isEmpty: () => loaded.size === 0,
     clear() {
       loaded.clear();
       refused.clear();

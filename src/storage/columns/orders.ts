@@ -68,7 +68,6 @@ export function ordersOf(
   const statements = rankStatements({ build, dialect }, collection.name, table);
 
   const loads = followedLoads(changes, collection, {
-    isEmpty: () => rankings.size === 0,
     clear: () => rankings.clear(),
     apply(committed) {
       for (const [column, ranking] of rankings) {

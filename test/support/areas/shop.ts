@@ -84,7 +84,7 @@ const writes: Writes = {
 };
 
 const ids = Array.from({ length: mostIds }, (_, index) => index + 1);
-/** Not suggestions: for a second after everything may have changed they are made without the names in memory. */
+/** Not suggestions: for a while after everything may have changed they are made without the names in memory. */
 const reads: readonly string[] = [
   ...ids.map(id => `/v1/products/${id}`),
   ...[

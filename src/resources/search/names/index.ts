@@ -89,7 +89,6 @@ export function productNames<Row extends { readonly id: number }>(
   };
 
   const loads = followedLoads(changes, collection, {
-    isEmpty: () => main === undefined,
     clear() {
       replace(undefined);
       isRefused = false;

@@ -73,7 +73,6 @@ export function sortedLists<Row>(
   });
   const noticed = new LRUCache<string, Noticed>({ max: noticedFilters });
   const loads = followedLoads(changes, collection, {
-    isEmpty: () => lists.size === 0,
     clear,
     apply(committed) {
       const all = comparable(committed, lists.size);

@@ -76,7 +76,6 @@ export function wordSets(
     changes,
     collection,
     {
-      isEmpty: () => sets.size === 0,
       clear: forgetAll,
       apply(committed) {
         if (sets.size > 0) for (const { id, document } of committed) changed.set(id, document);
