@@ -37,6 +37,7 @@ export const hasDigit = (word: string): boolean =>
 const isNumber = (word: string): boolean =>
   isDigit(word.charCodeAt(0)) && isDigit(word.charCodeAt(word.length - 1));
 
+/** A digit of any script. */
 export const numeral = /\p{N}/u;
 const isNumeral = (code: number): boolean =>
   isDigit(code) || (code > 0x7f && numeral.test(String.fromCharCode(code)));

@@ -60,7 +60,7 @@ function entriesOf({ words, titled, mark }: ReturnType<typeof splitTexts>): stri
 /** Characters of a code that is found without what stands between its parts. */
 const longestCode = 40;
 
-/** A code, in parts and as a whole. What only letters are within a word of a code is none: they are hardly ever meant. */
+/** A code, in parts and as a whole. Letters within one of its words are left out: hardly anyone means them. */
 export function collectCode(code: string, into: string[]): void {
   const first = into.length;
   const together: string[] = [];
