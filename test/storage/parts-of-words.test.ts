@@ -43,7 +43,9 @@ describeOnDatabases('an upgrade of the search index on %s', kind => {
     });
     await database.exclusively(session => spellingOf(database).rebuild(session));
 
-    expect(await migrate(database, () => 2)).toEqual(['0033-expand-parts-of-words']);
+    // Two programs that start at once: both prepare it, one runs it.
+    const ran = await Promise.all([migrate(database, () => 2), migrate(database, () => 2)]);
+    expect(ran.flat()).toEqual(['0033-expand-parts-of-words']);
     const reader = productReader(database);
     const found = async (word: string) => {
       const places = [searchTypes, ['archived']] as const;

@@ -49,10 +49,10 @@ export function lockedProduct(dialect: Pick<Dialect, 'json' | 'position' | 'isLa
   const shown = shownProduct(dialect);
   const isLate = dialect.isLate?.('products');
   if (isLate === undefined) return shown;
-  const { document, updated_at } = shown;
+  // Its moment is that of the row in any case: the write made that later than those of the paths it had.
   return {
-    document: sql<string>`case when ${isLate} then products.document else ${document} end`,
-    updated_at: sql<number>`case when ${isLate} then products.updated_at else ${updated_at} end`,
+    ...shown,
+    document: sql<string>`case when ${isLate} then products.document else ${shown.document} end`,
   };
 }
 

@@ -1,8 +1,10 @@
 /** The search index, filled with what is there already: see search/index.ts. */
 import { type RawBuilder, sql } from 'kysely';
+import { pagesAfter } from '../../slices.ts';
 import type { Builder, Session } from '../database.ts';
 import { type SearchDocument, searchIndex, wordsOfDialect } from '../search/index.ts';
 import type { Migration } from './migration.ts';
+import { articleDocument, type OldArticle, type OldUser, userDocument } from './search-documents.ts';
 
 const rowsAtOnce = 1000;
 
@@ -26,19 +28,10 @@ interface OldProduct {
   readonly id: number;
   readonly document: string;
 }
-interface OldUser {
-  readonly id: number;
-  readonly name: string;
-  readonly email: string;
-}
 interface OldOrder {
   readonly id: number;
   readonly customer_name: string;
   readonly customer_email: string;
-}
-interface OldArticle extends SearchDocument {
-  /** As JSON text. */
-  readonly tags: string;
 }
 
 /** What is there, some rows at a time. */
@@ -52,20 +45,15 @@ function sources(session: Session, build: Builder) {
   };
 }
 
-async function* rowsOf<Row extends { readonly id: number }>(
+const rowsOf = <Row extends { readonly id: number }>(
   session: Session,
   build: Builder,
   select: RawBuilder<unknown>,
-): AsyncGenerator<Row[]> {
-  for (let last = 0; ; ) {
-    const query = sql<Row>`${select} where id > ${last} order by id limit ${sql.lit(rowsAtOnce)}`;
-    const rows = await session.all(query.compile(build));
-    const end = rows.at(-1);
-    if (end === undefined) return;
-    yield rows;
-    last = end.id;
-  }
-}
+): AsyncGenerator<Row[]> =>
+  pagesAfter<Row>(last => {
+    const query = sql<Row>`${select} where id > ${last?.id ?? 0} order by id limit ${sql.lit(rowsAtOnce)}`;
+    return session.all(query.compile(build));
+  });
 
 /*
  * Documents as the stores write them when this migration is: later changes of theirs do not change it.
@@ -84,13 +72,6 @@ function productDocument({ id, document }: OldProduct): SearchDocument {
   return { id, title: name, body: parts.filter(part => part !== null).join(' · ') };
 }
 
-const userDocument = ({ id, name, email }: OldUser): SearchDocument => ({ id, title: name, body: email });
-
 function orderDocument({ id, customer_name, customer_email }: OldOrder): SearchDocument {
   return { id, title: `Order ${id}`, body: `${customer_name} ${customer_email}` };
-}
-
-function articleDocument({ id, title, body, tags }: OldArticle): SearchDocument {
-  // Boundary: the store writes a list of strings.
-  return { id, title, body: [body, ...(JSON.parse(tags) as string[])].join(' · ') };
 }

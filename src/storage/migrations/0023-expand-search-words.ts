@@ -3,9 +3,11 @@
  * apart, descriptions without markup. A program that lacks this finds what it found, in another order.
  */
 import { sql } from 'kysely';
-import { searchIndex, spellingOf, wordsOfDialect } from '../search/index.ts';
+import { pagesAfter } from '../../slices.ts';
+import { type SearchDocument, searchIndex, spellingOf, wordsOfDialect } from '../search/index.ts';
+import { documentWords } from '../search/text/words.ts';
 import type { Migration } from './migration.ts';
-import { documentsOf, splitDocuments } from './search-documents.ts';
+import { documentSources } from './search-documents.ts';
 
 export const searchWords: Migration = {
   name: '0023-expand-search-words',
@@ -13,9 +15,16 @@ export const searchWords: Migration = {
     const { build } = database;
     const index = searchIndex(database);
     for (const statement of wordsOfDialect(database).clear()) await session.run(statement.compile(build));
-    const stored = sql<string>`document`;
-    for await (const { type, documents } of documentsOf(session, build, stored))
-      await index.addMany(session, type, splitDocuments(documents));
+    for (const { type, read } of documentSources(build, sql<string>`document`)) {
+      for await (const documents of pagesAfter<SearchDocument>(last => read(session, last))) {
+        const split = documents.map(document => ({
+          id: document.id,
+          words: documentWords(document).join(' '),
+          archived: document.archived === true,
+        }));
+        await index.addMany(session, type, split);
+      }
+    }
     await spellingOf(database).rebuild(session);
     await index.compact(session);
   },

@@ -3,10 +3,11 @@
  * documents are written again. A program that lacks this finds and writes them by their whole words.
  */
 import { sql } from 'kysely';
-import { shownProduct } from '../categories/shown.ts';
+import { lockedProduct } from '../categories/shown.ts';
+import { categoryTree } from '../categories/tree.ts';
 import { collectionVersions } from '../changes/versions.ts';
+import type { Transaction } from '../database.ts';
 import {
-  hasKeptWords,
   placeOf,
   positionOf,
   rewordedCollection,
@@ -17,40 +18,46 @@ import {
 } from '../search/index.ts';
 import { lettersAndDigits } from '../search/text/joined.ts';
 import { wordsOf } from '../search/text/split.ts';
-import { canBeMisspelt, shownFields } from '../search/text/words.ts';
+import { shownFields } from '../search/text/words.ts';
 import type { Migration } from './migration.ts';
-import { documentsOf, splitDocuments } from './search-documents.ts';
+import { type DocumentSource, documentSources } from './search-documents.ts';
 
 export const partsOfWords: Migration = {
   name: '0033-expand-parts-of-words',
-  async up(session, database) {
-    const { build } = database;
-    const index = searchIndex(database);
-    const words = wordsOfDialect(database);
-    // Programs that go on beside this: what they write waits, so that nothing is written here by older texts.
-    for (const statement of words.lock()) await session.run(statement.compile(build));
-    const shown = shownProduct(database.dialect).document;
-    // Each once: a transaction keeps what is passed to it in memory until its end.
-    const changed = new Set<string>();
+
+  async prepare(database) {
+    // Each of these transactions waits for rows that others hold for as long as a migration does (MIGRATION_TIMEOUT).
+    const { build, dialect } = database;
+    const [index, words, tree] = [searchIndex(database), wordsOfDialect(database), categoryTree(database)];
     let isChanged = false;
-    for await (const { type, documents } of documentsOf(session, build, shown)) {
-      const mixed = splitDocuments(documents.filter(hasMixedWords));
-      if (mixed.length === 0) continue;
-      const positions = mixed.map(document => sql.lit(positionOf(placeOf(type, document), document.id)));
-      await session.run(words.remove(sql.join(positions)).compile(build));
-      await index.addMany(session, type, mixed);
-      for (const document of mixed) {
-        if (hasKeptWords(placeOf(type, document)))
-          for (const word of document.words.split(' ')) if (canBeMisspelt(word)) changed.add(word);
+
+    async function writeSome({ type, read }: DocumentSource, session: Transaction, last?: SearchDocument) {
+      await tree.share(session);
+      const documents = await read(session, last);
+      const mixed = documents.filter(hasMixedWords);
+      if (mixed.length > 0) {
+        const positions = mixed.map(document => sql.lit(positionOf(placeOf(type, document), document.id)));
+        await session.run(words.remove(sql.join(positions)).compile(build));
+        await index.addMany(session, type, mixed);
+        isChanged = true;
       }
-      isChanged = true;
+      return documents.at(-1);
+    }
+
+    for (const source of documentSources(build, lockedProduct(dialect).document, dialect.forUpdate)) {
+      let last: SearchDocument | undefined;
+      do last = await database.exclusively(session => writeSome(source, session, last));
+      while (last !== undefined);
     }
     if (!isChanged) return;
-    index.keep(session, [...changed]);
-    await index.compact(session);
-    for (const collection of [searchCollection, rewordedCollection])
-      collectionVersions(database).advance(session, collection);
+    await database.exclusively(async session => {
+      await index.compact(session);
+      for (const collection of [searchCollection, rewordedCollection])
+        collectionVersions(database).advance(session, collection);
+    });
   },
+
+  async up() {},
 };
 
 function hasMixedWords(document: SearchDocument): boolean {

@@ -1,26 +1,49 @@
-/** Forward-only migrations: each runs once, in order, in one transaction, under a lock that one process holds. */
+/**
+ * Forward-only migrations: each runs once, in order, in one transaction, under a lock that one process holds; what takes long is
+ * prepared before it.
+ */
 import { sql } from 'kysely';
-import type { Database, Dialect, Session } from '../database.ts';
+import type { Database, Dialect, Session, Transaction } from '../database.ts';
 import { migrations } from './index.ts';
+import type { Migration } from './migration.ts';
 
 /**
  * @returns the names of the migrations that ran, in order; none when the database was up to date
  * @throws Error when a newer program has migrated the database further than this one knows
  */
 export async function migrate(database: Database, now: () => number): Promise<string[]> {
+  const ran: string[] = [];
+  for (let prepared: Migration | undefined; ; ) {
+    const { names, next } = await database.exclusively(session =>
+      runMissing(database, session, prepared, now),
+    );
+    ran.push(...names);
+    if (next === undefined) return ran;
+    await next.prepare?.(database);
+    prepared = next;
+  }
+}
+
+/** @returns what ran, and the first migration that is to be prepared before it runs with those after it */
+async function runMissing(
+  database: Database,
+  session: Transaction,
+  prepared: Migration | undefined,
+  now: () => number,
+): Promise<{ readonly names: readonly string[]; readonly next: Migration | undefined }> {
   const { build } = database;
-  return database.exclusively(async session => {
-    await session.run(migrationsTable(database.dialect).compile(build));
-    const done = await appliedIn(session, database);
-    refuseNewer(done);
-    const missing = migrations.filter(migration => !done.includes(migration.name));
-    for (const migration of missing) {
-      await migration.up(session, database);
-      const row = { name: migration.name, applied_at: now() };
-      await session.run(build.insertInto('migrations').values(row).compile());
-    }
-    return missing.map(migration => migration.name);
-  });
+  await session.run(migrationsTable(database.dialect).compile(build));
+  const done = await appliedIn(session, database);
+  refuseNewer(done);
+  const names: string[] = [];
+  for (const migration of migrations.filter(({ name }) => !done.includes(name))) {
+    if (migration.prepare !== undefined && migration !== prepared) return { names, next: migration };
+    await migration.up(session, database);
+    const row = { name: migration.name, applied_at: now() };
+    await session.run(build.insertInto('migrations').values(row).compile());
+    names.push(migration.name);
+  }
+  return { names, next: undefined };
 }
 
 /** @param names of the migrations that a database has had @throws Error when it is newer than this program */

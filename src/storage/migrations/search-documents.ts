@@ -4,69 +4,63 @@
  */
 import { type RawBuilder, sql } from 'kysely';
 import type { Builder, Session } from '../database.ts';
-import type { SearchDocument, SearchType, SplitDocument } from '../search/index.ts';
+import type { SearchDocument, SearchType } from '../search/index.ts';
 import { textOfHtml } from '../search/text/html.ts';
-import { documentWords } from '../search/text/words.ts';
 
-const rowsAtOnce = 1000;
+/** Held by a transaction for some fifty milliseconds. */
+const rowsAtOnce = 500;
 
-interface Documents {
+export interface DocumentSource {
   readonly type: SearchType;
-  readonly documents: readonly SearchDocument[];
+  /** Some documents after this one, in the order of ids; none after the last. */
+  read(session: Session, last: SearchDocument | undefined): Promise<SearchDocument[]>;
 }
 
-/** @param products the text of a product, as the tables have it at the time of the migration */
-export async function* documentsOf(
-  session: Session,
+/**
+ * @param products the text of a product, as the tables have it at the time of the migration
+ * @param ending of a SELECT: `forUpdate` where others write meanwhile
+ */
+export function documentSources(
   build: Builder,
   products: RawBuilder<string>,
-): AsyncGenerator<Documents> {
-  const read = <Row extends { readonly id: number }>(select: RawBuilder<Row>) =>
-    rowsOf<Row>(session, build, select);
-  for await (const rows of read(sql<OldProduct>`select id, ${products} as document from products`))
-    yield { type: 'product', documents: rows.map(productDocument) };
-  for await (const rows of read(sql<OldArticle>`select id, title, body, tags from articles`))
-    yield { type: 'article', documents: rows.map(articleDocument) };
-  for await (const rows of read(sql<SearchDocument>`select id, title, body from posts`))
-    yield { type: 'post', documents: rows };
-  for await (const rows of read(sql<{ id: number }>`select id from orders`))
-    yield { type: 'order', documents: await orderDocuments(session, build, rows) };
-  for await (const rows of read(sql<OldUser>`select id, name, email from users`))
-    yield { type: 'user', documents: rows.map(({ id, name, email }) => ({ id, title: name, body: email })) };
-}
-
-export const splitDocuments = (documents: readonly SearchDocument[]): SplitDocument[] =>
-  documents.map(document => ({
-    id: document.id,
-    words: documentWords(document).join(' '),
-    archived: document.archived === true,
-  }));
-
-async function* rowsOf<Row extends { readonly id: number }>(
-  session: Session,
-  build: Builder,
-  select: RawBuilder<Row>,
-): AsyncGenerator<Row[]> {
-  for (let last = 0; ; ) {
-    const query = sql<Row>`${select} where id > ${last} order by id limit ${sql.lit(rowsAtOnce)}`;
-    const rows = await session.all(query.compile(build));
-    const end = rows.at(-1);
-    if (end === undefined) return;
-    yield rows;
-    last = end.id;
-  }
+  ending: RawBuilder<unknown> = sql``,
+): readonly DocumentSource[] {
+  const source = <Row>(
+    type: SearchType,
+    select: RawBuilder<Row>,
+    documentsOf: (rows: Row[], session: Session) => SearchDocument[] | Promise<SearchDocument[]>,
+  ): DocumentSource => ({
+    type,
+    async read(session, last) {
+      const query = sql<Row>`${select} where id > ${last?.id ?? 0} order by id limit ${sql.lit(rowsAtOnce)} ${ending}`;
+      return documentsOf(await session.all(query.compile(build)), session);
+    },
+  });
+  return [
+    source('product', sql<OldProduct>`select id, ${products} as document from products`, rows =>
+      rows.map(productDocument),
+    ),
+    source('article', sql<OldArticle>`select id, title, body, tags from articles`, rows =>
+      rows.map(articleDocument),
+    ),
+    source('post', sql<SearchDocument>`select id, title, body from posts`, rows => rows),
+    source('order', sql<{ id: number }>`select id from orders`, (rows, session) =>
+      orderDocuments(session, build, rows),
+    ),
+    source('user', sql<OldUser>`select id, name, email from users`, rows => rows.map(userDocument)),
+  ];
 }
 
 interface OldProduct {
   readonly id: number;
   readonly document: string;
 }
-interface OldUser {
+export interface OldUser {
   readonly id: number;
   readonly name: string;
   readonly email: string;
 }
-interface OldArticle {
+export interface OldArticle {
   readonly id: number;
   readonly title: string;
   readonly body: string;
@@ -158,7 +152,13 @@ function productDocument({ id, document }: OldProduct): SearchDocument {
   };
 }
 
-function articleDocument({ id, title, body, tags }: OldArticle): SearchDocument {
+export const userDocument = ({ id, name, email }: OldUser): SearchDocument => ({
+  id,
+  title: name,
+  body: email,
+});
+
+export function articleDocument({ id, title, body, tags }: OldArticle): SearchDocument {
   // Boundary: the store writes a list of strings.
   return { id, title, body: [body, ...(JSON.parse(tags) as string[])].join(' · ') };
 }
@@ -174,6 +174,7 @@ async function orderDocuments(
   build: Builder,
   rows: readonly { readonly id: number }[],
 ): Promise<SearchDocument[]> {
+  if (rows.length === 0) return [];
   const ids = sql.join(rows.map(({ id }) => id));
   const query = sql<OldItem>`select order_id, name, sku from order_items where order_id in (${ids}) order by id`;
   const items = Map.groupBy(await session.all(query.compile(build)), ({ order_id }) => order_id);

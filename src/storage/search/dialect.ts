@@ -25,8 +25,6 @@ export interface DialectWords {
   readonly copied?: readonly string[];
   /** Takes rows of a position. */
   remove(positions: Part): Part;
-  /** Lets no other transaction write documents until this one ends. */
-  lock(): Part[];
   /** Removes all documents, and the words kept of them. */
   clear(): Part[];
   /** The words of all documents, some at a time; those of one document need not follow each other. */

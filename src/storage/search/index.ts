@@ -25,7 +25,7 @@ export interface SearchDocument extends SearchText {
 }
 
 /** A document whose words have been split already: as `documentWords` gives them, with spaces between. */
-export interface SplitDocument {
+interface SplitDocument {
   readonly id: number;
   readonly words: string;
   readonly archived?: boolean;
@@ -89,7 +89,6 @@ export const placeOf = (type: SearchType, { archived }: { readonly archived?: bo
 
 /** Misspelt words are looked for among those of products, articles and posts: words of people are not kept. */
 const keptBelow = positionOf('order', 0);
-export const hasKeptWords = (type: DocumentType): boolean => positionOf(type, 0) < keptBelow;
 
 export function spellingOf(database: Pick<Database, 'build' | 'dialect'>): Spelling {
   return spelling(database, wordsOfDialect(database).spellings, keptBelow);
@@ -113,13 +112,15 @@ export function searchIndex(database: Pick<Database, 'build' | 'dialect'>): Sear
     entries.join(' '),
   ];
 
+  const isKept = (type: DocumentType) => positionOf(type, 0) < keptBelow;
+
   return {
     async add(session, type, document) {
       // New products are recognized by their ids: see reading/index.ts.
       if (type !== 'product') versions.advance(session, searchCollection);
       const entries = documentWords(document);
       const place = placeOf(type, document);
-      if (hasKeptWords(place)) words.keep(session, entries);
+      if (isKept(place)) words.keep(session, entries);
       session.writeDeferred(inserts, [row(place, document.id, entries)]);
     },
 
@@ -133,7 +134,7 @@ export function searchIndex(database: Pick<Database, 'build' | 'dialect'>): Sear
         if ('words' in document) rows.push([positionOf(place, document.id), document.words]);
         else {
           const entries = documentWords(document);
-          if (hasKeptWords(place)) words.keep(session, entries);
+          if (isKept(place)) words.keep(session, entries);
           rows.push(row(place, document.id, entries));
         }
       }
@@ -152,8 +153,8 @@ export function searchIndex(database: Pick<Database, 'build' | 'dialect'>): Sear
       if (isSame && from === to) return;
       if (from !== to) session.writeDeferred(removals, [[positionOf(from, after.id)]]);
       session.writeDeferred(inserts, [row(to, after.id, entries)]);
-      const had = new Set(hasKeptWords(from) ? old : []);
-      const has = new Set(hasKeptWords(to) ? entries : []);
+      const had = new Set(isKept(from) ? old : []);
+      const has = new Set(isKept(to) ? entries : []);
       words.keep(session, [...has.difference(had)]);
       words.release(session, [...had.difference(has)]);
     },
@@ -162,7 +163,7 @@ export function searchIndex(database: Pick<Database, 'build' | 'dialect'>): Sear
       versions.advance(session, searchCollection);
       const place = placeOf(type, before);
       session.writeDeferred(removals, [[positionOf(place, before.id)]]);
-      if (hasKeptWords(place)) words.release(session, documentWords(before));
+      if (isKept(place)) words.release(session, documentWords(before));
     },
 
     async compact(session) {

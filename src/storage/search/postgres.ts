@@ -72,7 +72,6 @@ export const postgresWords: DialectWords = {
   // Words hold nothing that the text of a tsvector has a meaning for.
   copied: ['position', 'words'],
   remove: positions => sql`delete from search_index where position in (${positions})`,
-  lock: () => [sql`lock table search_index in share row exclusive mode`],
   clear: () => [sql`delete from search_index`, sql`delete from search_spellings`],
   entries: readEntries,
 

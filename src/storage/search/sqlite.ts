@@ -81,8 +81,6 @@ export const sqliteWords: DialectWords = {
 
   insert: rows => sql`insert or replace into search_index (rowid, words) ${rows}`,
   remove: positions => sql`delete from search_index where rowid in (${positions})`,
-  // There is one writer.
-  lock: () => [],
   clear: () => [
     sql`insert into search_index (search_index) values ('delete-all')`,
     sql`delete from search_spellings`,
