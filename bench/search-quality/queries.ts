@@ -78,6 +78,24 @@ const partOf = (code: string | undefined): string | undefined =>
     .join('')
     .toLowerCase();
 
+/** Other names of the units of sizes. */
+const otherUnits: Readonly<Record<string, string>> = {
+  g: 'grams',
+  kg: 'kilograms',
+  ml: 'millilitres',
+  L: 'litres',
+  m: 'metres',
+  cm: 'centimetres',
+  inch: 'in',
+};
+
+/** A size of one number as others write it: `500g`, `500 grams`. */
+function otherSize(size: string): string | undefined {
+  const [, number = '', unit = ''] = /^(\d+) ?([a-z]+)$/i.exec(size) ?? [];
+  const other = otherUnits[unit];
+  return other === undefined ? undefined : `${number} ${other}`;
+}
+
 /** How people write a part number. */
 const writings: readonly ((code: string) => string)[] = [
   code => code,
@@ -196,6 +214,8 @@ export function queries(shop: readonly Product[]): Query[] {
     const text = index % 3 === 0 ? `${asked} ${kind.asked[1]}` : `${kind.asked[0]} ${asked}`;
     all.push({ text, sort: 'sizes', kind, wish: { size } });
   }
+  for (const { kind, size = '' } of some(12, ({ size }) => otherSize(size ?? '') !== undefined))
+    all.push({ text: `${otherSize(size)} ${kind.asked[0]}`, sort: 'other units', kind, wish: { size } });
   for (const { kind, brand } of some(22, () => true))
     all.push({ text: `${brand} ${kind.asked[1]}`.toLowerCase(), sort: 'brands', kind, wish: { brand } });
   for (const product of some(26, ({ colour, material }) => (colour ?? material) !== undefined)) {

@@ -34,6 +34,12 @@ const shop = [
   { name: 'Metallo BS18LT-66 Screwdriver' },
   { name: 'Ferro Bit Set 68GS-37' },
   { name: 'Walnut Stool', mpn: 'QZ77CAR41' },
+  { name: 'Copper Pipe Cutter 1-1/4 inch' },
+  { name: 'Copper Pipe, 1 in. x 10 ft.' },
+  { name: 'Lid for 5 gal Paint Bucket' },
+  { name: 'Lined Paint Bucket 5 Gallons' },
+  { name: 'Gold Dress Watch' },
+  { name: 'Long Gold Dress in Silk' },
   { name: 'Cover', description: 'Fits the Phonix12 and everything after it.' },
 ] as const;
 
@@ -92,6 +98,19 @@ const first: readonly (readonly [query: string, name: string])[] = [
   ['77car stool', 'Walnut Stool'],
   ['cover for phonix', 'Cover'],
   ['airfrier', 'Air Fryer'],
+  // Other names of units.
+  ['1 inch copper pipe', 'Copper Pipe, 1 in. x 10 ft.'],
+  ['1-inch copper pipe', 'Copper Pipe, 1 in. x 10 ft.'],
+  ['copper pipe 10 feet', 'Copper Pipe, 1 in. x 10 ft.'],
+  ['5 gal bucket', 'Lined Paint Bucket 5 Gallons'],
+  ['5gallon lined bucket', 'Lined Paint Bucket 5 Gallons'],
+  ['500 grams coffee', 'Espresso Coffee Beans 500 g'],
+  ['500gramm espresso', 'Espresso Coffee Beans 500 g'],
+  ['tea 250 gramm', 'Green Tea 250g'],
+  // What a title says that it is.
+  ['gold dress', 'Long Gold Dress in Silk'],
+  ['gold watch', 'Gold Dress Watch'],
+  ['paint bucket', 'Lined Paint Bucket 5 Gallons'],
   // Words that say nothing count for little.
   ['for headphone', 'Wireless Headphones'],
 ];
@@ -137,6 +156,20 @@ describeOnDatabases('words of searches on %s', kind => {
     // As the last word it might be the beginning of one.
     expect(namesOf(await ask('car cover'))).not.toContain('Walnut Stool');
     expect(namesOf(await ask('12'))).not.toContain('Cover');
+  });
+
+  test.each(['1 inch copper pipe', '5 gal lined bucket', '500 grams coffee', '250gramm tea'])(
+    'a product has the unit of %j by another name',
+    async query => {
+      const [hit] = (await ask(query)).data;
+      expect(hit.missing).toEqual([]);
+      expect(hit.snippet).toContain('<mark>');
+    },
+  );
+
+  test('a unit is one only behind a number', async () => {
+    expect((await ask('gallon copper')).data[0].missing).not.toEqual([]);
+    expect(namesOf(await ask('gramm'))).toEqual([]);
   });
 
   test('markup is neither found nor shown', async () => {

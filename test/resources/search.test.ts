@@ -21,7 +21,7 @@ const table: readonly (readonly [query: string, hits: readonly string[]])[] = [
   ['lamp desk', ['Walnut desk lamp', 'Oak shelf', 'Ring binder']],
   ['walnut li', ['Walnut desk lamp', 'Lampshade']],
   ['waln lamp', ['Walnut desk lamp', 'Lampshade', 'Oak shelf', 'Ring binder']],
-  ['walnut glue', ['Walnut desk lamp', 'O’Brien’s "special" glue']],
+  ['walnut glue', ['O’Brien’s "special" glue', 'Walnut desk lamp']],
   ['lamp lamp', ['Walnut desk lamp', 'Lampshade', 'Oak shelf', 'Ring binder']],
   // The archived are not for everybody.
   ['clock', []],

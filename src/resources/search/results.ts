@@ -5,13 +5,13 @@ import { type DocumentType, idAt, type SearchType } from '../../storage/search/i
 import type { SearchSession } from '../../storage/search/reading/frequency.ts';
 import type { sortedReader } from '../../storage/search/sorted.ts';
 import type { Synonyms } from '../synonyms/store.ts';
+import { type QueryTools, understand } from './query/understand.ts';
 import { candidatesFor } from './ranking/candidates.ts';
 import { type codedProducts, rankedAlike } from './ranking/codes.ts';
 import { filteredReader, type HitReader } from './ranking/filtered.ts';
 import type { scorableReader } from './ranking/known.ts';
 import { inOrder, lastPlace, type Ranking, rankedHead } from './ranking/ranked.ts';
 import { weighed } from './ranking/score.ts';
-import { type QueryTools, understand } from './ranking/understand.ts';
 import { testOf, type WordTest } from './snippet.ts';
 import type { DocumentReader } from './sources.ts';
 

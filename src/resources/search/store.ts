@@ -12,9 +12,9 @@ import type { Stems } from '../../storage/search/text/stems.ts';
 import { vocabulary } from '../../storage/search/vocabulary.ts';
 import type { SynonymStore } from '../synonyms/store.ts';
 import { hitsAt, pageOf, unfilteredIds } from './page.ts';
+import { queryCaches } from './query/understand.ts';
 import { codedProducts } from './ranking/codes.ts';
 import { scorableReader } from './ranking/known.ts';
-import { queryCaches } from './ranking/understand.ts';
 import { type ReadyRequest, resultsOf, type SearchRequest, type Tools } from './results.ts';
 import type { WordTest } from './snippet.ts';
 import { countsByType, documentReader, type Hit, readOnce } from './sources.ts';
@@ -45,7 +45,7 @@ export function searchStore(
   reader: SearchReader,
 ): SearchStore {
   const documentsOf = documentReader(database);
-  const scorablesOf = scorableReader(database, reader);
+  const scorablesOf = scorableReader(database, reader, stems);
   const sorted = sortedReader(database);
   const rowsMeeting = rowFinder(database, columns);
   const tools = {

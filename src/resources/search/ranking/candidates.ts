@@ -4,9 +4,9 @@ import type { Expression, Term } from '../../../storage/search/expression.ts';
 import { type DocumentType, typeAt } from '../../../storage/search/index.ts';
 import type { SearchSession } from '../../../storage/search/reading/frequency.ts';
 import { titleMarks } from '../../../storage/search/text/words.ts';
+import type { QueryWord } from '../query/understand.ts';
 import type { HitReader } from './filtered.ts';
 import { rarity } from './score.ts';
-import type { QueryWord } from './understand.ts';
 
 /** So many hits are put in order at most; what comes after them is in the order of the index. */
 export const mostCandidates = 200;

@@ -1,9 +1,14 @@
 /** What a document is scored by: its words field by field, as texts in which a word is found quickly. */
-import { collectWords, wordsOf } from '../../../storage/search/text/split.ts';
+import { hasDigit } from '../../../storage/search/text/joined.ts';
+import { collectWords, runsOf } from '../../../storage/search/text/split.ts';
 import { collectCode, type SearchText } from '../../../storage/search/text/words.ts';
+import { isUnit } from '../query/units.ts';
 
 /** Characters of a text that count: what comes later says little. */
 const longestText = 3000;
+
+/** What is added to a title stands behind one of these: `Desk Lamp, Black`, `Desk Lamp - Black`. */
+const separators = /[,;:|([]|\s[-–—]\s/;
 
 /** A field's words with spaces around each. */
 export interface Field {
@@ -15,6 +20,8 @@ export interface Features {
   readonly title: Field;
   /** How many words the title has. */
   readonly titleLength: number;
+  /** The word of the title that says what it is: `gown` of `Silk Evening Gown in Black, Size 8`. */
+  readonly head: string | undefined;
   /** Those that have words, the title first. */
   readonly fields: readonly Field[];
 }
@@ -40,7 +47,10 @@ function fieldOf(weight: number, texts: readonly string[]): Field {
   return { weight, words: ` ${words.join(' ')} ${together.join(' ')} ` };
 }
 
-export function featuresOf({ title, body, fields }: SearchText): Features {
+export function featuresOf(
+  { title, body, fields }: SearchText,
+  isFiller: (word: string) => boolean,
+): Features {
   const titleField = fieldOf(weights.title, [title]);
   const all = [titleField];
   const add = (weight: number, texts: readonly string[]) => {
@@ -56,5 +66,32 @@ export function featuresOf({ title, body, fields }: SearchText): Features {
     add(weights.tag, fields.tags);
   }
   if (body !== '') add(weights.body, [body.slice(0, longestText)]);
-  return { title: titleField, titleLength: Math.max(1, wordsOf(title).length), fields: all };
+  const { head, count } = headOf(title, isFiller);
+  return { title: titleField, titleLength: Math.max(1, count), head, fields: all };
+}
+
+/**
+ * The last word, without numbers and their units, before what is only added: behind a comma, a bracket or a word like
+ * `with`.
+ * @returns how many words the title has, too
+ */
+function headOf(
+  title: string,
+  isFiller: (word: string) => boolean,
+): { head: string | undefined; count: number } {
+  let head: string | undefined;
+  let isEnded = false;
+  let [count, last, before] = [0, 0, ''];
+  for (const { start, end, words } of runsOf(title)) {
+    count += words.length;
+    if (isEnded) continue;
+    const isLink = words.some(isFiller);
+    isEnded = head !== undefined && (isLink || separators.test(title.slice(last, start)));
+    if (isEnded) continue;
+    const [word = ''] = words.slice(-1);
+    const isMeasure = hasDigit(word) || (hasDigit(before) && isUnit(word));
+    if (!isLink && !isMeasure) head = word;
+    [last, before] = [end, word];
+  }
+  return { head, count };
 }

@@ -6,6 +6,7 @@ import type { Database } from '../../../storage/database.ts';
 import { positionOf, typeAt } from '../../../storage/search/index.ts';
 import type { SearchSession } from '../../../storage/search/reading/frequency.ts';
 import type { SearchReader } from '../../../storage/search/reading/index.ts';
+import type { Stems } from '../../../storage/search/text/stems.ts';
 import { products } from '../../products/row.ts';
 import { type DocumentReader, isProduct } from '../sources.ts';
 import { type Features, featuresOf } from './features.ts';
@@ -30,7 +31,11 @@ const sizeOf = ({ features }: Scorable): number =>
  * than all else of a search.
  * @returns what gives the features of documents by their positions, those that are gone left out
  */
-export function scorableReader({ changes }: Pick<Database, 'changes'>, { seen }: Pick<SearchReader, 'seen'>) {
+export function scorableReader(
+  { changes }: Pick<Database, 'changes'>,
+  { seen }: Pick<SearchReader, 'seen'>,
+  { isFiller }: Pick<Stems, 'isFiller'>,
+) {
   const known = boundedMap<number, Scorable>(knownSize, sizeOf);
 
   changes.follow(products, (committed, ids) => {
@@ -60,7 +65,7 @@ export function scorableReader({ changes }: Pick<Database, 'changes'>, { seen }:
       for (const [position, document] of documents) {
         await turn();
         const { rating, available } = document;
-        const scorable = { features: featuresOf(document), rating, available };
+        const scorable = { features: featuresOf(document, isFiller), rating, available };
         // What has changed since the search began may have been read before it did, and would be kept past its change.
         if (isProduct(typeAt(position)) && session.seen === seen()) known.set(position, scorable);
         found.set(position, scorable);

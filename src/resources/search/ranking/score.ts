@@ -1,7 +1,7 @@
 /** How good a hit is: how much of the query it has, in which fields and how exactly, and how rare those words are. */
 import type { Term } from '../../../storage/search/expression.ts';
+import type { QueryWord } from '../query/understand.ts';
 import type { Features, Field } from './features.ts';
-import type { QueryWord } from './understand.ts';
 
 /** What else is known of a document. */
 export interface Facts {
@@ -17,8 +17,18 @@ export interface Score {
   readonly missing: readonly string[];
 }
 
-/** Parts of the whole: the words, how much of the title they are, whether they stand together there, and the rest. */
-const shares = { words: 0.78, title: 0.14, together: 0.05, rating: 0.02, available: 0.01 } as const;
+/**
+ * Parts of the whole: the words, how much of the title they are, whether they stand together there, whether the last of
+ * them is what the title says that it is, and the rest.
+ */
+const shares = {
+  words: 0.78,
+  title: 0.06,
+  together: 0.08,
+  head: 0.05,
+  rating: 0.02,
+  available: 0.01,
+} as const;
 /** What a word counts for that stands in other fields too. */
 const again = 0.3;
 /** Words of a choice that are not next to each other. */
@@ -30,9 +40,12 @@ const allWords = 0.5;
 /** Of the weight of a query: words that nearly all documents have may be lacking. */
 const negligible = 0.08;
 
+/** A word in one of a thousand documents says less than thrice as much as one in every tenth. */
+const steepness = 0.7;
+
 /** @param documents how many there are; @returns how much a word says that so many of them have */
 export const rarity = (frequency: number, documents: number): number =>
-  Math.log(1 + (Math.max(documents, frequency) - frequency + 0.5) / (frequency + 0.5));
+  Math.log(1 + (Math.max(documents, frequency) - frequency + 0.5) / (frequency + 0.5)) ** steepness;
 
 /** A way to have a word: the texts that a field must have, all of them, and the one where they are together. */
 interface Way {
@@ -94,6 +107,7 @@ export function scoreOf(features: Features, words: readonly Weighed[], facts: Fa
     (shares.words * sum) / most +
     shares.title * Math.min(1, titled / features.titleLength) +
     shares.together * together(features.title, words) +
+    (isHead(features, words.at(-1)) ? shares.head : 0) +
     shares.rating * facts.rating +
     (facts.available ? shares.available : 0);
   const tier = lacking <= most * negligible ? allWords : 0;
@@ -130,6 +144,10 @@ function factorIn({ words }: Field, ways: readonly Way[]): number {
   }
   return best;
 }
+
+/** Whether a form of a word is the head of the title: a dress watch is a watch. */
+const isHead = ({ head }: Features, word: Weighed | undefined): boolean =>
+  head !== undefined && word?.forms.includes(head) === true;
 
 /** Of the neighbours in the query, how many are neighbours in the title: a form of a word is as good as the word. */
 function together({ words }: Field, asked: readonly Weighed[]): number {

@@ -9,7 +9,7 @@ const longest = 24;
 export const mostParts = 4;
 /** Of letters before a number, and after it: `GSR 18`, `500 grams`. */
 const longestPrefix = 3;
-const longestUnit = 5;
+export const longestUnit = 5;
 /** Longer numbers stand for themselves. */
 const longestNumber = 8;
 /** Shorter parts of a word are units and the like, which say nothing by themselves. */

@@ -1,7 +1,7 @@
 /** The synonyms of a query's words. */
 import type { Stems } from '../../../storage/search/text/stems.ts';
 import type { Synonyms } from '../../synonyms/store.ts';
-import type { Piece } from './query.ts';
+import type { Piece } from './pieces.ts';
 
 const mostSynonyms = 20;
 /** Words of a query that have synonyms together. */

@@ -7,7 +7,7 @@ import { hasDigit } from '../../../storage/search/text/joined.ts';
 import type { Stems } from '../../../storage/search/text/stems.ts';
 import type { Vocabulary } from '../../../storage/search/vocabulary.ts';
 import type { CachedWords } from '../cached.ts';
-import type { Piece } from './query.ts';
+import type { Piece } from './pieces.ts';
 import { inflected } from './unknown.ts';
 
 const shortestPart = 3;

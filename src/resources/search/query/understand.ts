@@ -12,8 +12,9 @@ import type { Vocabulary } from '../../../storage/search/vocabulary.ts';
 import type { Synonyms } from '../../synonyms/store.ts';
 import { type CachedWords, cachedWords } from '../cached.ts';
 import { joinedNeighbours, splitsOf, withoutLink } from './compounds.ts';
-import { type Piece, piecesOf } from './query.ts';
+import { type Piece, piecesOf } from './pieces.ts';
 import { synonymsAt } from './synonyms.ts';
+import { otherUnits } from './units.ts';
 import { wordsLike } from './unknown.ts';
 
 export interface QueryTools extends QueryCaches {
@@ -23,7 +24,7 @@ export interface QueryTools extends QueryCaches {
 }
 
 interface QueryCaches {
-  /** What words mean that stand for themselves: the same in every query. */
+  /** What words mean without synonyms: the same wherever the same is together with them. */
   readonly meanings: CachedWords<Meaning>;
   readonly forms: CachedWords<readonly string[]>;
   readonly joined: CachedWords<ReadonlySet<string>>;
@@ -35,7 +36,7 @@ export const queryCaches = (): QueryCaches => ({
   joined: cachedWords(mostCached),
 });
 
-/** A word of a query, whatever stands beside it. */
+/** A word of a query, whatever it counts for. */
 type Meaning = Omit<QueryWord, 'importance'>;
 
 /** What counts for a word, and how much. */
@@ -110,7 +111,7 @@ export async function understand(
 ): Promise<QueryWord[]> {
   const pieces = piecesOf(query);
   if (types.length === 0) return [];
-  const neighbours = await joinedNeighbours(tools, session, pieces, types);
+  const neighbours = [...(await joinedNeighbours(tools, session, pieces, types)), ...otherUnits(pieces)];
   const words: QueryWord[] = [];
   for (const [index, piece] of pieces.entries()) {
     const together = neighbours.flatMap(({ choice, first, last }) =>
@@ -121,8 +122,9 @@ export async function understand(
     const longer = isLast ? completions : undefined;
     const context = { tools, session, types };
     const make = () => wordOf(context, piece, { together, others, isLast, longer });
-    const isAlone = together.length === 0 && others.length === 0 && longer === undefined;
-    const key = `${types.join()} ${isLast} ${piece.word} ${piece.parts.join(' ')}`;
+    const isAlone = others.length === 0 && longer === undefined;
+    const neighbouring = together.length === 0 ? '' : JSON.stringify(together);
+    const key = `${types.join()} ${isLast} ${piece.word} ${piece.parts.join(' ')} ${neighbouring}`;
     const word = await (isAlone ? tools.meanings(session.seen, key, make) : make());
     words.push({ ...word, importance: importanceOf(piece.word, tools.stems) });
   }
@@ -155,7 +157,11 @@ async function wordOf(
 ): Promise<Meaning> {
   const { tools, session, types } = context;
   const { word, parts } = piece;
-  const alternatives: Alternative[] = [{ choice: single(word), factor: factors.exact }, ...together];
+  const isOne = ({ choice }: Alternative) => choice.length === 1;
+  const alternatives: Alternative[] = [
+    { choice: single(word), factor: factors.exact },
+    ...together.filter(isOne),
+  ];
   for (const form of await formsOf(context, word))
     alternatives.push({ choice: single(form), factor: factors.stem });
   for (const [other, ...more] of others) {
@@ -164,6 +170,7 @@ async function wordOf(
       alternatives.push({ choice: single(form), factor: factors.synonym });
   }
   const frequency = await tools.reader.frequency(session, expressionOf(alternatives), types);
+  alternatives.push(...together.filter(alternative => !isOne(alternative)));
   for (const several of others) {
     const choice = several.map(other => ({ word: other }));
     if (several.length > 1) alternatives.push({ choice, factor: factors.synonym });

@@ -1,0 +1,78 @@
+/** Units of measure that go by several names: `5 gallons` is found by `5 gal` and `5gal`. */
+import type { Choice } from '../../../storage/search/expression.ts';
+import { lettersAndDigits, longestUnit } from '../../../storage/search/text/joined.ts';
+import type { Piece } from './pieces.ts';
+
+/** Names of one unit, as words are indexed. */
+const units = [
+  'in inch inches zoll',
+  'ft foot feet fuss',
+  'yd yard yards',
+  'mm millimeter millimetre millimeters millimetres',
+  'cm centimeter centimetre centimeters centimetres zentimeter',
+  'm meter metre meters metres',
+  'g gram grams gramm',
+  'kg kilogram kilograms kilo kilogramm',
+  'oz ounce ounces unze unzen',
+  'lb lbs pound pounds pfund',
+  'ml milliliter millilitre milliliters millilitres',
+  'l ltr liter litre liters litres',
+  'gal gallon gallons',
+  'qt quart quarts',
+  'w watt watts',
+  'v volt volts',
+  'a amp amps ampere',
+  'hp horsepower ps',
+  'gb gigabyte gigabytes',
+  'tb terabyte terabytes',
+  'h hr hrs hour hours stunden',
+  'pc pcs piece pieces stuck teilig',
+  'pk pack packs',
+  'ct count',
+].map(names => names.split(' '));
+
+const othersOf: ReadonlyMap<string, readonly string[]> = new Map(
+  units.flatMap(names => names.map(name => [name, names.filter(other => other !== name)])),
+);
+
+export const isUnit = (word: string): boolean => othersOf.has(word);
+
+const isNumber = (word: string): boolean => /^\p{N}+$/u.test(word);
+
+/** A way to write some of a query's words, from one place in it to another. */
+interface Written {
+  readonly choice: Choice;
+  readonly first: number;
+  readonly last: number;
+}
+
+/** @returns how numbers with units may be written otherwise: with another name of the unit, in one word and in two */
+export function otherUnits(pieces: readonly Piece[]): Written[] {
+  return pieces.flatMap(({ word }, first) => {
+    const [number, unit, more] = lettersAndDigits(word);
+    if (number !== undefined && unit !== undefined)
+      return more === undefined ? inOneWord(number, unit, first) : [];
+    return inTwoWords(word, pieces[first + 1]?.word ?? '', first);
+  });
+}
+
+function inOneWord(number: string, unit: string, at: number): Written[] {
+  const others = isNumber(number) ? (othersOf.get(unit) ?? []) : [];
+  return others.map(other => ({
+    choice: isShort(other) ? [{ word: number + other }] : [{ word: number }, { word: other }],
+    first: at,
+    last: at,
+  }));
+}
+
+function inTwoWords(number: string, unit: string, first: number): Written[] {
+  const others = isNumber(number) ? (othersOf.get(unit) ?? []) : [];
+  return others.map(other =>
+    isShort(other)
+      ? { choice: [{ word: number + other }], first, last: first + 1 }
+      : { choice: [{ word: other }], first: first + 1, last: first + 1 },
+  );
+}
+
+/** Whether a number and this name, written apart, are one word of the index, too. */
+const isShort = (name: string): boolean => name.length <= longestUnit;
