@@ -94,4 +94,16 @@ describeOnDatabases('catalog import on %s', kind => {
     expect([await productsOf(fresh), await versionOf(fresh)]).toEqual([products, version]);
     fresh.remove();
   });
+
+  test('words of records that a later transaction writes are kept for misspelt searches', async () => {
+    const fresh = await createCatalog(kind);
+    expect((await fresh.run(['import', '-'], 'sku,name,price\nA-1,Stool,1\n')).status).toBe(0);
+    const later = ['B-1,Wheelbarrow,1', 'B-2,Candlestick,1', 'B-3,Wheelbarrow,1'];
+    // What is updated or refused makes a transaction remove words that no product has.
+    const text = ['sku,name,price', 'A-1,Chair,1', ...later].join('\n');
+    const { status } = await fresh.run(['import', '--batch', '2', fresh.file('later.csv', text)]);
+    expect(status).toBe(0);
+    expect(await fresh.runHere(['check'])).toMatchObject({ status: 0 });
+    await fresh.remove();
+  });
 });

@@ -119,6 +119,19 @@ const shopifyRows: readonly ShopifyRows[] = [
       ['Mug', 'M-1'],
     ],
   },
+  {
+    name: 'of several variants with one SKU the first keeps it',
+    header: 'Handle,Title,Option1 Name,Option1 Value,Variant SKU,Variant Price',
+    rows: ['tee,Tee,Size,S,TEE,5', 'tee,,,M,TEE,6', 'tee,,,L,,7', 'tee,,,XL,,7', 'mug,Mug,Size,S,M-1,5'],
+    says: [
+      '1 × skus that an earlier variant of the product has were left out',
+      '2 created, 0 updated, 0 unchanged, 0 rejected',
+    ],
+    leaves: [
+      ['Tee', null, 'Size S TEE', 'Size M ', 'Size L ', 'Size XL '],
+      ['Mug', null, 'Size S M-1'],
+    ],
+  },
 ];
 
 test.each(shopifyRows)('rows of Shopify: $name', ({ header, rows, status = 0, says, leaves }) =>

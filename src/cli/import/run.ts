@@ -1,14 +1,14 @@
 /** The loop of an import: records in, transactions of a bounded length out. */
 import type { HttpError } from '../../http/errors.ts';
 import type { ImportCounts, ImportPlan } from '../../resources/products/import/plan.ts';
-import type { PreparedRecord } from '../../resources/products/import/prepared.ts';
+import { misspeltWords, type PreparedRecord } from '../../resources/products/import/prepared.ts';
 import { storedProduct } from '../../resources/products/members/stored.ts';
 import type { Chunk } from './records.ts';
 import type { ImportState, Progress, Rejects } from './report.ts';
 
 /**
  * Writes one batch in one transaction, or in a dry run only says what it would do.
- * @param newWords those of the batch's records
+ * @param newWords those of the batch's records that a search may misspell
  */
 export type BatchWriter = (
   records: readonly PreparedRecord[],
@@ -49,7 +49,7 @@ export async function runImport(run: ImportRun, state: ImportState): Promise<boo
   const { chunks, rejects, progress } = run;
   let size = run.batchSize ?? 1500;
   let batch: PreparedRecord[] = [];
-  let newWords: string[] = [];
+  const newWords = new Set<string>();
   let bytes = 0;
   let [repeated, merged] = [0, 0];
 
@@ -57,7 +57,7 @@ export async function runImport(run: ImportRun, state: ImportState): Promise<boo
     rejects.flush();
     if (batch.length > 0) {
       const started = performance.now();
-      const { counts, refused, lostUploads } = await run.write(batch, newWords);
+      const { counts, refused, lostUploads } = await run.write(batch, [...newWords]);
       state.lostUploads += lostUploads;
       for (const { record, error } of refused) refuse(record, error);
       if (run.batchSize === undefined) {
@@ -65,7 +65,7 @@ export async function runImport(run: ImportRun, state: ImportState): Promise<boo
         size = nextSize(size, (weight * run.transactionMs()) / Math.max(milliseconds, 1));
       }
       batch = [];
-      newWords = [];
+      newWords.clear();
       add(state, counts);
     }
     state.repeated += repeated;
@@ -108,7 +108,14 @@ export async function runImport(run: ImportRun, state: ImportState): Promise<boo
     bytes = next.value.bytes;
     repeated += next.value.repeated;
     merged += next.value.merged;
-    newWords.push(...next.value.newWords);
+    let first = 0;
+    // Only its own words go with a batch: those of records that come later may be in no document yet.
+    const takeWords = (end: number) => {
+      const isWhole = first === 0 && end === records.length;
+      const words = isWhole ? next.value.newWords : misspeltWords(records.slice(first, end));
+      for (const word of words) newWords.add(word);
+      first = end;
+    };
     for (const [index, record] of records.entries()) {
       position = positions[index] ?? end;
       report(position);
@@ -118,9 +125,11 @@ export async function runImport(run: ImportRun, state: ImportState): Promise<boo
       state.images += record.images;
       weight += 1 + record.variantCount;
       if (weight < size) continue;
+      takeWords(index + 1);
       await commit(position);
       weight = 0;
     }
+    takeWords(records.length);
     position = end;
     report(position + 1);
     if (batch.length === 0) await commit(position);

@@ -87,7 +87,13 @@ export const shopify: Preset = {
         tags: tagsOf(first.text('tags'), ',', drafting),
         status: statusOf(first),
       },
-      variants: plain === undefined ? ofVariants.map(row => variantOf(row, names, drafting, attributes)) : [],
+      variants:
+        plain === undefined
+          ? withOwnSkus(
+              ofVariants.map(row => variantOf(row, names, drafting, attributes)),
+              drafting,
+            )
+          : [],
       images: imagesOf(rows, drafting),
       attributes: attributes.all(),
       options: names.filter(name => name !== ''),
@@ -123,6 +129,20 @@ function withoutRepeated(rows: readonly Row[], { note }: Drafting): Row[] {
     kept.set(JSON.stringify(values), row);
   }
   return [...kept.values()];
+}
+
+/** Shopify lets several variants have one sku: the first keeps it. */
+function withOwnSkus(variants: readonly Variant[], { note }: Drafting): Variant[] {
+  const had = new Set<string>();
+  return variants.map(variant => {
+    const { sku = '' } = variant;
+    if (sku === '' || !had.has(sku)) {
+      had.add(sku);
+      return variant;
+    }
+    note('skus that an earlier variant of the product has were left out');
+    return { ...variant, sku: undefined };
+  });
 }
 
 const missingValue = 'is required: the product has other variants, and each has a value of its own';

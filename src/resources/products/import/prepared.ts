@@ -93,6 +93,19 @@ function variantParts({ variants }: ImportRecord) {
   return { variants: JSON.stringify(variants), variantCount: variants.length, variantSkus };
 }
 
+/** Adds the words that a search may misspell; those of archived products are none that a search suggests. */
+function addMisspelt(status: string, words: Iterable<string>, into: Set<string>): void {
+  if (status === 'archived') return;
+  for (const word of words) if (!isNoWord(word) && !into.has(word) && canBeMisspelt(word)) into.add(word);
+}
+
+/** The distinct words of some records that a search may misspell. */
+export function misspeltWords(records: readonly PreparedRecord[]): string[] {
+  const words = new Set<string>();
+  for (const { row, words: text } of records) addMisspelt(row.status, text.split(' '), words);
+  return [...words];
+}
+
 export interface Preparer {
   /** @param line on which it starts; @param at epoch milliseconds: when a product that this record makes will have been created */
   prepare(record: ImportRecord, at: number, line?: number): PreparedRecord;
@@ -108,10 +121,7 @@ export function recordPreparer(defaultCurrency: string): Preparer {
       // An explicit null is kept, also as the currency.
       const fields = placed(completeFields(record, record.currency === null ? null : defaultCurrency));
       const { text, words } = splitDocument(searchTextOf(fields));
-      // Those of archived products are none that a search suggests.
-      for (const word of fields.status === 'archived' ? [] : words) {
-        if (!isNoWord(word) && !had.has(word) && canBeMisspelt(word)) had.add(word);
-      }
+      addMisspelt(fields.status, words, had);
       const { tags, attributes, images, category, categories } = fields;
       const own = { words: text, tags, category, categories, attributes, given: givenOf(record) };
       const hasUploads = images.some(({ url }) => url?.startsWith(mediaPath));
