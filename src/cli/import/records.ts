@@ -32,8 +32,8 @@ export interface RecordsRequest extends CandidateRequest {
 /** Some records in their order, all prepared for one moment. */
 export interface Chunk {
   readonly records: readonly PreparedRecord[];
-  /** Words that no record before has had. */
-  readonly newWords: readonly string[];
+  /** The distinct words of these records that a search may misspell. */
+  readonly words: readonly string[];
   /** How many records of the source each of these ends: what --skip would take after it. */
   readonly positions: readonly number[];
   readonly rejects: readonly { readonly position: number; readonly reject: Reject }[];
@@ -115,7 +115,7 @@ function noticeBoard() {
 
 async function* chunksOf(source: ImportSource, request: RecordsRequest): AsyncGenerator<Chunk> {
   const { file, skip, currency } = request;
-  const { prepare, newWords } = recordPreparer(currency);
+  const { prepare, takeWords } = recordPreparer(currency);
   const repeatedKeys = await repeatedIn(source, request);
   const merging = repeatedKeys.size > 0;
   const { take, rest } = merger(repeatedKeys);
@@ -153,7 +153,7 @@ async function* chunksOf(source: ImportSource, request: RecordsRequest): AsyncGe
     const counts = { repeated, merged, end: position, bytes };
     yield {
       records,
-      newWords: newWords(),
+      words: takeWords(),
       positions,
       rejects,
       ...counts,
@@ -164,7 +164,7 @@ async function* chunksOf(source: ImportSource, request: RecordsRequest): AsyncGe
   const records = rest().map(record => prepare(record, Date.now()));
   const positions = records.map(() => position);
   const counts = { repeated: 0, merged: -records.length, end: position, bytes: source.bytesRead() };
-  yield { records, newWords: newWords(), positions, rejects: [], ...counts, said: said(), last: last() };
+  yield { records, words: takeWords(), positions, rejects: [], ...counts, said: said(), last: last() };
 }
 
 function emptiness(source: ImportSource): string {

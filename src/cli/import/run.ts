@@ -8,11 +8,11 @@ import type { ImportState, Progress, Rejects } from './report.ts';
 
 /**
  * Writes one batch in one transaction, or in a dry run only says what it would do.
- * @param newWords those of the batch's records that a search may misspell
+ * @param words those of the batch's records that a search may misspell
  */
 export type BatchWriter = (
   records: readonly PreparedRecord[],
-  newWords: readonly string[],
+  words: readonly string[],
 ) => Promise<Pick<ImportPlan, 'counts' | 'refused' | 'lostUploads'>>;
 
 export interface ImportRun {
@@ -49,7 +49,7 @@ export async function runImport(run: ImportRun, state: ImportState): Promise<boo
   const { chunks, rejects, progress } = run;
   let size = run.batchSize ?? 1500;
   let batch: PreparedRecord[] = [];
-  const newWords = new Set<string>();
+  const words = new Set<string>();
   let bytes = 0;
   let [repeated, merged] = [0, 0];
 
@@ -57,7 +57,7 @@ export async function runImport(run: ImportRun, state: ImportState): Promise<boo
     rejects.flush();
     if (batch.length > 0) {
       const started = performance.now();
-      const { counts, refused, lostUploads } = await run.write(batch, [...newWords]);
+      const { counts, refused, lostUploads } = await run.write(batch, [...words]);
       state.lostUploads += lostUploads;
       for (const { record, error } of refused) refuse(record, error);
       if (run.batchSize === undefined) {
@@ -65,7 +65,7 @@ export async function runImport(run: ImportRun, state: ImportState): Promise<boo
         size = nextSize(size, (weight * run.transactionMs()) / Math.max(milliseconds, 1));
       }
       batch = [];
-      newWords.clear();
+      words.clear();
       add(state, counts);
     }
     state.repeated += repeated;
@@ -110,10 +110,10 @@ export async function runImport(run: ImportRun, state: ImportState): Promise<boo
     merged += next.value.merged;
     let first = 0;
     // Only its own words go with a batch: those of records that come later may be in no document yet.
-    const takeWords = (end: number) => {
+    const addWords = (end: number) => {
       const isWhole = first === 0 && end === records.length;
-      const words = isWhole ? next.value.newWords : misspeltWords(records.slice(first, end));
-      for (const word of words) newWords.add(word);
+      const own = isWhole ? next.value.words : misspeltWords(records.slice(first, end));
+      for (const word of own) words.add(word);
       first = end;
     };
     for (const [index, record] of records.entries()) {
@@ -125,11 +125,11 @@ export async function runImport(run: ImportRun, state: ImportState): Promise<boo
       state.images += record.images;
       weight += 1 + record.variantCount;
       if (weight < size) continue;
-      takeWords(index + 1);
+      addWords(index + 1);
       await commit(position);
       weight = 0;
     }
-    takeWords(records.length);
+    addWords(records.length);
     position = end;
     report(position + 1);
     if (batch.length === 0) await commit(position);

@@ -18,16 +18,16 @@ export async function batchWriter(load: BulkLoad): Promise<BatchWriter> {
   const existing = await productTotals(database).count(database.read);
   let created = 0;
   let sinceCollection = 0;
-  const write = (records: readonly PreparedRecord[], newWords: readonly string[]) =>
+  const write = (records: readonly PreparedRecord[], words: readonly string[]) =>
     load.write(async session => {
       const plan = await importer.plan(session, records, 'lock');
-      await importer.apply(session, plan, newWords, causedBy('import', Date.now()));
+      await importer.apply(session, plan, words, causedBy('import', Date.now()));
       return plan;
     });
-  return async (records, newWords) => {
+  return async (records, words) => {
     for (let attempt = 1; ; attempt++) {
       try {
-        const plan = await write(records, newWords);
+        const plan = await write(records, words);
         const { counts } = plan;
         created += counts.created;
         await load.added(created, existing);

@@ -5,7 +5,8 @@ import { type DocumentType, idAt, type SearchType } from '../../storage/search/i
 import type { SearchSession } from '../../storage/search/reading/frequency.ts';
 import type { sortedReader } from '../../storage/search/sorted.ts';
 import type { Synonyms } from '../synonyms/store.ts';
-import { type QueryTools, understand } from './query/understand.ts';
+import { understand } from './query/understand.ts';
+import type { QueryTools } from './query/word.ts';
 import { candidatesFor } from './ranking/candidates.ts';
 import { type codedProducts, rankedAlike } from './ranking/codes.ts';
 import { filteredReader, type HitReader } from './ranking/filtered.ts';

@@ -3,7 +3,7 @@
 import type { Term } from '../../storage/search/expression.ts';
 import { addParts, isTight, mostParts } from '../../storage/search/text/joined.ts';
 import { isPlain, type Run, runsOf } from '../../storage/search/text/split.ts';
-import type { QueryWord } from './query/understand.ts';
+import type { QueryWord } from './query/word.ts';
 
 /** Characters before the first word found, and in all; words are not cut unless they are longer themselves. */
 const before = 60;

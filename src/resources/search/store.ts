@@ -12,7 +12,7 @@ import type { Stems } from '../../storage/search/text/stems.ts';
 import { vocabulary } from '../../storage/search/vocabulary.ts';
 import type { SynonymStore } from '../synonyms/store.ts';
 import { hitsAt, pageOf, unfilteredIds } from './page.ts';
-import { queryCaches } from './query/understand.ts';
+import { queryCaches } from './query/word.ts';
 import { codedProducts } from './ranking/codes.ts';
 import { scorableReader } from './ranking/known.ts';
 import { type ReadyRequest, resultsOf, type SearchRequest, type Tools } from './results.ts';

@@ -110,7 +110,7 @@ export interface Preparer {
   /** @param line on which it starts; @param at epoch milliseconds: when a product that this record makes will have been created */
   prepare(record: ImportRecord, at: number, line?: number): PreparedRecord;
   /** The distinct words of the records since the last call that a search may misspell. */
-  newWords(): string[];
+  takeWords(): string[];
 }
 
 /** Prepares the records of one import. */
@@ -134,7 +134,7 @@ export function recordPreparer(defaultCurrency: string): Preparer {
         line,
       };
     },
-    newWords() {
+    takeWords() {
       const words = [...had];
       had.clear();
       return words;

@@ -5,76 +5,29 @@
 import type { Choice, Expression, Term } from '../../../storage/search/expression.ts';
 import type { DocumentType } from '../../../storage/search/index.ts';
 import type { SearchSession } from '../../../storage/search/reading/frequency.ts';
-import type { SearchReader } from '../../../storage/search/reading/index.ts';
 import { hasDigit, lettersAndDigits } from '../../../storage/search/text/joined.ts';
 import type { Stems } from '../../../storage/search/text/stems.ts';
-import type { Vocabulary } from '../../../storage/search/vocabulary.ts';
 import type { Synonyms } from '../../synonyms/store.ts';
-import { type CachedWords, cachedWords } from '../cached.ts';
 import { joinedNeighbours, splitsOf, withoutLink } from './compounds.ts';
 import { type Piece, piecesOf } from './pieces.ts';
 import { synonymsAt } from './synonyms.ts';
+import { corrections, rareDocuments } from './typos.ts';
 import { otherUnits } from './units.ts';
-import { wordsLike } from './unknown.ts';
+import {
+  type Alternative,
+  factors,
+  type Meaning,
+  type QueryContext,
+  type QueryTools,
+  type QueryWord,
+  single,
+} from './word.ts';
 
-export interface QueryTools extends QueryCaches {
-  readonly reader: SearchReader;
-  readonly vocabulary: Vocabulary;
-  readonly stems: Stems;
-}
-
-interface QueryCaches {
-  /** What words mean without synonyms: the same wherever the same is together with them. */
-  readonly meanings: CachedWords<Meaning>;
-  readonly forms: CachedWords<readonly string[]>;
-  readonly joined: CachedWords<ReadonlySet<string>>;
-}
-
-export const queryCaches = (): QueryCaches => ({
-  meanings: cachedWords(mostCached),
-  forms: cachedWords(mostCached),
-  joined: cachedWords(mostCached),
-});
-
-/** A word of a query, whatever it counts for. */
-type Meaning = Omit<QueryWord, 'importance'>;
-
-/** What counts for a word, and how much. */
-interface Alternative {
-  readonly choice: Choice;
-  readonly factor: number;
-}
-
-/** One word of a query. */
-export interface QueryWord {
-  readonly text: string;
-  readonly alternatives: readonly Alternative[];
-  /** About how many documents have it. */
-  readonly frequency: number;
-  /** What it counts for beside others as rare. */
-  readonly importance: number;
-}
-
-const factors = {
-  exact: 1,
-  together: 0.95,
-  stem: 0.92,
-  synonym: 0.9,
-  apart: 0.85,
-  compound: 0.6,
-  beginning: 0.6,
-  typo: 0.6,
-  typos: 0.4,
-  alike: 0.4,
-} as const;
 /** Of single letters, and of words that say nothing themselves. */
 const importances = { usual: 1, letter: 0.5, filler: 0.15 } as const;
 
 /** Words that find fewer documents are also searched for as other words. */
 const fewDocuments = 50;
-/** A word of so few documents may be a typo of one that has so many times as many. */
-const rareDocuments = 6;
-const timesAsCommon = 3;
 /** Shorter beginnings would be those of nearly every document. */
 const shortestBeginning = 2;
 /** Words that end like shorter ones have little to do with them. */
@@ -87,10 +40,6 @@ const shortestKept = 3;
 /** Letters that a form of a word has more than the word. */
 const longestInflection = 5;
 
-/** Words of queries whose meaning is kept. */
-const mostCached = 5000;
-
-const single = (word: string): Choice => [{ word }];
 const expressionOf = (alternatives: readonly Alternative[]): Expression => [
   alternatives.map(({ choice }) => choice),
 ];
@@ -136,12 +85,6 @@ function importanceOf(word: string, stems: Stems): number {
   return /^[a-z]$/.test(word) ? importances.letter : importances.usual;
 }
 
-interface QueryContext {
-  readonly tools: QueryTools;
-  readonly session: SearchSession;
-  readonly types: readonly DocumentType[];
-}
-
 interface Place {
   readonly together: readonly Alternative[];
   /** Synonyms. */
@@ -170,31 +113,55 @@ async function wordOf(
       alternatives.push({ choice: single(form), factor: factors.synonym });
   }
   const frequency = await tools.reader.frequency(session, expressionOf(alternatives), types);
-  alternatives.push(...together.filter(alternative => !isOne(alternative)));
-  for (const several of others) {
-    const choice = several.map(other => ({ word: other }));
-    if (several.length > 1) alternatives.push({ choice, factor: factors.synonym });
-  }
-  if (parts.length > 0)
-    alternatives.push({ choice: parts.map(part => ({ word: part })), factor: factors.apart });
-  if (frequency >= fewDocuments) return { text: word, alternatives, frequency };
-  const more = [
-    ...(isLast ? await beginningWith(context, word, longer) : []),
-    ...(await compoundsOf(context, word)),
-    ...(await apart(context, word, frequency)),
+  const several: Alternative[] = [
+    ...together.filter(alternative => !isOne(alternative)),
+    ...others.filter(({ length }) => length > 1).map(words => inSeveral(words, factors.synonym)),
+    ...(parts.length > 0 ? [inSeveral(parts, factors.apart)] : []),
   ];
-  let isFound = false;
-  for (const alternative of more) {
-    if ((await frequencyOf(context, alternative.choice)) === 0) continue;
-    isFound = true;
-    alternatives.push(alternative);
-  }
+  const more =
+    frequency >= fewDocuments
+      ? []
+      : [
+          ...(isLast ? await beginningWith(context, word, longer) : []),
+          ...(await compoundsOf(context, word)),
+          ...(await apart(context, word, frequency)),
+        ];
+  // Each is tested by itself, so that two common words that stand together raise LongRead here.
+  const found = await addFound(context, alternatives, [...several, ...more]);
+  const total = Math.max(frequency, found.together);
+  if (frequency >= fewDocuments) return { text: word, alternatives, frequency: total };
   // What is one word with its neighbour is no typo of another.
-  const isMeant = together.length > 0 || (frequency === 0 && isFound);
-  if (frequency > rareDocuments || isMeant) return { text: word, alternatives, frequency };
+  const isMeant = together.length > 0 || (frequency === 0 && found.isAny);
+  if (frequency > rareDocuments || isMeant) return { text: word, alternatives, frequency: total };
   const corrected = await corrections(context, word, frequency);
   alternatives.push(...corrected.alternatives);
-  return { text: word, alternatives, frequency: Math.max(frequency, corrected.frequency) };
+  return { text: word, alternatives, frequency: Math.max(total, corrected.frequency) };
+}
+
+const inSeveral = (words: readonly string[], factor: number): Alternative => ({
+  choice: words.map(word => ({ word })),
+  factor,
+});
+
+/**
+ * Adds those of `more` that some document has.
+ * @returns whether there are any, and how many documents have the commonest that is several words
+ */
+async function addFound(
+  context: QueryContext,
+  alternatives: Alternative[],
+  more: readonly Alternative[],
+): Promise<{ readonly isAny: boolean; readonly together: number }> {
+  let isAny = false;
+  let together = 0;
+  for (const alternative of more) {
+    const total = await frequencyOf(context, alternative.choice);
+    if (total === 0) continue;
+    isAny = true;
+    alternatives.push(alternative);
+    if (alternative.choice.length > 1) together = Math.max(together, total);
+  }
+  return { isAny, together };
 }
 
 /** How many documents have all terms of a choice; none where a term is in no document, which is checked first. */
@@ -261,42 +228,15 @@ async function compoundsOf({ tools, session }: QueryContext, word: string): Prom
 async function apart(context: QueryContext, word: string, frequency: number): Promise<Alternative[]> {
   const { tools, session } = context;
   const mixed = lettersAndDigits(word);
-  if (mixed.length > 0) return [{ choice: mixed.map(part => ({ word: part })), factor: factors.apart }];
+  if (mixed.length > 0) return [inSeveral(mixed, factors.apart)];
   const splits = splitsOf(word);
   if (splits.length === 0) return [];
   const known = await tools.vocabulary.known(session, splits.flat());
   const possible = splits.filter(parts => parts.every(part => part.length < shortestKept || known.has(part)));
   const found: Alternative[] = [];
   for (const parts of possible) {
-    const choice = parts.map(part => ({ word: part }));
-    const total = await frequencyOf(context, choice);
-    if (total > frequency) found.push({ choice, factor: factors.apart });
+    const alternative = inSeveral(parts, factors.apart);
+    if ((await frequencyOf(context, alternative.choice)) > frequency) found.push(alternative);
   }
   return found;
-}
-
-/** Words that this one may be a typo of. */
-async function corrections(
-  { tools, session, types }: QueryContext,
-  word: string,
-  frequency: number,
-): Promise<{ alternatives: Alternative[]; frequency: number }> {
-  const alternatives: Alternative[] = [];
-  let most = 0;
-  const add = async (candidates: readonly string[], factor: number) => {
-    for (const candidate of candidates) {
-      const total = await tools.reader.frequency(session, [[single(candidate)]], types);
-      if (total < timesAsCommon * frequency || total === 0) continue;
-      alternatives.push({ choice: single(candidate), factor });
-      most = Math.max(most, total);
-    }
-  };
-  await add(await tools.vocabulary.near(session, word), factors.typo);
-  if (frequency > 0 || hasDigit(word)) return { alternatives, frequency: most };
-  if (alternatives.length === 0) await add(await tools.vocabulary.further(session, word), factors.typos);
-  if (alternatives.length === 0) {
-    const { words, isSame } = await wordsLike(tools, session, word);
-    await add(words, isSame ? factors.stem : factors.alike);
-  }
-  return { alternatives, frequency: most };
 }

@@ -37,8 +37,6 @@ const othersOf: ReadonlyMap<string, readonly string[]> = new Map(
 
 export const isUnit = (word: string): boolean => othersOf.has(word);
 
-const isNumber = (word: string): boolean => /^\p{N}+$/u.test(word);
-
 /** A way to write some of a query's words, from one place in it to another. */
 interface Written {
   readonly choice: Choice;
@@ -57,8 +55,7 @@ export function otherUnits(pieces: readonly Piece[]): Written[] {
 }
 
 function inOneWord(number: string, unit: string, at: number): Written[] {
-  const others = isNumber(number) ? (othersOf.get(unit) ?? []) : [];
-  return others.map(other => ({
+  return otherNames(number, unit).map(other => ({
     choice: isShort(other) ? [{ word: number + other }] : [{ word: number }, { word: other }],
     first: at,
     last: at,
@@ -66,13 +63,16 @@ function inOneWord(number: string, unit: string, at: number): Written[] {
 }
 
 function inTwoWords(number: string, unit: string, first: number): Written[] {
-  const others = isNumber(number) ? (othersOf.get(unit) ?? []) : [];
-  return others.map(other =>
+  return otherNames(number, unit).map(other =>
     isShort(other)
       ? { choice: [{ word: number + other }], first, last: first + 1 }
       : { choice: [{ word: other }], first: first + 1, last: first + 1 },
   );
 }
+
+/** Other names of a unit, where it is behind a number. */
+const otherNames = (number: string, unit: string): readonly string[] =>
+  /^\p{N}+$/u.test(number) ? (othersOf.get(unit) ?? []) : [];
 
 /** Whether a number and this name, written apart, are one word of the index, too. */
 const isShort = (name: string): boolean => name.length <= longestUnit;

@@ -4,7 +4,7 @@ import type { Expression, Term } from '../../../storage/search/expression.ts';
 import { type DocumentType, typeAt } from '../../../storage/search/index.ts';
 import type { SearchSession } from '../../../storage/search/reading/frequency.ts';
 import { titleMarks } from '../../../storage/search/text/words.ts';
-import type { QueryWord } from '../query/understand.ts';
+import type { QueryWord } from '../query/word.ts';
 import type { HitReader } from './filtered.ts';
 import { rarity } from './score.ts';
 

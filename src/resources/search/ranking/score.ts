@@ -1,6 +1,6 @@
 /** How good a hit is: how much of the query it has, in which fields and how exactly, and how rare those words are. */
 import type { Term } from '../../../storage/search/expression.ts';
-import type { QueryWord } from '../query/understand.ts';
+import type { QueryWord } from '../query/word.ts';
 import type { Features, Field } from './features.ts';
 
 /** What else is known of a document. */
@@ -18,8 +18,8 @@ export interface Score {
 }
 
 /**
- * Parts of the whole: the words, how much of the title they are, whether they stand together there, whether the last of
- * them is what the title says that it is, and the rest.
+ * Parts of the whole: the words, how much of the title they are, whether they stand together there, whether the query's
+ * last word is the head of the title, and the rest.
  */
 const shares = {
   words: 0.78,
@@ -40,7 +40,7 @@ const allWords = 0.5;
 /** Of the weight of a query: words that nearly all documents have may be lacking. */
 const negligible = 0.08;
 
-/** A word in one of a thousand documents says less than thrice as much as one in every tenth. */
+/** A word in one of a thousand documents says about twice as much as one in every tenth. */
 const steepness = 0.7;
 
 /** @param documents how many there are; @returns how much a word says that so many of them have */

@@ -1,0 +1,72 @@
+/** A word of a query with all that counts for it, and what is needed to find that out. */
+import type { Choice } from '../../../storage/search/expression.ts';
+import type { DocumentType } from '../../../storage/search/index.ts';
+import type { SearchSession } from '../../../storage/search/reading/frequency.ts';
+import type { SearchReader } from '../../../storage/search/reading/index.ts';
+import type { Stems } from '../../../storage/search/text/stems.ts';
+import type { Vocabulary } from '../../../storage/search/vocabulary.ts';
+import { type CachedWords, cachedWords } from '../cached.ts';
+
+/** Words of queries whose meaning is kept. */
+const mostCached = 5000;
+
+export interface QueryTools extends QueryCaches {
+  readonly reader: SearchReader;
+  readonly vocabulary: Vocabulary;
+  readonly stems: Stems;
+}
+
+interface QueryCaches {
+  /** What words mean without synonyms: the same wherever the same is together with them. */
+  readonly meanings: CachedWords<Meaning>;
+  readonly forms: CachedWords<readonly string[]>;
+  readonly joined: CachedWords<ReadonlySet<string>>;
+}
+
+export const queryCaches = (): QueryCaches => ({
+  meanings: cachedWords(mostCached),
+  forms: cachedWords(mostCached),
+  joined: cachedWords(mostCached),
+});
+
+/** A word of a query, whatever it counts for. */
+export type Meaning = Omit<QueryWord, 'importance'>;
+
+/** What counts for a word, and how much. */
+export interface Alternative {
+  readonly choice: Choice;
+  readonly factor: number;
+}
+
+/** One word of a query. */
+export interface QueryWord {
+  readonly text: string;
+  readonly alternatives: readonly Alternative[];
+  /** About how many documents have it. */
+  readonly frequency: number;
+  /** What it counts for beside others as rare. */
+  readonly importance: number;
+}
+
+export const factors = {
+  exact: 1,
+  together: 0.95,
+  stem: 0.92,
+  synonym: 0.9,
+  apart: 0.85,
+  compound: 0.6,
+  beginning: 0.6,
+  typo: 0.6,
+  typos: 0.4,
+  alike: 0.4,
+} as const;
+
+/** What a word of one search is looked up with. */
+export interface QueryContext {
+  readonly tools: QueryTools;
+  readonly session: SearchSession;
+  readonly types: readonly DocumentType[];
+}
+
+/** @returns the choice that is this word alone */
+export const single = (word: string): Choice => [{ word }];
