@@ -42,7 +42,7 @@ const record: fc.Arbitrary<Readonly<Record<string, unknown>>> = fc.record(
     price: mostly(fc.oneof(fc.double({ min: -1 }), fc.constantFrom(0, -0, Number.POSITIVE_INFINITY))),
     currency: mostly(fc.constantFrom('EUR', 'USD', 'EURO')),
     status: mostly(fc.constantFrom('active', 'archived', 'gone')),
-    description: mostly(fc.oneof(text, fc.constant('x'.repeat(10_001)))),
+    description: mostly(fc.oneof(text, fc.constant('x'.repeat(100_001)))),
     sku: mostly(text),
     category: mostly(text),
     tags: mostly(fc.oneof(fc.array(text, { maxLength: 3 }), fc.constant(Array(51).fill('t')))),

@@ -109,3 +109,40 @@ test('what cannot be imported is reported in one line, and leaves the catalog as
   expect([await productsOf(place), await versionOf(place)]).toEqual([products, version]);
   place.remove();
 });
+
+const unreadable = [
+  ['stock', 'abc', 'stock must be a number (it is "abc")'],
+  ['stock', '5 EUR', 'stock must be a number without a currency (it is "5 EUR")'],
+  ['stock', '{tracked', 'stock must be JSON (it is "{tracked")'],
+  ['weight', '58', 'weight must have a unit (g, kg, oz, lb) behind it, or --weight-unit (it is "58")'],
+  ['weight', '58 stone', 'weight must be a number and one of g, kg, oz, lb (it is "58 stone")'],
+  ['attributes', 'red', 'attributes must be JSON (it is "red")'],
+  ['variants', '[', 'variants must be JSON (it is "[")'],
+  [
+    'variants',
+    '[{""options"":{""Size"":""S""},""stock"":""abc"",""price"":""x"",""weight"":""3""}]',
+    'variants.0.price must be a number; variants.0.weight must have a unit (g, kg, oz, lb) behind it, or --weight-unit; variants.0.stock must be a number',
+  ],
+  ['status', 'gone', 'status must be one of active, archived (it is "gone")'],
+] as const;
+
+test.each(unreadable)('a %s of %p is refused by its name and rule', async (field, cell, says) => {
+  const place = await createCatalog('sqlite');
+  const file = place.file('u.csv', `sku,name,price,${field}\nU-1,Lamp,5,"${cell}"\nU-2,Cup,5,\n`);
+  const ended = await place.runHere(['import', file]);
+  expect(ended.err.split('\n')).toContain(`line 2: ${says}`);
+  expect(ended.out).toStartWith('1 created, 0 updated, 0 unchanged, 1 rejected');
+  expect((await productsOf(place)).map(({ sku }) => sku)).toEqual(['U-2']);
+  place.remove();
+});
+
+test('what shops call a status is one of ours', async () => {
+  const place = await createCatalog('sqlite');
+  const words = ['publish', 'Enabled', ' published ', 'draft', 'private', 'Disabled', 'archived', ''];
+  const rows = words.map((word, index) => `S-${index},Lamp,5,${word}`);
+  await place.runHere(['import', place.file('s.csv', ['sku,name,price,status', ...rows].join('\n'))]);
+  expect<readonly string[]>((await productsOf(place)).map(({ status }) => status)).toEqual([
+    ...['active', 'active', 'active', 'archived', 'archived', 'archived', 'archived', 'active'],
+  ]);
+  place.remove();
+});

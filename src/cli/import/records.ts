@@ -3,6 +3,7 @@ import { Unreadable } from '../../files/cells/fields.ts';
 import type { Encoding } from '../../files/encoding.ts';
 import { pick } from '../../files/map.ts';
 import type { FileFormat } from '../../files/read.ts';
+import type { ErrorDetail } from '../../http/errors.ts';
 import type { ImportRecord } from '../../resources/products/import/plain.ts';
 import {
   checkRecord,
@@ -181,14 +182,37 @@ function check({
   raw,
 }: Candidate): ImportRecord | Reject {
   if (fields === undefined) return { line, error, details, raw };
+  const unreadable = unreadableIn(fields);
   const checked = checkRecord(fields);
-  if (!isDetails(checked)) return checked;
-  const named = checked.map(detail => {
-    const value = pick(fields, detail.field);
-    return value instanceof Unreadable ? { ...detail, message: value.problem } : detail;
-  });
-  const reasons = named.map(({ field, message }) => `${field} ${message}${shownValue(fields, field)}`);
-  return { line, error: reasons.join('; '), details: named, raw };
+  if (!isDetails(checked) && unreadable.length === 0) return checked;
+  const broken = isDetails(checked) ? checked : [];
+  const reasonOf = (detail: ErrorDetail) =>
+    unreadable.find(({ field }) => `${detail.field}.`.startsWith(`${field}.`)) ?? detail;
+  const all = [...new Set([...broken.map(reasonOf), ...unreadable])];
+  const reasons = all.map(({ field, message }) => `${field} ${message}${shownValue(fields, field)}`);
+  return { line, error: reasons.join('; '), details: all, raw };
+}
+
+/** Members of a field that are read by themselves: `variants.0.stock.onHand`. */
+const deepestRead = 4;
+
+/** The values that could not be read: as objects they would pass where all members may be left out. */
+function unreadableIn(value: object, path: readonly string[] = []): ErrorDetail[] {
+  const found: ErrorDetail[] = [];
+  for (const [name, member] of Object.entries(value)) {
+    if (typeof member !== 'object' || member === null) continue;
+    const at = [...path, name];
+    if (!(member instanceof Unreadable)) {
+      if (at.length < deepestRead) found.push(...unreadableIn(member, at));
+    } else
+      found.push({
+        field: at.join('.'),
+        pointer: `#/${at.join('/')}`,
+        code: 'type',
+        message: member.problem,
+      });
+  }
+  return found;
 }
 
 const shownLength = 60;

@@ -57,6 +57,9 @@ const amount: Reader = (value, options) => {
   return read.currency === undefined ? read.value : new AmountIn(read.value, read.currency);
 };
 
+/** Why an amount in whose cell a currency stands is no number of pieces. */
+export const withoutCurrency = 'must be a number without a currency';
+
 const json: Reader = value => {
   if (typeof value !== 'string') return value;
   try {
@@ -99,10 +102,11 @@ const stock: Reader = (value, options) => {
   if (typeof value === 'number') return { onHand: value };
   if (typeof value === 'string' && !value.startsWith('{')) {
     const pieces = amount(value, options);
+    if (pieces instanceof AmountIn) return new Unreadable(withoutCurrency, value);
     return typeof pieces === 'number' ? { onHand: pieces } : pieces;
   }
   const members = json(value, options);
-  if (!isObject(members)) return members;
+  if (!isObject(members) || members instanceof Unreadable) return members;
   const { reserved: _reserved, ...own } = members;
   return own;
 };
@@ -138,6 +142,17 @@ const variantReaders: Readonly<Record<string, Reader>> = {
   position: asItIs,
 };
 
+/** What shops call their statuses, as these two. */
+const statuses: ReadonlyMap<unknown, string> = new Map([
+  ...['active', 'publish', 'published', 'enabled'].map(word => [word, 'active'] as const),
+  ...['archived', 'draft', 'private', 'pending', 'unpublished', 'disabled', 'inactive'].map(
+    word => [word, 'archived'] as const,
+  ),
+]);
+
+const status: Reader = value =>
+  (typeof value === 'string' ? statuses.get(value.trim().toLowerCase()) : undefined) ?? value;
+
 /** The fields that can be imported, in the order of an exported file. */
 export const fieldReaders = {
   sku: text,
@@ -147,7 +162,7 @@ export const fieldReaders = {
   description: text,
   category: (value: unknown, options: CellOptions) => path(text(value, options), options.categorySeparator),
   tags: (value: unknown, options: CellOptions) => toList(value, options.tagSeparator),
-  status: text,
+  status,
   brand: text,
   gtin: text,
   mpn: text,

@@ -9,6 +9,7 @@ import {
   type Reader,
   readerOf,
   Unreadable,
+  withoutCurrency,
 } from './fields.ts';
 
 export interface MapOptions {
@@ -96,9 +97,10 @@ export function recordMapper({ mapping, set = new Map(), cells = {}, only }: Map
 
 function readerFor(field: string, mapping: Mapping): Reader {
   const column = mapping.get(field);
-  if (field === 'status' && column !== undefined) return value => toStatus(value, column);
   const read = readerOf(field);
   if (read === undefined) throw new MappingError(`there is no field "${field}"`);
+  if (field === 'status' && column !== undefined)
+    return (value, cells) => read(toStatus(value, column), cells);
   return read;
 }
 
@@ -172,8 +174,7 @@ function bareAmount(mapped: Record<string, unknown>, amount: AmountIn): unknown 
 
 function refuseAmount(members: Record<string, unknown>, name: string): void {
   const value = members[name];
-  if (value instanceof AmountIn)
-    members[name] = new Unreadable('must be a number without a currency', value.value);
+  if (value instanceof AmountIn) members[name] = new Unreadable(withoutCurrency, value.value);
 }
 
 const archivedColumn = /^(?:is[ _-]?)?(?:archived|discontinued)$/i;
@@ -181,7 +182,7 @@ const archivedColumn = /^(?:is[ _-]?)?(?:archived|discontinued)$/i;
 /**
  * The one rule for a mapped `status`: a yes-or-no value (true, false, 1, 0) counts when the column is called
  * archived or discontinued (`Discontinued`, `is_archived`, `isDiscontinued`): yes is `archived`, no is
- * `active`. From any other column, and for any other value, the value is taken as it is.
+ * `active`. From any other column, and for any other value, the value is read as in any status column.
  */
 function toStatus(value: unknown, column: string): unknown {
   if (!archivedColumn.test(column.slice(column.lastIndexOf('.') + 1))) return value;

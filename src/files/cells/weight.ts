@@ -3,6 +3,7 @@ import { type AmountOptions, readAmount } from './amount.ts';
 
 export type WeightUnit = 'g' | 'kg' | 'oz' | 'lb';
 export const weightUnits = ['g', 'kg', 'oz', 'lb'] as const;
+const units = weightUnits.join(', ');
 
 export interface Weight {
   readonly value: number;
@@ -52,7 +53,8 @@ export function readWeight(
   if (trimmed === '') return undefined;
   const letters = lettersAtEnd(trimmed);
   const named = letters === '' ? unit : weightUnit(letters);
-  if (named === undefined) return `must be a number and one of ${weightUnits.join(', ')}`;
+  if (letters === '' && named === undefined) return `must have a unit (${units}) behind it, or --weight-unit`;
+  if (named === undefined) return `must be a number and one of ${units}`;
   const amount = readAmount(trimmed.slice(0, trimmed.length - letters.length), options);
   if (typeof amount === 'string') return amount;
   if (amount.value < 0) return 'must be more than 0';

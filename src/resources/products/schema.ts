@@ -23,7 +23,7 @@ const currency = z
   .regex(/^[A-Z]{3}$/, 'must be three capital letters (ISO 4217)')
   .meta({ minLength: 3, maxLength: 3, examples: ['EUR'] });
 const status = z.enum(statuses);
-const description = prose(10_000);
+const description = prose(100_000);
 const sku = text(64).describe('Unique among products.');
 const categoryText = 'The path of its main category, made when it is new: names joined by ` > `.';
 const categoriesText = 'The paths of further categories, without its main one.';

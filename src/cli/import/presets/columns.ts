@@ -9,7 +9,24 @@ const canonical = (column: string): string =>
     .trim();
 
 export function resolveColumns(preset: Preset, all: readonly string[]): Columns {
-  const byName = new Map(all.map(column => [canonical(column), column]));
+  const own = foundIn(preset, all, all);
+  const english = isWhole(preset, own) ? all : (preset.translate?.(all) ?? all);
+  const found = english === all ? own : foundIn(preset, all, english);
+  const taken = new Set(found.values());
+  const rest = all.filter(
+    (column, index) =>
+      column !== '' && !taken.has(column) && preset.takes?.test(english[index] ?? column) !== true,
+  );
+  const byEnglish = new Map(english.map((name, index) => [name.toLowerCase(), all[index] ?? name]));
+  return { all, found, rest, english: byEnglish };
+}
+
+const isWhole = (preset: Preset, found: ReadonlyMap<string, string>): boolean =>
+  preset.required.every(name => found.has(name));
+
+/** @param english what each column of `all` is called in English */
+function foundIn(preset: Preset, all: readonly string[], english: readonly string[]): Map<string, string> {
+  const byName = new Map(english.map((name, index) => [canonical(name), all[index] ?? name]));
   const found = new Map<string, string>();
   for (const [name, candidates] of Object.entries(preset.columns)) {
     const column = candidates
@@ -17,11 +34,7 @@ export function resolveColumns(preset: Preset, all: readonly string[]): Columns 
       .find(one => one !== undefined);
     if (column !== undefined) found.set(name, column);
   }
-  const taken = new Set(found.values());
-  const rest = all.filter(
-    column => column !== '' && !taken.has(column) && preset.takes?.test(column) !== true,
-  );
-  return { all, found, rest };
+  return found;
 }
 
 /** The columns that a file of this kind must have and this one has not, as the shop calls them. */
@@ -32,6 +45,6 @@ export function missingColumns(preset: Preset, all: readonly string[]): string[]
 
 export function looksLike(preset: Preset, all: readonly string[]): boolean {
   const { found } = resolveColumns(preset, all);
-  if (!preset.required.every(name => found.has(name))) return false;
+  if (!isWhole(preset, found)) return false;
   return preset.signs.some(names => names.every(name => found.has(name)));
 }

@@ -14,6 +14,9 @@ export const presetOf = (name: PresetName): Preset => presets[name];
 /** The more particular first: each catalog of Meta looks like a feed for Google, too. */
 const inOrder = [shopify, woocommerce, magento, meta, google];
 
+/** Has letters that English does not have. */
+const isForeign = (column: string): boolean => /[^\p{ASCII}]/u.test(column);
+
 /** The preset for a file with these columns; undefined when it is of no shop that is known. */
 export const detectPreset = (columns: readonly string[]): Preset | undefined =>
   inOrder.find(preset => looksLike(preset, columns));
@@ -24,6 +27,10 @@ export function requireColumns(preset: Preset, columns: readonly string[], file:
   if (missing.length === 0) return;
   const names = missing.map(name => `"${name}"`).join(', ');
   const other = detectPreset(columns);
-  const hint = other === undefined ? '' : `; it looks like ${other.file}: --preset ${other.name}`;
+  const proposal = other === undefined ? '' : `; it looks like ${other.file}: --preset ${other.name}`;
+  const isTranslated = proposal === '' && preset.translate !== undefined && columns.some(isForeign);
+  const hint = isTranslated
+    ? '; in another language than English it is read where all columns were exported'
+    : proposal;
   throw new Error(`${file} is not ${preset.file}: it has no column ${names}${hint}`);
 }

@@ -13,6 +13,8 @@ export interface Columns {
   readonly found: ReadonlyMap<string, string>;
   /** Those that no name stands for: their values become attributes. */
   readonly rest: readonly string[];
+  /** By what they are called in English, in lower case: what is in the file. */
+  readonly english: ReadonlyMap<string, string>;
 }
 
 /** A row of a shop's file; its cells by the names that the preset gives its columns. */
@@ -79,6 +81,8 @@ export interface Preset {
   readonly signs: readonly (readonly string[])[];
   /** Further columns that the preset reads itself, or that mean nothing outside the shop. */
   readonly takes?: RegExp;
+  /** The columns in English, where the shop writes them in its own language; undefined: they are not known. */
+  translate?(columns: readonly string[]): readonly string[] | undefined;
   place(row: Row): Place;
   /** @param rows of one product, in their order @throws RowProblem */
   draft(rows: readonly Row[], drafting: Drafting): Draft;

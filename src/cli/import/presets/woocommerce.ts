@@ -15,6 +15,7 @@ import {
 } from './cells.ts';
 import { type AttributeSet, addRest, attributeSet, imageList } from './draft.ts';
 import { type Drafting, type Preset, type Row, RowProblem, type Stock, type Variant } from './preset.ts';
+import { columnsInEnglish } from './woocommerce-columns.ts';
 
 export const woocommerce: Preset = {
   name: 'woocommerce',
@@ -45,6 +46,7 @@ export const woocommerce: Preset = {
   required: ['type', 'name', 'regular'],
   signs: [['parent', 'sku'], ['published', 'categories'], ['inStock']],
   takes: /^attribute \d+ (?:name|value\(s\)|visible|global|default)$/i,
+  translate: columnsInEnglish,
   place(row) {
     const [id, sku, parent] = [row.text('id'), row.text('sku'), row.text('parent')];
     const names = [id === '' ? '' : `id:${id}`, sku].filter(name => name !== '');
@@ -106,11 +108,12 @@ const typesOf = (row: Row): ReadonlySet<string> => new Set(splitList(row.text('t
 
 /** What the columns `Attribute 1 name` and `Attribute 1 value(s)` say, by their number. */
 function ownAttributes(row: Row): { readonly name: string; readonly values: readonly string[] }[] {
-  return row.columns.all.flatMap(column => {
-    const number = /^attribute (\d{1,3}) name$/i.exec(column)?.[1];
+  const { english } = row.columns;
+  return [...english].flatMap(([called, column]) => {
+    const number = /^attribute (\d{1,3}) name$/.exec(called)?.[1];
     if (number === undefined) return [];
     const name = row.cell(column);
-    const values = row.columns.all.find(other => other.toLowerCase() === `attribute ${number} value(s)`);
+    const values = english.get(`attribute ${number} value(s)`);
     const all = values === undefined ? [] : splitList(row.cell(values), ',');
     return name === '' || all.length === 0 ? [] : [{ name, values: all }];
   });

@@ -28,7 +28,7 @@ export function plainRecord(input: Readonly<Record<string, unknown>>): input is 
     isAmount(price) &&
     (currency === undefined || (typeof currency === 'string' && /^[A-Z]{3}$/.test(currency))) &&
     (status === undefined || status === 'active' || status === 'archived') &&
-    (description === undefined || isStorable(description, 10_000)) &&
+    (description === undefined || isStorable(description, 100_000)) &&
     (sku === undefined || isPlain(sku, 64)) &&
     (category === undefined || isPlainPath(category)) &&
     (tags === undefined || (Array.isArray(tags) && tags.length <= 50 && tags.every(isPlainTag)))

@@ -1,0 +1,80 @@
+/**
+ * The columns of WooCommerce's exports in English. A shop writes them in its own language, and each language has words
+ * of its own; what stands where is the same in all of them, as long as an export has all columns.
+ */
+
+/** The columns behind those that only later versions have, and before those of attributes and plugins. */
+const fromWeight = [
+  ...['Length', 'Width', 'Height', 'Allow customer reviews?', 'Purchase note', 'Sale price', 'Regular price'],
+  ...['Categories', 'Tags', 'Shipping class', 'Images', 'Download limit', 'Download expiry days', 'Parent'],
+  ...['Grouped products', 'Upsells', 'Cross-sells', 'External URL', 'Button text', 'Position'],
+];
+const [gtin, lowStock] = ['GTIN, UPC, EAN, or ISBN', 'Low stock amount'];
+
+/** How many columns stand before the weight → what they are: versions added one, then another. */
+const beforeWeight: ReadonlyMap<number, readonly string[]> = new Map(
+  [
+    { codes: [], stock: [] },
+    { codes: [], stock: [lowStock] },
+    { codes: [gtin], stock: [lowStock] },
+  ].map(({ codes, stock }) => {
+    const names = [
+      ...['ID', 'Type', 'SKU', ...codes, 'Name', 'Published', 'Is featured?', 'Visibility in catalog'],
+      ...['Short description', 'Description', 'Date sale price starts', 'Date sale price ends', 'Tax status'],
+      ...['Tax class', 'In stock?', 'Stock', ...stock, 'Backorders allowed?', 'Sold individually?'],
+    ];
+    return [names.length, names];
+  }),
+);
+
+const measure = (unit: string) => new RegExp(`[(（](?:${unit})[)）]$`, 'i');
+const weightForm = measure('kg|g|lbs|oz');
+const lengthForm = measure('m|cm|mm|in|yd');
+
+/** What the columns of an attribute say, in their order; the last one stands apart. */
+const ofAttribute = ['name', 'value(s)', 'visible', 'global', 'default'];
+
+/** Brands are the column behind `Position` in later versions; plugins may have put theirs before it. */
+const brandForm = /^(?:marken?|marcas?|marques?|marche|marchi|merken|brands?|бренды|marki)$/i;
+
+/**
+ * @param columns of a file in any language
+ * @returns the same in English, where they stand as in an export of all columns; those of plugins as they are;
+ * undefined where they stand otherwise
+ */
+export function columnsInEnglish(columns: readonly string[]): readonly string[] | undefined {
+  if (columns[0]?.toUpperCase() !== 'ID') return undefined;
+  const weight = columns.findIndex(column => weightForm.test(column));
+  const before = beforeWeight.get(weight);
+  if (before === undefined) return undefined;
+  if (!columns.slice(weight + 1, weight + 4).every(column => lengthForm.test(column))) return undefined;
+  const end = weight + 1 + fromWeight.length;
+  if (columns.length < end) return undefined;
+  const unit = weightForm.exec(columns[weight] ?? '')?.[0] ?? '';
+  return [...before, `Weight ${unit}`, ...fromWeight, ...furtherInEnglish(columns.slice(end))];
+}
+
+/** An attribute's columns have its number in common: `Attribut 1 Name`, `Nombre del atributo 1`. */
+function furtherInEnglish(columns: readonly string[]): readonly string[] {
+  const numbers = columns.map(numberOf);
+  const totals = new Map<number, number>();
+  for (const number of numbers) if (number !== undefined) totals.set(number, (totals.get(number) ?? 0) + 1);
+  const seen = new Map<number, number>();
+  return columns.map((column, index) => {
+    if (brandForm.test(column)) return 'Brands';
+    const number = numbers[index];
+    // Others with a number are of plugins.
+    if (number === undefined || (totals.get(number) ?? 0) < 4) return column;
+    const nth = seen.get(number) ?? 0;
+    seen.set(number, nth + 1);
+    const says = ofAttribute[nth];
+    return says === undefined ? column : `Attribute ${number} ${says}`;
+  });
+}
+
+/** What metadata is called is the plugins' own, and stands behind a colon. */
+function numberOf(column: string): number | undefined {
+  if (column.includes(':')) return undefined;
+  const digits = column.match(/\d+/g) ?? [];
+  return digits.length === 1 && (digits[0]?.length ?? 0) <= 3 ? Number(digits[0]) : undefined;
+}
