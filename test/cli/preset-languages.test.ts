@@ -52,7 +52,7 @@ const headers: readonly Header[] = [
     language: 'French, of an early version',
     version: { gtin: false, lowStock: false },
     columns:
-      'ID,Type,UGS,Nom,Publié,"Mis en avant ?","Visibilité dans le catalogue","Description courte",Description,"Date de début de promo","Date de fin de promo","État de la TVA","Classe de TVA","En stock ?",Stock,"Autoriser les commandes de produits en rupture ?","Vendre individuellement ?","Poids (g)","Longueur (cm)","Largeur (cm)","Hauteur (cm)","Autoriser les avis clients ?","Note de commande","Tarif promo","Tarif régulier",Catégories,Étiquettes,"Classe d\'expédition",Images,"Limite de téléchargement","Jours d\'expiration du téléchargement",Parent,"Groupes de produits","Produits suggérés","Ventes croisées","URL externe","Libellé du bouton",Position',
+      'ID,Type,UGS,Nom,Publié,"Mis en avant ?","Visibilité dans le catalogue","Description courte",Description,"Date de début de promo","Date de fin de promo","État de la TVA","Classe de TVA","En stock ?",Stock,"Autoriser les commandes de produits en rupture ?","Vendre individuellement ?","Poids （g）","Longueur (cm)","Largeur (cm)","Hauteur (cm)","Autoriser les avis clients ?","Note de commande","Tarif promo","Tarif régulier",Catégories,Étiquettes,"Classe d\'expédition",Images,"Limite de téléchargement","Jours d\'expiration du téléchargement",Parent,"Groupes de produits","Produits suggérés","Ventes croisées","URL externe","Libellé du bouton",Position',
     brands: 'Brands',
     attribute: [
       'Nom de l’attribut 1',

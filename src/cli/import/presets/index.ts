@@ -5,7 +5,7 @@ import { magento } from './magento.ts';
 import { meta } from './meta.ts';
 import type { Preset, PresetName } from './preset.ts';
 import { shopify } from './shopify.ts';
-import { woocommerce } from './woocommerce.ts';
+import { woocommerce } from './woocommerce/index.ts';
 
 const presets: Readonly<Record<PresetName, Preset>> = { shopify, woocommerce, magento, google, meta };
 

@@ -27,9 +27,8 @@ const beforeWeight: ReadonlyMap<number, readonly string[]> = new Map(
   }),
 );
 
-const measure = (unit: string) => new RegExp(`[(（](?:${unit})[)）]$`, 'i');
-const weightForm = measure('kg|g|lbs|oz');
-const lengthForm = measure('m|cm|mm|in|yd');
+const weightForm = /[(（](kg|g|lbs|oz)[)）]$/i;
+const lengthForm = /[(（](?:m|cm|mm|in|yd)[)）]$/i;
 
 /** What the columns of an attribute say, in their order; the last one stands apart. */
 const ofAttribute = ['name', 'value(s)', 'visible', 'global', 'default'];
@@ -50,8 +49,8 @@ export function columnsInEnglish(columns: readonly string[]): readonly string[] 
   if (!columns.slice(weight + 1, weight + 4).every(column => lengthForm.test(column))) return undefined;
   const end = weight + 1 + fromWeight.length;
   if (columns.length < end) return undefined;
-  const unit = weightForm.exec(columns[weight] ?? '')?.[0] ?? '';
-  return [...before, `Weight ${unit}`, ...fromWeight, ...furtherInEnglish(columns.slice(end))];
+  const unit = weightForm.exec(columns[weight] ?? '')?.[1] ?? '';
+  return [...before, `Weight (${unit})`, ...fromWeight, ...furtherInEnglish(columns.slice(end))];
 }
 
 /** An attribute's columns have its number in common: `Attribut 1 Name`, `Nombre del atributo 1`. */

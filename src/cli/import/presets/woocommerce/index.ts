@@ -1,6 +1,6 @@
 /** Products as WooCommerce exports them: variations in rows of their own that name their parent. */
-import { orderedPaths, splitList } from '../../../files/cells/list.ts';
-import { type WeightUnit, weightUnit } from '../../../files/cells/weight.ts';
+import { orderedPaths, splitList } from '../../../../files/cells/list.ts';
+import { type WeightUnit, weightUnit } from '../../../../files/cells/weight.ts';
 import {
   addressesOf,
   gtinOf,
@@ -12,10 +12,10 @@ import {
   tagsOf,
   weightOf,
   withLineEnds,
-} from './cells.ts';
-import { type AttributeSet, addRest, attributeSet, imageList } from './draft.ts';
-import { type Drafting, type Preset, type Row, RowProblem, type Stock, type Variant } from './preset.ts';
-import { columnsInEnglish } from './woocommerce-columns.ts';
+} from '../cells.ts';
+import { type AttributeSet, addRest, attributeSet, imageList } from '../draft.ts';
+import { type Drafting, type Preset, type Row, RowProblem, type Stock, type Variant } from '../preset.ts';
+import { columnsInEnglish } from './columns.ts';
 
 export const woocommerce: Preset = {
   name: 'woocommerce',
@@ -157,7 +157,7 @@ function soldAs(
 
 /** The unit stands in the column's name: `Weight (lbs)`. */
 function unitOf(row: Row, { cells }: Drafting): WeightUnit {
-  const unit = /\(([a-z]{1,4})\)/i.exec(row.columns.found.get('weight') ?? '')?.[1] ?? '';
+  const unit = /[(（]([a-z]{1,4})[)）]/i.exec(row.columns.found.get('weight') ?? '')?.[1] ?? '';
   return weightUnit(unit) ?? cells.weightUnit ?? 'kg';
 }
 
