@@ -43,8 +43,8 @@ Adds the products of a file to the catalog, or updates them. The service may be 
 
 A record needs name and price, and obeys the same rules as POST /v1/products. Tags are separated by ; or |, images
 by spaces or |. A status is active or archived, or what shops call them (publish, draft); a column called archived or
-discontinued may say true/false or 1/0. options, attributes, images and variants may be JSON. A record's variants are added to its product or update those with their sku or
-options; none is deleted.
+discontinued may say true/false or 1/0. options, attributes, images and variants may be JSON. A record's variants
+are added to its product or update those with their sku or options; none is deleted.
 
 The sku says which product is meant, and without one the externalId:
   - no product has it: one is created; fields that are left out get their defaults (currency: DEFAULT_CURRENCY)

@@ -1,4 +1,5 @@
 /** The page that a request names of what its query finds, and the hits on it as they are shown. */
+import { slices } from '../../slices.ts';
 import type { Listed, Order, PageRequest } from '../../storage/list/request.ts';
 import { positionOf, typeAt } from '../../storage/search/index.ts';
 import type { SearchSession } from '../../storage/search/reading/frequency.ts';
@@ -120,12 +121,16 @@ export async function hitsAt(
     session,
     places.map(({ position }) => position),
   );
-  return places.flatMap(({ score, position, missing }) => {
+  const rows: { readonly id: number; readonly sort_value: number; readonly hit: Hit }[] = [];
+  const { turn } = slices();
+  for (const { score, position, missing } of places) {
     const document = documents.get(position);
-    if (document === undefined) return [];
+    if (document === undefined) continue;
+    await turn();
     const type = searchTypeOf(typeAt(position));
     const snippet = snippetOf({ ...document, fields: shownFields(document) }, marks);
     const hit = { type, document, snippet, score: Math.max(0, score), missing };
-    return [{ id: position, sort_value: score, hit }];
-  });
+    rows.push({ id: position, sort_value: score, hit });
+  }
+  return rows;
 }

@@ -1,5 +1,6 @@
 /** The texts of what is in the index, read from the tables of the resources themselves. */
 import { type CompiledQuery, type RawBuilder, sql } from 'kysely';
+import { slices } from '../../slices.ts';
 import { productsWithPaths, type ReadProduct, readColumns, shownOf } from '../../storage/categories/shown.ts';
 import type { Database, Session } from '../../storage/database.ts';
 import {
@@ -154,15 +155,32 @@ export function readOnce(read: DocumentReader): DocumentReader {
 /** @returns what reads the documents at these positions; those that are gone are left out */
 export function documentReader(database: Pick<Database, 'build' | 'dialect'>): DocumentReader {
   const sources = searchSources(database);
+  /** Fewer where texts are long: also of later searches, since they are long in all of a catalog. */
+  let pace = mostAtOnce;
   return async (session, positions) => {
-    if (positions.length === 0) return new Map();
     const documents = new Map<number, FoundDocument>();
+    const { turn } = slices();
     for (const type of new Set(positions.map(typeAt))) {
       const own = positions.filter(position => typeAt(position) === type);
-      for (const document of await sources[type](session, own.map(idAt))) {
-        documents.set(positionOf(type, document.id), document);
+      for (let first = 0; first < own.length; ) {
+        const some = own.slice(first, first + pace);
+        first += some.length;
+        const found = await sources[type](session, some.map(idAt));
+        for (const document of found) documents.set(positionOf(type, document.id), document);
+        if (found.length > 0) pace = paceOf(found);
+        await turn();
       }
     }
     return documents;
   };
+}
+
+/** Documents that are read in one piece, each of which a slow disk looks for, and characters of their texts. */
+const mostAtOnce = 32;
+const lengthAtOnce = 400_000;
+
+/** @returns how many documents as long as these are read in one piece */
+function paceOf(documents: readonly FoundDocument[]): number {
+  const length = documents.reduce((sum, { body }) => sum + body.length, 1);
+  return Math.max(1, Math.min(mostAtOnce, Math.floor((lengthAtOnce * documents.length) / length)));
 }
