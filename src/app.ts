@@ -41,6 +41,8 @@ export interface AppOptions {
   readonly clock: Clock;
   readonly database: Database;
   readonly authenticator: Authenticator;
+  /** What requests wait for: everything that has to be there from the start; undefined once it is. */
+  readonly starting: () => Promise<void> | undefined;
   readonly stopping: Stopping;
   readonly quota: Quota;
   readonly idempotency: Idempotency;
@@ -81,8 +83,15 @@ export function createApp(options: AppOptions): App {
     if (method === 'OPTIONS') return preflight(request, route);
     exchange.endpoint = route?.operations.get(method === 'HEAD' ? 'GET' : method)?.endpoint;
     if (exchange.endpoint?.free === true) return admitted(exchange, params);
+    const started = options.starting();
+    return started === undefined
+      ? identifiedBy(exchange, params)
+      : started.then(() => identifiedBy(exchange, params));
+  }
+
+  function identifiedBy(exchange: Exchange, params: Params): Reply | Promise<Reply> {
     const key = requests.queryParameter(exchange.url.search, 'api_key');
-    return whenReady(identify(request.headers, key, exchange, options.authenticator), caller =>
+    return whenReady(identify(exchange.request.headers, key, exchange, options.authenticator), caller =>
       identified(exchange, params, caller),
     );
   }

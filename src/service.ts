@@ -49,8 +49,11 @@ export interface ServiceOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly database: Database;
-  /** Whether anyone who starts the service has made everything that has to be there; until then it is not ready. */
-  readonly isStarted?: () => boolean;
+  /**
+   * Fulfilled when everything is made that has to be there from the start, such as the first administrator: until then the
+   * service is not ready, and requests wait but for those of operators. Undefined: there is nothing to make.
+   */
+  readonly starting?: Promise<void>;
   /** Those of versions.ts unless given. */
   readonly versions?: Versions | undefined;
 }
@@ -111,17 +114,22 @@ export function startService(options: ServiceOptions): Service {
   const makings = createQuota('sizes of images', config.RATE_LIMIT, config.RATE_WINDOW, { failsOpen: true });
   const { media } = services;
   const numbers = { observer, database, quota, release, loop, media, queues: dispatcher, clock };
+  let { starting } = options;
+  void starting?.then(() => {
+    starting = undefined;
+  });
   const operations = operationsBeside(versions, mediaEndpoints(media, makings), {
     database,
     metrics: () => metricsText({ ...numbers, pending: server.pendingRequests }),
     metricsToken: config.METRICS_TOKEN,
     isStopping: stopping.hasBegun,
-    isStarted: options.isStarted ?? (() => true),
+    isStarted: () => starting === undefined,
   });
   const app = createApp({
     config,
     clock,
     database,
+    starting: () => starting,
     stopping,
     quota,
     idempotency,

@@ -57,12 +57,12 @@ catalog --help lists the settings.`,
       await finishPostgresLoad(database);
       const ran = await migrate(database, clock.now);
       // Listening comes first: where the port is taken nothing is made, and no password is lost.
-      let started = false;
-      const service = startService({ config, clock, log, database, isStarted: () => started });
+      const starting = Promise.withResolvers<void>();
+      const service = startService({ config, clock, log, database, starting: starting.promise });
       const embedded = config.DATABASE_URL === undefined;
       const samples = values.sample === true && embedded ? await addSamples(database, config) : 0;
       const administrator = await ensureAdministrator(database, config, clock.now(), log);
-      started = true;
+      starting.resolve();
       // Before anything can know that it runs: a signal without a listener ends the process at once.
       const signals = listenForStop();
       surviveFailures(log);

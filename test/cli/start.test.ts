@@ -4,6 +4,7 @@ import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { SQL } from 'bun';
+import { z } from 'zod';
 import { freePort } from '../../scripts/postgresql.ts';
 import { describeOnDatabases } from '../support/databases.ts';
 import { createDatabase, hasPostgres } from '../support/postgres.ts';
@@ -49,6 +50,8 @@ async function stop(child: Running): Promise<void> {
 
 const local = { HOST: '127.0.0.1' };
 
+const pageOfProducts = z.object({ data: z.array(z.unknown()) });
+
 describeOnDatabases('a start on %s while the port is taken', kind => {
   test('says so in one line, and the next start still makes and shows the administrator', async () => {
     const account = { ADMIN_EMAIL: 'admin@test.example', ADMIN_PASSWORD: 'correct horse battery' };
@@ -73,6 +76,31 @@ describeOnDatabases('a start on %s while the port is taken', kind => {
       const [, url = ''] = await waitFor(child.stderr, /ready at (\S+)/);
       await signIn(url, account.ADMIN_EMAIL, account.ADMIN_PASSWORD);
     }
+    await stop(child);
+  });
+});
+
+describeOnDatabases('a first start on %s', kind => {
+  test('requests that come before it is ready wait for the administrator and the sample catalog', async () => {
+    const account = { ADMIN_EMAIL: 'first@test.example', ADMIN_PASSWORD: 'correct horse battery' };
+    const place = await placeOf(kind, { ...local, ...account });
+    const port = await freePort();
+    const url = `http://127.0.0.1:${port}`;
+    const child = place.start(['serve', '--sample', '--port', String(port)]);
+    const isAlive = () =>
+      fetch(`${url}/health`).then(
+        ({ ok }) => ok,
+        () => false,
+      );
+    while (!(await isAlive()) && child.exitCode === null) await Bun.sleep(1);
+    const token = await signIn(url, account.ADMIN_EMAIL, account.ADMIN_PASSWORD);
+    expect((await fetch(`${url}/ready`)).status).toBe(200);
+    const authorization = `Bearer ${token}`;
+    const { data } = pageOfProducts.parse(
+      await (await fetch(`${url}/v1/products`, { headers: { authorization } })).json(),
+    );
+    // The sample catalog is for an embedded database only.
+    expect(data.length > 10).toBe(kind === 'sqlite');
     await stop(child);
   });
 });
