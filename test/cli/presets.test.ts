@@ -120,8 +120,9 @@ const scenarios: readonly Scenario[] = [
     options: ['--image-base', 'https://m.example/media/'],
     status: 0,
     says: [
-      'read 5 rows: 2 products, 2 variants, 3 images',
+      'read 6 rows: 2 products, 2 variants, 3 images',
       '1 × rows of store views were left out',
+      /1 × grouped products, which have no price of their own, were left out/,
       '2 created, 0 updated, 0 unchanged, 0 rejected',
     ],
     products: {

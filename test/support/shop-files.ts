@@ -168,6 +168,7 @@ export const magentoFile = table(magentoColumns, [
     configurable_variation_labels: 'size=Size,color=Colour',
   },
   { sku: 'JK', store_view_code: 'german', name: 'Jacke' },
+  { sku: 'STRAPS', product_type: 'grouped', name: 'Set of straps', visibility: 'Catalog, Search' },
 ]);
 
 const feedHeader = [

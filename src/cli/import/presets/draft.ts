@@ -5,6 +5,10 @@ import type { Draft, Drafting, Row, Variant } from './preset.ts';
 /** What a product may have of attributes: more of it would have the product refused. */
 const [mostKeys, mostValues, longestText] = [100, 50, 1000];
 
+/** Of a page for several products, which are bought one by one: an order for it would have no price. */
+export const groupedLeftOut =
+  'grouped products, which have no price of their own, were left out: the products they group are read by themselves';
+
 /** Attributes as they come together: of a key with several values a list of them. */
 export function attributeSet({ note }: Drafting) {
   const values = new Map<string, unknown[]>();

@@ -1,7 +1,7 @@
 /** Products as Magento 2 exports them: configurable ones name the rows of their variants. */
 import { isAddress, orderedPaths, splitAddresses, splitList } from '../../../files/cells/list.ts';
 import { addressesOf, gtinOf, isBetween, pathOf, piecesOf, salePrices, weightOf } from './cells.ts';
-import { type AttributeSet, addRest, attributeSet, imageList } from './draft.ts';
+import { type AttributeSet, addRest, attributeSet, groupedLeftOut, imageList } from './draft.ts';
 import { type Drafting, type Preset, type Row, RowProblem, type Stock, type Variant } from './preset.ts';
 
 /** The root of each tree, which no shop shows. */
@@ -45,6 +45,8 @@ export const magento: Preset = {
     const sku = row.text('sku');
     if (row.text('storeView') !== '') return { leftOut: 'rows of store views were left out' };
     if (sku === '') throw new RowProblem(row, 'sku', 'is required');
+    if (row.text('type').toLowerCase() === 'grouped' && row.text('price') === '')
+      return { leftOut: groupedLeftOut };
     if (!isConfigurable(row)) return { named: sku };
     return { product: sku, variants: variationsOf(row).map(variation => variation.sku) };
   },

@@ -13,7 +13,7 @@ import {
   weightOf,
   withLineEnds,
 } from '../cells.ts';
-import { type AttributeSet, addRest, attributeSet, imageList } from '../draft.ts';
+import { type AttributeSet, addRest, attributeSet, groupedLeftOut, imageList } from '../draft.ts';
 import { type Drafting, type Preset, type Row, RowProblem, type Stock, type Variant } from '../preset.ts';
 import { columnsInEnglish } from './columns.ts';
 
@@ -54,7 +54,6 @@ export const woocommerce: Preset = {
       if (parent === '') throw new RowProblem(row, 'Parent', 'is required of a variation');
       return { variantOf: parent };
     }
-    // A page for several products, which are bought one by one: an order for it would have no price.
     if (typesOf(row).has('grouped') && row.text('regular') === '') return { leftOut: groupedLeftOut };
     const [product = `line:${row.line}`, ...also] = names;
     return { product, also };
@@ -99,9 +98,6 @@ export const woocommerce: Preset = {
     };
   },
 };
-
-const groupedLeftOut =
-  'grouped products, which have no price of their own, were left out: the products they group are read by themselves';
 
 /** `simple, downloadable, virtual`. */
 const typesOf = (row: Row): ReadonlySet<string> => new Set(splitList(row.text('type').toLowerCase(), ','));
