@@ -124,12 +124,27 @@ const shopifyRows: readonly ShopifyRows[] = [
     header: 'Handle,Title,Option1 Name,Option1 Value,Variant SKU,Variant Price',
     rows: ['tee,Tee,Size,S,TEE,5', 'tee,,,M,TEE,6', 'tee,,,L,,7', 'tee,,,XL,,7', 'mug,Mug,Size,S,M-1,5'],
     says: [
-      '1 × skus that an earlier variant of the product has were left out',
+      '1 × skus that an earlier product or variant has were left out',
       '2 created, 0 updated, 0 unchanged, 0 rejected',
     ],
     leaves: [
       ['Tee', null, 'Size S TEE', 'Size M ', 'Size L ', 'Size XL '],
       ['Mug', null, 'Size S M-1'],
+    ],
+  },
+  {
+    name: 'of several products with one SKU the first keeps it, and the others stay',
+    header: 'Handle,Title,Option1 Name,Option1 Value,Variant SKU,Variant Price',
+    rows: ['cup,Cup,,,C-1,5', 'mug,Mug,,,C-1,6', 'tee,Tee,Size,S,C-1,7', 'tee,,,M,T-M,7', 'cap,Cap,,,T-M,8'],
+    says: [
+      '3 × skus that an earlier product or variant has were left out',
+      '4 created, 0 updated, 0 unchanged, 0 rejected',
+    ],
+    leaves: [
+      ['Cup', 'C-1'],
+      ['Mug', null],
+      ['Tee', null, 'Size S ', 'Size M T-M'],
+      ['Cap', null],
     ],
   },
 ];

@@ -34,7 +34,7 @@ const accepted: [name: string, sent: object | string, has: object][] = [
     { description: 'd'.repeat(100_000) },
   ],
   ['an empty description', { ...lamp, description: '' }, { description: '' }],
-  ['a sku of 64 characters', { ...lamp, sku: 's'.repeat(64) }, { sku: 's'.repeat(64) }],
+  ['a sku of 255 characters', { ...lamp, sku: 's'.repeat(255) }, { sku: 's'.repeat(255) }],
   ['a category of 100 characters', { ...lamp, category: 'c'.repeat(100) }, { category: 'c'.repeat(100) }],
   [
     '50 tags of 50 characters',
@@ -98,7 +98,7 @@ const refused: [name: string, sent: unknown, problems: [string, string][]][] = [
     { ...lamp, description: 'd'.repeat(100_001) },
     [['description', 'maxLength']],
   ],
-  ['a sku of 65 characters', { ...lamp, sku: 's'.repeat(65) }, [['sku', 'maxLength']]],
+  ['a sku of 256 characters', { ...lamp, sku: 's'.repeat(256) }, [['sku', 'maxLength']]],
   ['a blank sku', { ...lamp, sku: ' ' }, [['sku', 'blank']]],
   ['a category of 101 characters', { ...lamp, category: 'c'.repeat(101) }, [['category', 'maxLength']]],
   ['51 tags', { ...lamp, tags: Array(51).fill('t') }, [['tags', 'maxItems']]],

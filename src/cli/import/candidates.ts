@@ -130,6 +130,15 @@ function checkColumns(
   notices.unused = mapper.unused(columns);
 }
 
+const draftingOf = ({ cells, imageBase, dropUnknown }: CandidateRequest, { note }: Notices): Drafting => ({
+  cells,
+  imageBase,
+  dropUnknown,
+  now: Date.now(),
+  skus: new Set(),
+  note,
+});
+
 /** Rows that a batch of candidates takes together at most. */
 const batchRows = 1000;
 
@@ -140,11 +149,11 @@ async function* ofRows(
   name: PresetName,
   notices: Notices,
 ): AsyncGenerator<readonly Candidate[]> {
-  const { file, cells, imageBase, dropUnknown } = request;
+  const { file, dropUnknown } = request;
   const preset = presetOf(name);
   const join = joiner(preset, file, notices.note);
   const mapper = recordMapper({ ...request, only: true });
-  const drafting: Drafting = { cells, imageBase, dropUnknown, now: Date.now(), note: notices.note };
+  const drafting = draftingOf(request, notices);
   let looked = false;
   for await (const batch of source.records) {
     for (const record of batch) {

@@ -1,8 +1,10 @@
 /** THE schema of orders: representation in JSON and HAL, creation, items, payment and lists. */
+
 import { z } from 'zod';
 import { halOf, link, linksOf, pageSchemas } from '../../http/hal/index.ts';
 import { listParameters } from '../../http/paginate.ts';
 import { identifier, idFilter, prose, text, timestamp } from '../../http/schema.ts';
+import { longestSku } from '../products/members/sku.ts';
 
 const statuses = ['PENDING', 'PAID', 'CANCELLED'] as const;
 const largestQuantity = 10_000;
@@ -33,7 +35,7 @@ export const orderItem = z
       .meta({ examples: [null] })
       .describe('Null where the product has no variants.'),
     name: text(200).meta({ examples: ['Walnut desk lamp'] }),
-    sku: text(64)
+    sku: text(longestSku)
       .nullable()
       .meta({ examples: ['LAMP-0001'] }),
     options: z

@@ -11,6 +11,7 @@ import { attributes, sentAttributes } from './members/attributes.ts';
 import { gtin, gtinParameter } from './members/gtin.ts';
 import { image, sentImages } from './members/images.ts';
 import { options } from './members/options.ts';
+import { longestSku } from './members/sku.ts';
 import { changedStock, sentStock, stock } from './members/stock.ts';
 import { weight } from './members/weight.ts';
 
@@ -24,7 +25,7 @@ const currency = z
   .meta({ minLength: 3, maxLength: 3, examples: ['EUR'] });
 const status = z.enum(statuses);
 const description = prose(100_000);
-const sku = text(64).describe('Unique among products.');
+const sku = text(longestSku).describe('Unique among products.');
 const categoryText = 'The path of its main category, made when it is new: names joined by ` > `.';
 const categoriesText = 'The paths of further categories, without its main one.';
 const category = categoryPath.describe(categoryText);
@@ -227,7 +228,7 @@ export const listProducts = z.object({
         examples: ['lighting'],
       },
     }),
-  sku: text(64)
+  sku: text(longestSku)
     .optional()
     .describe('Only the product that has exactly this sku, or of which a variant has it.'),
   tag: text(50).optional().describe('Only products that have exactly this tag among theirs.'),

@@ -1,9 +1,11 @@
 /** THE schema of stock adjustments: how many pieces came or went, and why. */
+
 import { z } from 'zod';
 import { halOf, linksOf, pageSchemas } from '../../http/hal/index.ts';
 import { listParameters } from '../../http/paginate.ts';
 import { identifier, idFilter, text, timestamp } from '../../http/schema.ts';
 import { largestId } from '../../storage/database.ts';
+import { longestSku } from '../products/members/sku.ts';
 
 const mostAdjustments = 500;
 
@@ -18,7 +20,7 @@ const reason = text(200)
   .describe('Why, for those who read the list.')
   .meta({ examples: ['delivery 4711'] });
 const variant = identifier().describe('The variant, where the product has variants.');
-const sku = text(64).meta({ examples: ['LAMP-0001'] });
+const sku = text(longestSku).meta({ examples: ['LAMP-0001'] });
 const pieces = z.int().min(0).max(largestId);
 
 const line = z

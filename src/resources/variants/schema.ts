@@ -1,14 +1,16 @@
 /** THE schema of variants: what is sold of a product, in one combination of its options each. */
+
 import { z } from 'zod';
 import { halOf, linksOf, pageSchemas } from '../../http/hal/index.ts';
 import { listParameters } from '../../http/paginate.ts';
 import { bulkIds, identifier, text, timestamp } from '../../http/schema.ts';
 import { largestId } from '../../storage/database.ts';
 import { gtin, gtinParameter } from '../products/members/gtin.ts';
+import { longestSku } from '../products/members/sku.ts';
 import { changedStock, sentStock, stock } from '../products/members/stock.ts';
 import { weight } from '../products/members/weight.ts';
 
-const sku = text(64).describe('Unique among products and variants.');
+const sku = text(longestSku).describe('Unique among products and variants.');
 const price = z
   .number()
   .min(0)
@@ -120,7 +122,7 @@ export const variantPage = pageSchemas(variant, variantHal, 'variants', 'Variant
 export const sortColumns = { id: 'id', position: 'position', createdAt: 'created_at' } as const;
 
 export const listVariants = z.object({
-  sku: text(64).optional().describe('Only the variant with exactly this sku.'),
+  sku: text(longestSku).optional().describe('Only the variant with exactly this sku.'),
   gtin: gtinParameter.optional(),
   available: z.enum(['true', 'false']).optional().describe('Only what can be bought now, or only the rest.'),
   ...listParameters(sortColumns),

@@ -97,6 +97,8 @@ export interface Drafting {
   readonly dropUnknown: boolean;
   /** Epoch milliseconds: which sales are on. */
   readonly now: number;
+  /** Those that products and variants of the file have so far, where a shop lets several have one. */
+  readonly skus: Set<string>;
   /** Counts something that the user should know. */
   note(text: string): void;
 }

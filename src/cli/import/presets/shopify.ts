@@ -72,7 +72,7 @@ export const shopify: Preset = {
     const plain = others.length === 0 && hasNoOption(only) ? only : undefined;
     if (plain === undefined) requireValues(ofVariants);
     const [category, further] = categoriesOf(first, drafting);
-    const sold = plain === undefined ? {} : soldAs(plain, drafting, attributes);
+    const sold = plain === undefined ? {} : withOwnSku(soldAs(plain, drafting, attributes), drafting);
     addRest(attributes, { own: rows }, drafting);
     return {
       fields: {
@@ -89,10 +89,7 @@ export const shopify: Preset = {
       },
       variants:
         plain === undefined
-          ? withOwnSkus(
-              ofVariants.map(row => variantOf(row, names, drafting, attributes)),
-              drafting,
-            )
+          ? ofVariants.map(row => withOwnSku(variantOf(row, names, drafting, attributes), drafting))
           : [],
       images: imagesOf(rows, drafting),
       attributes: attributes.all(),
@@ -131,18 +128,19 @@ function withoutRepeated(rows: readonly Row[], { note }: Drafting): Row[] {
   return [...kept.values()];
 }
 
-/** Shopify lets several variants have one sku: the first keeps it. */
-function withOwnSkus(variants: readonly Variant[], { note }: Drafting): Variant[] {
-  const had = new Set<string>();
-  return variants.map(variant => {
-    const { sku = '' } = variant;
-    if (sku === '' || !had.has(sku)) {
-      had.add(sku);
-      return variant;
-    }
-    note('skus that an earlier variant of the product has were left out');
-    return { ...variant, sku: undefined };
-  });
+/** Shopify lets several products and variants have one sku: the first of the file keeps it. */
+function withOwnSku<Sold extends { readonly sku?: string | undefined }>(
+  sold: Sold,
+  { skus, note }: Drafting,
+): Sold {
+  const { sku = '' } = sold;
+  if (sku === '') return sold;
+  if (!skus.has(sku)) {
+    skus.add(sku);
+    return sold;
+  }
+  note('skus that an earlier product or variant has were left out');
+  return { ...sold, sku: undefined };
 }
 
 const missingValue = 'is required: the product has other variants, and each has a value of its own';

@@ -9,6 +9,7 @@ import {
   separator,
 } from '../../../storage/categories/names.ts';
 import { isGtin } from '../members/gtin.ts';
+import { longestSku } from '../members/sku.ts';
 import type { createProduct } from '../schema.ts';
 import type { VariantRecord } from './variants.ts';
 
@@ -29,7 +30,7 @@ export function plainRecord(input: Readonly<Record<string, unknown>>): input is 
     (currency === undefined || (typeof currency === 'string' && /^[A-Z]{3}$/.test(currency))) &&
     (status === undefined || status === 'active' || status === 'archived') &&
     (description === undefined || isStorable(description, 100_000)) &&
-    (sku === undefined || isPlain(sku, 64)) &&
+    (sku === undefined || isPlain(sku, longestSku)) &&
     (category === undefined || isPlainPath(category)) &&
     (tags === undefined || (Array.isArray(tags) && tags.length <= 50 && tags.every(isPlainTag)))
   );
