@@ -13,7 +13,7 @@ import { buildProgram } from './test-program.ts';
 
 const [kind, ...rest] = process.argv.slice(2);
 /** Folders that have a run of their own: what is long by nature, and what takes something away from the service. */
-const apart = { long: 'test/long/', faults: 'test/faults/' };
+const apart = { long: ['test/long/', 'test/campaigns/'], faults: ['test/faults/'] };
 const isWatched = rest.includes('--watch');
 /** Faults measure how long others wait: one file at a time has the machine to itself. */
 const isParallel = kind !== 'faults' && !isWatched;
@@ -98,8 +98,10 @@ async function dropDatabases(url: string): Promise<void> {
 async function runTests(): Promise<number> {
   const workers = isParallel ? [`--parallel=${availableParallelism() + 1}`, '--no-isolate'] : [];
   const everyFile = isWatched ? [] : [...workers, '--randomize'];
-  const usual = Object.values(apart).flatMap(folder => ['--path-ignore-patterns', `${folder}**`]);
-  const chosen = kind === 'long' || kind === 'faults' ? [`./${apart[kind]}`] : usual;
+  const usual = Object.values(apart)
+    .flat()
+    .flatMap(folder => ['--path-ignore-patterns', `${folder}**`]);
+  const chosen = kind === 'long' || kind === 'faults' ? apart[kind].map(folder => `./${folder}`) : usual;
   const files = isWhole ? chosen : [];
   const program = built === undefined ? {} : { TEST_PROGRAM: await built };
   // Hooks start services: on a busy machine that takes longer than the runner's five seconds.

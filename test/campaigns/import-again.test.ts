@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { gzipSync } from 'node:zlib';
 import { completeFields } from '../../src/resources/products/schema.ts';
+import { createCatalog, csv, fieldsOf, type Place, productsOf, totalsOf, versionOf } from '../cli/program.ts';
 import { describeOnDatabases } from '../support/databases.ts';
-import { createCatalog, csv, fieldsOf, type Place, productsOf, totalsOf, versionOf } from './program.ts';
 
 const lamp = {
   sku: 'A-1',

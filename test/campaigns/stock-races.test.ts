@@ -1,0 +1,81 @@
+/** Stock when many want it at once: over two replicas, exactly what there is gets sold. */
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { pathOf } from '../support/catalog.ts';
+import { describeOnDatabases } from '../support/databases.ts';
+import { call } from '../support/http.ts';
+import { act } from '../support/orders.ts';
+import { startTestService, type TestService } from '../support/service.ts';
+import { addStocked, adjust, order, shownOf } from '../support/stock.ts';
+
+describeOnDatabases('stock that many want on %s', kind => {
+  let service: TestService;
+  beforeAll(async () => {
+    service = await startTestService(kind);
+  });
+  afterAll(() => service.stop());
+
+  const patch = (product: { readonly id: number }, body: object) =>
+    call(service, { method: 'PATCH', path: pathOf(product), as: 'editor', body });
+
+  test('orders beside changes of their products all succeed, and neither loses anything', async () => {
+    const replica = await service.replica();
+    const products = [await addStocked(service, 1000), await addStocked(service, 1000)];
+    const [lamp, desk] = products as [(typeof products)[0], (typeof products)[0]];
+    const at = (number: number) => (number % 2 === 0 ? service : replica);
+    const statuses = await Promise.all(
+      Array.from({ length: 15 }, async (_, number) => [
+        ...(await Promise.all([
+          order(at(number), [desk, 2], [lamp, 1]),
+          patch(number % 2 === 0 ? lamp : desk, { description: `text ${number}` }),
+          call(at(number + 1), {
+            method: 'PATCH',
+            path: '/v1/products',
+            as: 'editor',
+            body: { ids: [desk.id, lamp.id], update: { brand: `brand ${number}` } },
+          }),
+        ])),
+        await adjust(at(number), [
+          { productId: desk.id, delta: 1, reason: 'delivery' },
+          { productId: lamp.id, delta: 1, reason: 'delivery' },
+        ]),
+      ]),
+    );
+    const seen = new Set(statuses.flat().map(({ status, text }) => (status < 300 ? 'done' : text)));
+    expect([...seen]).toEqual(['done']);
+    expect(await shownOf(replica, lamp)).toEqual({ onHand: 1015, reserved: 15, available: true });
+    expect(await shownOf(service, desk)).toEqual({ onHand: 1015, reserved: 30, available: true });
+  });
+
+  test('two hundred buyers at once get a hundred pieces, over two replicas', async () => {
+    const replica = await service.replica();
+    const [lamp, desk] = [await addStocked(service, 100), await addStocked(service, 1000)];
+    // Half of them name the products the other way round: whoever locks as they are named would wait for ever.
+    const answers = await Promise.all(
+      Array.from({ length: 200 }, (_, buyer) => {
+        const lines = [[lamp, 1] as const, [desk, 2] as const];
+        return order(buyer % 2 === 0 ? service : replica, ...(buyer % 3 === 0 ? lines.reverse() : lines));
+      }),
+    );
+    const statuses = answers.map(({ status, body }) => body.error ?? status);
+    expect([201, 'OUT_OF_STOCK'].map(one => statuses.filter(status => status === one).length)).toEqual([
+      100, 100,
+    ]);
+    expect(await shownOf(replica, lamp)).toEqual({ onHand: 100, reserved: 100, available: false });
+    expect(await shownOf(service, desk)).toEqual({ onHand: 1000, reserved: 200, available: true });
+    const placed = answers
+      .filter(({ status }) => status === 201)
+      .map(({ body }) => ({ path: `/v1/orders/${body.id}` }));
+    // Paid, cancelled, and both at once.
+    await Promise.all(
+      placed.flatMap((one, index) => [
+        ...(index % 3 === 1 ? [] : [act(service, one, 'payment')]),
+        ...(index % 3 === 0 ? [] : [act(replica, one, 'cancel')]),
+      ]),
+    );
+    const ends = await Promise.all(placed.map(({ path }) => call(service, { path, as: 'user' })));
+    const paid = ends.filter(({ body }) => body.status === 'PAID').length;
+    expect(ends.every(({ body }) => body.status !== 'PENDING')).toBe(true);
+    expect(await shownOf(service, lamp)).toEqual({ onHand: 100 - paid, reserved: 0, available: paid < 100 });
+    expect(await shownOf(replica, desk)).toEqual({ onHand: 1000 - 2 * paid, reserved: 0, available: true });
+  });
+});
