@@ -2748,7 +2748,9 @@ export interface components {
         ApiKeyList: {
             /** @description The items of this page, or the resource itself. */
             data: components["schemas"]["ApiKey"][];
+            /** @description Which part of the list this is. */
             meta: components["schemas"]["ListMeta"];
+            /** @description The addresses of other pages of the same list. */
             links: components["schemas"]["ListLinks"];
         };
         /**
@@ -2848,6 +2850,7 @@ export interface components {
              * @example Walnut is dense, dark, and kind to tools.
              */
             body: string;
+            /** @description Who wrote it. */
             author: components["schemas"]["Author"];
             /**
              * @description Words it can be found by.
@@ -2933,6 +2936,7 @@ export interface components {
              * @example Walnut is dense, dark, and kind to tools.
              */
             body: string;
+            /** @description Who wrote it. */
             author: components["schemas"]["Author"];
             /**
              * @description Words it can be found by.
@@ -2954,9 +2958,13 @@ export interface components {
             updatedAt: string;
             /** @description Where to go from here, by relation. */
             _links: {
+                /** @description This resource itself. */
                 self: components["schemas"]["Link"];
+                /** @description Who wrote it. */
                 author?: components["schemas"]["Link"];
+                /** @description Changes it; there for those who may. */
                 edit?: components["schemas"]["Link"];
+                /** @description Deletes it; there for those who may. */
                 delete?: components["schemas"]["Link"];
             };
             /** @description What belongs to it, by relation (HAL). */
@@ -3002,7 +3010,9 @@ export interface components {
         ArticleList: {
             /** @description The items of this page, or the resource itself. */
             data: components["schemas"]["Article"][];
+            /** @description Which part of the list this is. */
             meta: components["schemas"]["ListMeta"];
+            /** @description The addresses of other pages of the same list. */
             links: components["schemas"]["ListLinks"];
         };
         /**
@@ -3063,7 +3073,9 @@ export interface components {
          *     }
          */
         ArticleListHal: {
+            /** @description Which part of the list this is. */
             meta: components["schemas"]["ListMeta"];
+            /** @description Where to go from here, by relation. */
             _links: components["schemas"]["PageLinks"];
             /** @description What belongs to it, by relation (HAL). */
             _embedded: {
@@ -3244,8 +3256,11 @@ export interface components {
             updatedAt: string;
             /** @description Where to go from here, by relation. */
             _links: {
+                /** @description This resource itself. */
                 self: components["schemas"]["Link"];
+                /** @description Changes it; there for those who may. */
                 edit?: components["schemas"]["Link"];
+                /** @description Deletes it; there for those who may. */
                 delete?: components["schemas"]["Link"];
             };
             /** @description What belongs to it, by relation (HAL). */
@@ -3288,7 +3303,9 @@ export interface components {
         AttributeList: {
             /** @description The items of this page, or the resource itself. */
             data: components["schemas"]["Attribute"][];
+            /** @description Which part of the list this is. */
             meta: components["schemas"]["ListMeta"];
+            /** @description The addresses of other pages of the same list. */
             links: components["schemas"]["ListLinks"];
         };
         /**
@@ -3351,7 +3368,9 @@ export interface components {
          *     }
          */
         AttributeListHal: {
+            /** @description Which part of the list this is. */
             meta: components["schemas"]["ListMeta"];
+            /** @description Where to go from here, by relation. */
             _links: components["schemas"]["PageLinks"];
             /** @description What belongs to it, by relation (HAL). */
             _embedded: {
@@ -3397,6 +3416,7 @@ export interface components {
         BulkPatchProducts: {
             /** @description The resources to change, each once. */
             ids: number[];
+            /** @description The members to set, as in a PATCH of one. */
             update: components["schemas"]["PatchProduct"];
         };
         /**
@@ -3414,6 +3434,7 @@ export interface components {
         BulkPatchVariants: {
             /** @description The resources to change, each once. */
             ids: number[];
+            /** @description The members to set, as in a PATCH of one. */
             update: components["schemas"]["PatchVariant"];
         };
         /**
@@ -3603,12 +3624,19 @@ export interface components {
             updatedAt: string;
             /** @description Where to go from here, by relation. */
             _links: {
+                /** @description This resource itself. */
                 self: components["schemas"]["Link"];
+                /** @description The categories directly below it. */
                 children: components["schemas"]["Link"];
+                /** @description Its products. */
                 products: components["schemas"]["Link"];
+                /** @description The category above it. */
                 parent?: components["schemas"]["Link"];
+                /** @description Its image. */
                 image?: components["schemas"]["Link"];
+                /** @description Changes it; there for those who may. */
                 edit?: components["schemas"]["Link"];
+                /** @description Deletes it; there for those who may. */
                 delete?: components["schemas"]["Link"];
             };
             /** @description What belongs to it, by relation (HAL). */
@@ -3649,7 +3677,9 @@ export interface components {
         CategoryList: {
             /** @description The items of this page, or the resource itself. */
             data: components["schemas"]["Category"][];
+            /** @description Which part of the list this is. */
             meta: components["schemas"]["ListMeta"];
+            /** @description The addresses of other pages of the same list. */
             links: components["schemas"]["ListLinks"];
         };
         /**
@@ -3718,7 +3748,9 @@ export interface components {
          *     }
          */
         CategoryListHal: {
+            /** @description Which part of the list this is. */
             meta: components["schemas"]["ListMeta"];
+            /** @description Where to go from here, by relation. */
             _links: components["schemas"]["PageLinks"];
             /** @description What belongs to it, by relation (HAL). */
             _embedded: {
@@ -3781,6 +3813,7 @@ export interface components {
              * @example See you there.
              */
             body: string;
+            /** @description Who wrote it. */
             author: components["schemas"]["Author"];
             /**
              * Format: date-time
@@ -3842,6 +3875,7 @@ export interface components {
              * @example See you there.
              */
             body: string;
+            /** @description Who wrote it. */
             author: components["schemas"]["Author"];
             /**
              * Format: date-time
@@ -3855,10 +3889,15 @@ export interface components {
             updatedAt: string;
             /** @description Where to go from here, by relation. */
             _links: {
+                /** @description This resource itself. */
                 self: components["schemas"]["Link"];
+                /** @description The post it belongs to. */
                 post: components["schemas"]["Link"];
+                /** @description Who wrote it. */
                 author?: components["schemas"]["Link"];
+                /** @description Changes it; there for those who may. */
                 edit?: components["schemas"]["Link"];
+                /** @description Deletes it; there for those who may. */
                 delete?: components["schemas"]["Link"];
             };
             /** @description What belongs to it, by relation (HAL). */
@@ -3896,7 +3935,9 @@ export interface components {
         CommentList: {
             /** @description The items of this page, or the resource itself. */
             data: components["schemas"]["Comment"][];
+            /** @description Which part of the list this is. */
             meta: components["schemas"]["ListMeta"];
+            /** @description The addresses of other pages of the same list. */
             links: components["schemas"]["ListLinks"];
         };
         /**
@@ -3956,7 +3997,9 @@ export interface components {
          *     }
          */
         CommentListHal: {
+            /** @description Which part of the list this is. */
             meta: components["schemas"]["ListMeta"];
+            /** @description Where to go from here, by relation. */
             _links: components["schemas"]["PageLinks"];
             /** @description What belongs to it, by relation (HAL). */
             _embedded: {
@@ -4650,7 +4693,9 @@ export interface components {
         EventList: {
             /** @description The items of this page, or the resource itself. */
             data: components["schemas"]["Event"][];
+            /** @description Which part of the list this is. */
             meta: components["schemas"]["ListMeta"];
+            /** @description The addresses of other pages of the same list. */
             links: components["schemas"]["ListLinks"];
         };
         /**
@@ -4993,9 +5038,13 @@ export interface components {
             updatedAt: string;
             /** @description order, customer and send stand here only where the caller may use them. */
             _links: {
+                /** @description This resource itself. */
                 self: components["schemas"]["Link"];
+                /** @description The order it belongs to. */
                 order?: components["schemas"]["Link"];
+                /** @description Who ordered. */
                 customer?: components["schemas"]["Link"];
+                /** @description Sends it by mail. */
                 send?: components["schemas"]["Link"];
             };
         };
@@ -5141,9 +5190,13 @@ export interface components {
             updatedAt: string;
             /** @description order, customer and send stand here only where the caller may use them. */
             _links: {
+                /** @description This resource itself. */
                 self: components["schemas"]["Link"];
+                /** @description The order it belongs to. */
                 order?: components["schemas"]["Link"];
+                /** @description Who ordered. */
                 customer?: components["schemas"]["Link"];
+                /** @description Sends it by mail. */
                 send?: components["schemas"]["Link"];
             };
             /** @description What belongs to it, by relation (HAL). */
@@ -5232,7 +5285,9 @@ export interface components {
          *     }
          */
         InvoiceHalList: {
+            /** @description Which part of the list this is. */
             meta: components["schemas"]["ListMeta"];
+            /** @description Where to go from here, by relation. */
             _links: components["schemas"]["PageLinks"];
             /** @description What belongs to it, by relation (HAL). */
             _embedded: {
@@ -5313,7 +5368,9 @@ export interface components {
         InvoiceList: {
             /** @description The items of this page, or the resource itself. */
             data: components["schemas"]["Invoice"][];
+            /** @description Which part of the list this is. */
             meta: components["schemas"]["ListMeta"];
+            /** @description The addresses of other pages of the same list. */
             links: components["schemas"]["ListLinks"];
         };
         /**
@@ -5662,8 +5719,11 @@ export interface components {
             createdAt: string;
             /** @description Where to go from here, by relation. */
             _links: {
+                /** @description This resource itself. */
                 self: components["schemas"]["Link"];
+                /** @description The order it belongs to. */
                 order?: components["schemas"]["Link"];
+                /** @description The invoice of its payment. */
                 invoice?: components["schemas"]["Link"];
             };
             /** @description What belongs to it, by relation (HAL). */
@@ -5700,7 +5760,9 @@ export interface components {
         NotificationList: {
             /** @description The items of this page, or the resource itself. */
             data: components["schemas"]["Notification"][];
+            /** @description Which part of the list this is. */
             meta: components["schemas"]["ListMeta"];
+            /** @description The addresses of other pages of the same list. */
             links: components["schemas"]["ListLinks"];
         };
         /**
@@ -5751,7 +5813,9 @@ export interface components {
          *     }
          */
         NotificationListHal: {
+            /** @description Which part of the list this is. */
             meta: components["schemas"]["ListMeta"];
+            /** @description Where to go from here, by relation. */
             _links: components["schemas"]["PageLinks"];
             /** @description What belongs to it, by relation (HAL). */
             _embedded: {
@@ -5864,10 +5928,15 @@ export interface components {
             cancelledAt: string | null;
             /** @description cancel and pay stand here only while they are possible and permitted to the caller. */
             _links: {
+                /** @description This resource itself. */
                 self: components["schemas"]["Link"];
+                /** @description What was ordered, line by line. */
                 items: components["schemas"]["Link"];
+                /** @description Who ordered. */
                 customer?: components["schemas"]["Link"];
+                /** @description Cancels it; there while that is possible. */
                 cancel?: components["schemas"]["Link"];
+                /** @description Pays it; there while that is possible. */
                 pay?: components["schemas"]["Link"];
             };
         };
@@ -5988,10 +6057,15 @@ export interface components {
             cancelledAt: string | null;
             /** @description cancel and pay stand here only while they are possible and permitted to the caller. */
             _links: {
+                /** @description This resource itself. */
                 self: components["schemas"]["Link"];
+                /** @description What was ordered, line by line. */
                 items: components["schemas"]["Link"];
+                /** @description Who ordered. */
                 customer?: components["schemas"]["Link"];
+                /** @description Cancels it; there while that is possible. */
                 cancel?: components["schemas"]["Link"];
+                /** @description Pays it; there while that is possible. */
                 pay?: components["schemas"]["Link"];
             };
             /** @description What belongs to it, by relation (HAL). */
@@ -6010,6 +6084,7 @@ export interface components {
                     name: string;
                     /** @description Where to go from here, by relation. */
                     _links: {
+                        /** @description This resource itself. */
                         self: components["schemas"]["Link"];
                     };
                 };
@@ -6103,7 +6178,9 @@ export interface components {
          *     }
          */
         OrderHalList: {
+            /** @description Which part of the list this is. */
             meta: components["schemas"]["ListMeta"];
+            /** @description Where to go from here, by relation. */
             _links: components["schemas"]["PageLinks"];
             /** @description What belongs to it, by relation (HAL). */
             _embedded: {
@@ -6245,6 +6322,7 @@ export interface components {
             total: number;
             /** @description Where to go from here, by relation. */
             _links: {
+                /** @description This resource itself. */
                 self: components["schemas"]["Link"];
             };
         };
@@ -6290,7 +6368,9 @@ export interface components {
          *     }
          */
         OrderItemHalList: {
+            /** @description Which part of the list this is. */
             meta: components["schemas"]["ListMeta"];
+            /** @description Where to go from here, by relation. */
             _links: components["schemas"]["PageLinks"];
             /** @description What belongs to it, by relation (HAL). */
             _embedded: {
@@ -6330,7 +6410,9 @@ export interface components {
         OrderItemList: {
             /** @description The items of this page, or the resource itself. */
             data: components["schemas"]["OrderItem"][];
+            /** @description Which part of the list this is. */
             meta: components["schemas"]["ListMeta"];
+            /** @description The addresses of other pages of the same list. */
             links: components["schemas"]["ListLinks"];
         };
         /**
@@ -6398,7 +6480,9 @@ export interface components {
         OrderList: {
             /** @description The items of this page, or the resource itself. */
             data: components["schemas"]["Order"][];
+            /** @description Which part of the list this is. */
             meta: components["schemas"]["ListMeta"];
+            /** @description The addresses of other pages of the same list. */
             links: components["schemas"]["ListLinks"];
         };
         /**
@@ -6510,12 +6594,18 @@ export interface components {
             cancelledAt: string | null;
             /** @description cancel and pay stand here only while they are possible and permitted to the caller. */
             _links: {
+                /** @description This resource itself. */
                 self: components["schemas"]["Link"];
+                /** @description What was ordered, line by line. */
                 items: components["schemas"]["Link"];
+                /** @description Who ordered. */
                 customer?: components["schemas"]["Link"];
+                /** @description Cancels it; there while that is possible. */
                 cancel?: components["schemas"]["Link"];
+                /** @description Pays it; there while that is possible. */
                 pay?: components["schemas"]["Link"];
             };
+            /** @description How it was paid, or is to be paid. */
             payment: components["schemas"]["Payment"];
         };
         /**
@@ -6641,10 +6731,15 @@ export interface components {
             cancelledAt: string | null;
             /** @description cancel and pay stand here only while they are possible and permitted to the caller. */
             _links: {
+                /** @description This resource itself. */
                 self: components["schemas"]["Link"];
+                /** @description What was ordered, line by line. */
                 items: components["schemas"]["Link"];
+                /** @description Who ordered. */
                 customer?: components["schemas"]["Link"];
+                /** @description Cancels it; there while that is possible. */
                 cancel?: components["schemas"]["Link"];
+                /** @description Pays it; there while that is possible. */
                 pay?: components["schemas"]["Link"];
             };
             /** @description What belongs to it, by relation (HAL). */
@@ -6663,12 +6758,14 @@ export interface components {
                     name: string;
                     /** @description Where to go from here, by relation. */
                     _links: {
+                        /** @description This resource itself. */
                         self: components["schemas"]["Link"];
                     };
                 };
                 /** @description Each item; the link `items` leads to their list. */
                 item: components["schemas"]["OrderItemHal"][];
             };
+            /** @description How it was paid, or is to be paid. */
             payment: components["schemas"]["Payment"];
         };
         /**
@@ -6692,10 +6789,15 @@ export interface components {
          *     }
          */
         PageLinks: {
+            /** @description This resource itself. */
             self: components["schemas"]["Link"];
+            /** @description The first page. */
             first: components["schemas"]["Link"];
+            /** @description The last page. */
             last?: components["schemas"]["Link"];
+            /** @description The page before this one. */
             prev?: components["schemas"]["Link"];
+            /** @description The page after this one. */
             next?: components["schemas"]["Link"];
         };
         /**
@@ -7206,6 +7308,7 @@ export interface components {
              * @example From noon to five, with coffee.
              */
             body: string;
+            /** @description Who wrote it. */
             author: components["schemas"]["Author"];
             /**
              * Format: date-time
@@ -7288,6 +7391,7 @@ export interface components {
              * @example From noon to five, with coffee.
              */
             body: string;
+            /** @description Who wrote it. */
             author: components["schemas"]["Author"];
             /**
              * Format: date-time
@@ -7301,10 +7405,15 @@ export interface components {
             updatedAt: string;
             /** @description Where to go from here, by relation. */
             _links: {
+                /** @description This resource itself. */
                 self: components["schemas"]["Link"];
+                /** @description Its comments. */
                 comments: components["schemas"]["Link"];
+                /** @description Who wrote it. */
                 author?: components["schemas"]["Link"];
+                /** @description Changes it; there for those who may. */
                 edit?: components["schemas"]["Link"];
+                /** @description Deletes it; there for those who may. */
                 delete?: components["schemas"]["Link"];
             };
             /** @description What belongs to it, by relation (HAL). */
@@ -7347,7 +7456,9 @@ export interface components {
         PostList: {
             /** @description The items of this page, or the resource itself. */
             data: components["schemas"]["Post"][];
+            /** @description Which part of the list this is. */
             meta: components["schemas"]["ListMeta"];
+            /** @description The addresses of other pages of the same list. */
             links: components["schemas"]["ListLinks"];
         };
         /**
@@ -7407,7 +7518,9 @@ export interface components {
          *     }
          */
         PostListHal: {
+            /** @description Which part of the list this is. */
             meta: components["schemas"]["ListMeta"];
+            /** @description Where to go from here, by relation. */
             _links: components["schemas"]["PageLinks"];
             /** @description What belongs to it, by relation (HAL). */
             _embedded: {
@@ -7914,11 +8027,17 @@ export interface components {
             available: boolean;
             /** @description Where to go from here, by relation. */
             _links: {
+                /** @description This resource itself. */
                 self: components["schemas"]["Link"];
+                /** @description Its reviews. */
                 reviews: components["schemas"]["Link"];
+                /** @description Its variants. */
                 variants: components["schemas"]["Link"];
+                /** @description Its images. */
                 images: components["schemas"]["Link"];
+                /** @description Changes it; there for those who may. */
                 edit?: components["schemas"]["Link"];
+                /** @description Deletes it; there for those who may. */
                 delete?: components["schemas"]["Link"];
             };
             /** @description What belongs to it, by relation (HAL). */
@@ -8061,10 +8180,15 @@ export interface components {
             position: number;
             /** @description Where to go from here, by relation. */
             _links: {
+                /** @description This resource itself. */
                 self: components["schemas"]["Link"];
+                /** @description The product it is about. */
                 product: components["schemas"]["Link"];
+                /** @description The image itself. */
                 content: components["schemas"]["Link"];
+                /** @description Changes it; there for those who may. */
                 edit?: components["schemas"]["Link"];
+                /** @description Deletes it; there for those who may. */
                 delete?: components["schemas"]["Link"];
             };
             /** @description What belongs to it, by relation (HAL). */
@@ -8102,7 +8226,9 @@ export interface components {
         ProductImageList: {
             /** @description The items of this page, or the resource itself. */
             data: components["schemas"]["ProductImage"][];
+            /** @description Which part of the list this is. */
             meta: components["schemas"]["ListMeta"];
+            /** @description The addresses of other pages of the same list. */
             links: components["schemas"]["ListLinks"];
         };
         /**
@@ -8162,7 +8288,9 @@ export interface components {
          *     }
          */
         ProductImageListHal: {
+            /** @description Which part of the list this is. */
             meta: components["schemas"]["ListMeta"];
+            /** @description Where to go from here, by relation. */
             _links: components["schemas"]["PageLinks"];
             /** @description What belongs to it, by relation (HAL). */
             _embedded: {
@@ -8415,6 +8543,7 @@ export interface components {
                     [key: string]: number;
                 };
             };
+            /** @description The addresses of other pages of the same list. */
             links: components["schemas"]["ListLinks"];
         };
         /**
@@ -8690,6 +8819,7 @@ export interface components {
                     [key: string]: number;
                 };
             };
+            /** @description Where to go from here, by relation. */
             _links: components["schemas"]["PageLinks"];
             /** @description What belongs to it, by relation (HAL). */
             _embedded: {
@@ -8850,6 +8980,7 @@ export interface components {
              * @description The product it is about.
              */
             productId: number;
+            /** @description Who wrote it. */
             author: components["schemas"]["Author"];
             /**
              * Format: int32
@@ -8918,6 +9049,7 @@ export interface components {
              * @description The product it is about.
              */
             productId: number;
+            /** @description Who wrote it. */
             author: components["schemas"]["Author"];
             /**
              * Format: int32
@@ -8942,10 +9074,15 @@ export interface components {
             updatedAt: string;
             /** @description Where to go from here, by relation. */
             _links: {
+                /** @description This resource itself. */
                 self: components["schemas"]["Link"];
+                /** @description The product it is about. */
                 product: components["schemas"]["Link"];
+                /** @description Who wrote it. */
                 author?: components["schemas"]["Link"];
+                /** @description Changes it; there for those who may. */
                 edit?: components["schemas"]["Link"];
+                /** @description Deletes it; there for those who may. */
                 delete?: components["schemas"]["Link"];
             };
             /** @description What belongs to it, by relation (HAL). */
@@ -8984,7 +9121,9 @@ export interface components {
         ReviewList: {
             /** @description The items of this page, or the resource itself. */
             data: components["schemas"]["Review"][];
+            /** @description Which part of the list this is. */
             meta: components["schemas"]["ListMeta"];
+            /** @description The addresses of other pages of the same list. */
             links: components["schemas"]["ListLinks"];
         };
         /**
@@ -9045,7 +9184,9 @@ export interface components {
          *     }
          */
         ReviewListHal: {
+            /** @description Which part of the list this is. */
             meta: components["schemas"]["ListMeta"];
+            /** @description Where to go from here, by relation. */
             _links: components["schemas"]["PageLinks"];
             /** @description What belongs to it, by relation (HAL). */
             _embedded: {
@@ -9368,6 +9509,7 @@ export interface components {
                  */
                 relaxed?: string[];
             };
+            /** @description The addresses of other pages of the same list. */
             links: components["schemas"]["ListLinks"];
         };
         /**
@@ -9576,7 +9718,9 @@ export interface components {
             createdAt: string;
             /** @description Where the product, and the variant, were; they may be gone by now. */
             _links: {
+                /** @description The product it is about. */
                 product: components["schemas"]["Link"];
+                /** @description The variant that was ordered. */
                 variant?: components["schemas"]["Link"];
             };
             /** @description What belongs to it, by relation (HAL). */
@@ -9615,7 +9759,9 @@ export interface components {
         StockAdjustmentList: {
             /** @description The items of this page, or the resource itself. */
             data: components["schemas"]["StockAdjustment"][];
+            /** @description Which part of the list this is. */
             meta: components["schemas"]["ListMeta"];
+            /** @description The addresses of other pages of the same list. */
             links: components["schemas"]["ListLinks"];
         };
         /**
@@ -9665,7 +9811,9 @@ export interface components {
          *     }
          */
         StockAdjustmentListHal: {
+            /** @description Which part of the list this is. */
             meta: components["schemas"]["ListMeta"];
+            /** @description Where to go from here, by relation. */
             _links: components["schemas"]["PageLinks"];
             /** @description What belongs to it, by relation (HAL). */
             _embedded: {
@@ -9868,8 +10016,11 @@ export interface components {
             updatedAt: string;
             /** @description Where to go from here, by relation. */
             _links: {
+                /** @description This resource itself. */
                 self: components["schemas"]["Link"];
+                /** @description Changes it; there for those who may. */
                 edit: components["schemas"]["Link"];
+                /** @description Deletes it; there for those who may. */
                 delete: components["schemas"]["Link"];
             };
             /** @description What belongs to it, by relation (HAL). */
@@ -9906,7 +10057,9 @@ export interface components {
         SynonymList: {
             /** @description The items of this page, or the resource itself. */
             data: components["schemas"]["Synonym"][];
+            /** @description Which part of the list this is. */
             meta: components["schemas"]["ListMeta"];
+            /** @description The addresses of other pages of the same list. */
             links: components["schemas"]["ListLinks"];
         };
         /**
@@ -9959,7 +10112,9 @@ export interface components {
          *     }
          */
         SynonymListHal: {
+            /** @description Which part of the list this is. */
             meta: components["schemas"]["ListMeta"];
+            /** @description Where to go from here, by relation. */
             _links: components["schemas"]["PageLinks"];
             /** @description What belongs to it, by relation (HAL). */
             _embedded: {
@@ -9970,7 +10125,8 @@ export interface components {
         /**
          * @example {
          *       "href": "https://shop.example/v1/products{?page,perPage}",
-         *       "templated": true
+         *       "templated": true,
+         *       "type": "application/json"
          *     }
          */
         TemplatedLink: {
@@ -9984,6 +10140,11 @@ export interface components {
              * @constant
              */
             templated?: true;
+            /**
+             * @description The media type of what is there; absent where it is to be had as HAL.
+             * @constant
+             */
+            type?: "application/json";
         };
         /**
          * @example {
@@ -10026,6 +10187,7 @@ export interface components {
          *     }
          */
         TodoEnvelope: {
+            /** @description The items of this page, or the resource itself. */
             data: components["schemas"]["Todo"];
         };
         /**
@@ -10250,11 +10412,17 @@ export interface components {
             updatedAt: string;
             /** @description Where to go from here, by relation. */
             _links: {
+                /** @description This resource itself. */
                 self: components["schemas"]["Link"];
+                /** @description The orders of this user. */
                 orders?: components["schemas"]["Link"];
+                /** @description Changes it; there for those who may. */
                 edit?: components["schemas"]["Link"];
+                /** @description Deletes it; there for those who may. */
                 delete?: components["schemas"]["Link"];
+                /** @description Sends a mail to set the password with. */
                 passwordReset?: components["schemas"]["Link"];
+                /** @description Confirms the address. */
                 verify?: components["schemas"]["Link"];
             };
             /** @description What belongs to it, by relation (HAL). */
@@ -10293,7 +10461,9 @@ export interface components {
         UserList: {
             /** @description The items of this page, or the resource itself. */
             data: components["schemas"]["User"][];
+            /** @description Which part of the list this is. */
             meta: components["schemas"]["ListMeta"];
+            /** @description The addresses of other pages of the same list. */
             links: components["schemas"]["ListLinks"];
         };
         /**
@@ -10361,7 +10531,9 @@ export interface components {
          *     }
          */
         UserListHal: {
+            /** @description Which part of the list this is. */
             meta: components["schemas"]["ListMeta"];
+            /** @description Where to go from here, by relation. */
             _links: components["schemas"]["PageLinks"];
             /** @description What belongs to it, by relation (HAL). */
             _embedded: {
@@ -10582,9 +10754,13 @@ export interface components {
             updatedAt: string;
             /** @description Where to go from here, by relation. */
             _links: {
+                /** @description This resource itself. */
                 self: components["schemas"]["Link"];
+                /** @description The product it is about. */
                 product: components["schemas"]["Link"];
+                /** @description Changes it; there for those who may. */
                 edit?: components["schemas"]["Link"];
+                /** @description Deletes it; there for those who may. */
                 delete?: components["schemas"]["Link"];
             };
             /** @description What belongs to it, by relation (HAL). */
@@ -10637,7 +10813,9 @@ export interface components {
         VariantList: {
             /** @description The items of this page, or the resource itself. */
             data: components["schemas"]["Variant"][];
+            /** @description Which part of the list this is. */
             meta: components["schemas"]["ListMeta"];
+            /** @description The addresses of other pages of the same list. */
             links: components["schemas"]["ListLinks"];
         };
         /**
@@ -10710,7 +10888,9 @@ export interface components {
          *     }
          */
         VariantListHal: {
+            /** @description Which part of the list this is. */
             meta: components["schemas"]["ListMeta"];
+            /** @description Where to go from here, by relation. */
             _links: components["schemas"]["PageLinks"];
             /** @description What belongs to it, by relation (HAL). */
             _embedded: {
@@ -11017,6 +11197,7 @@ export interface components {
                  */
                 "application/json": components["schemas"]["PlainError"];
                 "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @description A stable code of this status. */
                     error?: components["schemas"]["BadRequestCode"];
                 };
             };
@@ -11045,6 +11226,7 @@ export interface components {
                  */
                 "application/json": components["schemas"]["PlainError"];
                 "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @description A stable code of this status. */
                     error?: components["schemas"]["NotFoundCode"];
                 };
             };
@@ -11090,9 +11272,11 @@ export interface components {
             };
             content: {
                 "application/json": components["schemas"]["Error"] & {
+                    /** @description A stable code of this status. */
                     error?: components["schemas"]["BadRequestCode"];
                 };
                 "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @description A stable code of this status. */
                     error?: components["schemas"]["BadRequestCode"];
                 };
             };
@@ -11122,9 +11306,11 @@ export interface components {
             };
             content: {
                 "application/json": components["schemas"]["Error"] & {
+                    /** @description A stable code of this status. */
                     error?: components["schemas"]["UnauthorizedCode"];
                 };
                 "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @description A stable code of this status. */
                     error?: components["schemas"]["UnauthorizedCode"];
                 };
             };
@@ -11147,9 +11333,11 @@ export interface components {
             };
             content: {
                 "application/json": components["schemas"]["Error"] & {
+                    /** @description A stable code of this status. */
                     error?: components["schemas"]["PaymentRequiredCode"];
                 };
                 "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @description A stable code of this status. */
                     error?: components["schemas"]["PaymentRequiredCode"];
                 };
             };
@@ -11176,9 +11364,11 @@ export interface components {
             };
             content: {
                 "application/json": components["schemas"]["Error"] & {
+                    /** @description A stable code of this status. */
                     error?: components["schemas"]["ForbiddenCode"];
                 };
                 "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @description A stable code of this status. */
                     error?: components["schemas"]["ForbiddenCode"];
                 };
             };
@@ -11201,9 +11391,11 @@ export interface components {
             };
             content: {
                 "application/json": components["schemas"]["Error"] & {
+                    /** @description A stable code of this status. */
                     error?: components["schemas"]["NotFoundCode"];
                 };
                 "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @description A stable code of this status. */
                     error?: components["schemas"]["NotFoundCode"];
                 };
             };
@@ -11227,9 +11419,11 @@ export interface components {
             };
             content: {
                 "application/json": components["schemas"]["Error"] & {
+                    /** @description A stable code of this status. */
                     error?: components["schemas"]["MethodNotAllowedCode"];
                 };
                 "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @description A stable code of this status. */
                     error?: components["schemas"]["MethodNotAllowedCode"];
                 };
             };
@@ -11252,9 +11446,11 @@ export interface components {
             };
             content: {
                 "application/json": components["schemas"]["Error"] & {
+                    /** @description A stable code of this status. */
                     error?: components["schemas"]["NotAcceptableCode"];
                 };
                 "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @description A stable code of this status. */
                     error?: components["schemas"]["NotAcceptableCode"];
                 };
             };
@@ -11300,9 +11496,11 @@ export interface components {
             };
             content: {
                 "application/json": components["schemas"]["Error"] & {
+                    /** @description A stable code of this status. */
                     error?: components["schemas"]["ConflictCode"];
                 };
                 "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @description A stable code of this status. */
                     error?: components["schemas"]["ConflictCode"];
                 };
             };
@@ -11325,9 +11523,11 @@ export interface components {
             };
             content: {
                 "application/json": components["schemas"]["Error"] & {
+                    /** @description A stable code of this status. */
                     error?: components["schemas"]["PreconditionFailedCode"];
                 };
                 "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @description A stable code of this status. */
                     error?: components["schemas"]["PreconditionFailedCode"];
                 };
             };
@@ -11354,9 +11554,11 @@ export interface components {
             };
             content: {
                 "application/json": components["schemas"]["Error"] & {
+                    /** @description A stable code of this status. */
                     error?: components["schemas"]["PayloadTooLargeCode"];
                 };
                 "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @description A stable code of this status. */
                     error?: components["schemas"]["PayloadTooLargeCode"];
                 };
             };
@@ -11386,9 +11588,11 @@ export interface components {
             };
             content: {
                 "application/json": components["schemas"]["Error"] & {
+                    /** @description A stable code of this status. */
                     error?: components["schemas"]["UnsupportedMediaTypeCode"];
                 };
                 "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @description A stable code of this status. */
                     error?: components["schemas"]["UnsupportedMediaTypeCode"];
                 };
             };
@@ -11411,9 +11615,11 @@ export interface components {
             };
             content: {
                 "application/json": components["schemas"]["Error"] & {
+                    /** @description A stable code of this status. */
                     error?: components["schemas"]["RangeNotSatisfiableCode"];
                 };
                 "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @description A stable code of this status. */
                     error?: components["schemas"]["RangeNotSatisfiableCode"];
                 };
             };
@@ -11454,9 +11660,11 @@ export interface components {
             };
             content: {
                 "application/json": components["schemas"]["Error"] & {
+                    /** @description A stable code of this status. */
                     error?: components["schemas"]["UnprocessableEntityCode"];
                 };
                 "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @description A stable code of this status. */
                     error?: components["schemas"]["UnprocessableEntityCode"];
                 };
             };
@@ -11480,9 +11688,11 @@ export interface components {
             };
             content: {
                 "application/json": components["schemas"]["Error"] & {
+                    /** @description A stable code of this status. */
                     error?: components["schemas"]["TooManyRequestsCode"];
                 };
                 "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @description A stable code of this status. */
                     error?: components["schemas"]["TooManyRequestsCode"];
                 };
             };
@@ -11509,9 +11719,11 @@ export interface components {
             };
             content: {
                 "application/json": components["schemas"]["Error"] & {
+                    /** @description A stable code of this status. */
                     error?: components["schemas"]["InternalServerErrorCode"];
                 };
                 "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @description A stable code of this status. */
                     error?: components["schemas"]["InternalServerErrorCode"];
                 };
             };
@@ -11551,9 +11763,11 @@ export interface components {
             };
             content: {
                 "application/json": components["schemas"]["Error"] & {
+                    /** @description A stable code of this status. */
                     error?: components["schemas"]["ServiceUnavailableCode"];
                 };
                 "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @description A stable code of this status. */
                     error?: components["schemas"]["ServiceUnavailableCode"];
                 };
             };
@@ -11576,9 +11790,11 @@ export interface components {
             };
             content: {
                 "application/json": components["schemas"]["Error"] & {
+                    /** @description A stable code of this status. */
                     error?: components["schemas"]["InsufficientStorageCode"];
                 };
                 "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @description A stable code of this status. */
                     error?: components["schemas"]["InsufficientStorageCode"];
                 };
             };

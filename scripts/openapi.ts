@@ -2,8 +2,8 @@
 import { join } from 'node:path';
 import { createDocument } from '../src/service.ts';
 
-/** In characters: a response with its headers and media types. */
-const longestLine = 1000;
+/** In characters: a schema of some members, or a response with its headers and media types. */
+const longestLine = 1800;
 const file = join(import.meta.dir, '..', 'openapi.json');
 const text = `${written(await createDocument(), '')}\n`;
 

@@ -132,8 +132,8 @@ test('every member of every schema has a description', () => {
     const { properties } = node as Node;
     if (typeof properties === 'object' && !path.endsWith('/properties')) {
       for (const [name, member] of Object.entries(properties as Node)) {
-        const { description, $ref } = member as Node;
-        if (description === undefined && $ref === undefined) without.push(`${path}/${name}`);
+        const { description = resolved(member as Node).description } = member as Node;
+        if (description === undefined) without.push(`${path}/${name}`);
       }
     }
     for (const [name, part] of Object.entries(node))

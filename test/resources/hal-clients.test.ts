@@ -89,9 +89,19 @@ describe('HAL clients', () => {
     expect(collections.length).toBeGreaterThan(12);
     for (const path of ['/', '/v1']) {
       const { body } = await call(service, { path, headers: { Accept: hal } });
-      const links = Object.values<{ href: string; templated?: true }>(body._links);
+      const links = Object.values<{ href: string; templated?: true; type?: string }>(body._links);
       for (const { href, templated } of links)
         expect([href, templated]).toEqual([href, href.includes('{') || undefined]);
+      const plain = links.filter(({ href, templated }) => templated !== true && href.includes('/v1/'));
+      for (const { href, type } of plain) {
+        const there = {
+          path: href.slice(service.url.length),
+          as: 'admin',
+          headers: { Accept: hal },
+        } as const;
+        const { status } = await call(service, there);
+        expect([href, status === 406]).toEqual([href, type === 'application/json']);
+      }
       const addresses = links.map(({ href }) => href.replace(/\{\?.*/, ''));
       expect(addresses).toEqual(expect.arrayContaining(collections.map(own => `${service.url}${own}`)));
       expect(body._links.products.href).toMatch(/\/v1\/products\{\?status,.*sku,tag.*\}$/);

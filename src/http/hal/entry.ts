@@ -5,10 +5,10 @@
 import { z } from 'zod';
 import { allow } from '../access.ts';
 import { type Endpoint, endpoint } from '../endpoint.ts';
-import { halJson } from '../negotiate.ts';
+import { halJson, json } from '../negotiate.ts';
 import { prefixOf } from '../request/prefixed.ts';
 import { ok } from '../response/reply.ts';
-import { entryLinksSchema, type Links, withSelf } from './index.ts';
+import { entryLinksSchema, type Link, type Links, withSelf } from './index.ts';
 
 interface Described {
   /** As in `v1`. */
@@ -22,11 +22,13 @@ interface Destination {
   readonly relation: string;
   readonly path: string;
   readonly template: string;
+  /** Whether it is to be had as HAL. */
+  readonly isHal: boolean;
 }
 
 /** Collections and single resources by their id; what is nested is found from there. */
 function destinationsOf(endpoints: readonly Endpoint[]): Destination[] {
-  return endpoints.flatMap(({ method, path, operationId, query }) => {
+  return endpoints.flatMap(({ method, path, operationId, query, responses }) => {
     const segments = path.split('/').slice(1);
     const [, id, ...deeper] = segments;
     const isSingle = id?.startsWith('{') === true && deeper.length === 0;
@@ -38,16 +40,18 @@ function destinationsOf(endpoints: readonly Endpoint[]): Destination[] {
     const parameters = Object.entries(query?.shape ?? {})
       .map(([name, field]) => (prefixOf(field) === undefined ? name : `${name}*`))
       .join(',');
-    return [{ relation, path, template: parameters === '' ? path : `${path}{?${parameters}}` }];
+    const template = parameters === '' ? path : `${path}{?${parameters}}`;
+    return [{ relation, path, template, isHal: responses[200]?.hal !== undefined }];
   });
 }
 
 /** @param root the version's address: `https://shop.example/v1` */
 export function entryLinks({ endpoints }: Pick<Described, 'endpoints'>, root: string): Links {
   return Object.fromEntries(
-    destinationsOf(endpoints).map(({ relation, template }) => {
+    destinationsOf(endpoints).map(({ relation, template, isHal }): [string, Link] => {
       const href = `${root}${template}`;
-      return [relation, template.includes('{') ? { href, templated: true } : { href }];
+      const templated = template.includes('{') ? { templated: true } : {};
+      return [relation, { href, ...templated, ...(isHal ? {} : { type: json }) }];
     }),
   );
 }

@@ -3,7 +3,7 @@
  * whose Accept prefers it. A link stands there only while what it leads to is possible for the caller.
  */
 import { z } from 'zod';
-import { halJson } from '../negotiate.ts';
+import { halJson, json } from '../negotiate.ts';
 import { collectionOf } from '../paginate.ts';
 import type { ReplyOptions } from '../response/reply.ts';
 
@@ -13,6 +13,8 @@ export interface Link {
   readonly method?: 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** Whether `href` is a URI template (RFC 6570). */
   readonly templated?: boolean;
+  /** The media type to accept there; as HAL when it is not given. */
+  readonly type?: string;
 }
 
 export type Links = Readonly<Record<string, Link>>;
@@ -39,6 +41,10 @@ const templatedLink = z
       .literal(true)
       .optional()
       .describe('That `href` is a template; absent when it is an address.'),
+    type: z
+      .literal(json)
+      .optional()
+      .describe('The media type of what is there; absent where it is to be had as HAL.'),
   })
   .meta({ id: 'TemplatedLink' });
 

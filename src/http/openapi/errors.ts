@@ -86,7 +86,10 @@ export function errorResponse(status: number, schemas: Schemas): SchemaObject {
     'x-enum-descriptions': own.map(code => errorTable[code].message),
   });
   const refined = (schema: SchemaObject) => ({
-    allOf: [schema, { type: 'object', properties: { error: kind } }],
+    allOf: [
+      schema,
+      { type: 'object', properties: { error: { ...kind, description: 'A stable code of this status.' } } },
+    ],
   });
   return {
     description: own.map(code => `\`${code}\`: ${errorTable[code].message}`).join('\n\n'),

@@ -4,7 +4,7 @@
  */
 import { z } from 'zod';
 import { exampleOf, type SchemaObject } from './example.ts';
-import { memberTexts } from './members.ts';
+import { linkTexts, memberTexts } from './members.ts';
 import { valueTexts } from './values.ts';
 
 export type { SchemaObject };
@@ -115,10 +115,10 @@ function withTidyChildren(schema: SchemaObject): SchemaObject {
   );
 }
 
-/** A member with a description: its own, that of what it refers to, or the one its name has everywhere. */
+/** A member with a description: its own, or the one its name has everywhere, as a link or as any other value. */
 function explained(name: string, member: SchemaObject): SchemaObject {
-  const text = memberTexts[name];
-  const isDescribed = member.description !== undefined || member.$ref !== undefined || text === undefined;
+  const text = (member.$ref === `${prefix}Link` ? linkTexts : memberTexts)[name];
+  const isDescribed = member.description !== undefined || text === undefined;
   return isDescribed ? member : { ...member, description: text };
 }
 

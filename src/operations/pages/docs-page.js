@@ -12,6 +12,8 @@
     displayRequestDuration: true,
     filter: true,
     tryItOutEnabled: true,
+    // The usual one shows numbers in too pale a red.
+    syntaxHighlight: { theme: 'tomorrow-night' },
     validatorUrl: null,
     plugins: [withoutServers],
   });
