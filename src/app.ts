@@ -6,7 +6,7 @@
  */
 import type { BunRequest, Server } from 'bun';
 import type { Config } from './config.ts';
-import { type Authenticator, admit, type Caller, identify } from './http/access.ts';
+import { type Authenticator, admit, type Caller, confirmRead, identify } from './http/access.ts';
 import { refuseConditions } from './http/cache/conditional.ts';
 import { cors as corsFor } from './http/cors.ts';
 import { type BodySpec, type Endpoint, hasBody } from './http/endpoint.ts';
@@ -128,7 +128,9 @@ export function createApp(options: AppOptions): App {
     const sent = body !== undefined && hasBody(body, request.headers);
     const type = sent ? bodyType(request.headers, method, requests.bodyTypes(body)) : undefined;
     admit(exchange.caller, endpoint.access);
-    return parsed(exchange, endpoint, params, type);
+    return whenReady(confirmRead(exchange.caller, endpoint, options.authenticator, database.read), () =>
+      parsed(exchange, endpoint, params, type),
+    );
   }
 
   /** Parse: 400, 413. Then the handler: precondition 412, work 404, 409, 422. */

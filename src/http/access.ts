@@ -46,12 +46,16 @@ export type Access =
       readonly roles: readonly Role[];
       /** The scope that an API key needs; without it no API key is accepted. */
       readonly scope?: string;
+      /** Whether a read shows the same to every role, so that it does not matter which one the caller has by now. */
+      readonly alike?: true;
     };
 
 export const allow = {
   public: { kind: 'public' } satisfies Access,
   /** Anyone who has signed in, or an API key with the scope. */
   everyone: (scope?: string): Access => protectedBy(roles, scope),
+  /** The same for what shows every role the same. */
+  everyoneAlike: (scope: string): Access => ({ kind: 'protected', roles, scope, alike: true }),
   staff: (scope?: string): Access => protectedBy(staff, scope),
   /** API keys alone: for programs. */
   keys: (scope: string): Access => protectedBy([], scope),
@@ -132,6 +136,22 @@ export function admit(caller: Caller, access: Access): void {
     throw new HttpError('FORBIDDEN', { message: `This operation ${reason}.` });
   }
   throw access.roles.length === 0 ? withoutKey(caller.problem) : unauthorized(caller.problem);
+}
+
+/**
+ * Reads whether staff are still staff, for reads that may show them more than others: undefined where that does not
+ * matter. Whatever writes is confirmed in its transaction.
+ * @throws HttpError 401
+ */
+export function confirmRead(
+  caller: Caller,
+  { method, access }: { readonly method: string; readonly access: Access },
+  authenticator: Authenticator,
+  session: Session,
+): Promise<void> | undefined {
+  if (method !== 'GET' || access.kind === 'public' || access.alike === true) return undefined;
+  if (caller.kind !== 'user' || !staff.includes(caller.role)) return undefined;
+  return authenticator.confirm(session, caller);
 }
 
 /** A 401 for a token whose account has another role now than when the token was issued (RFC 6750 §3.1). */

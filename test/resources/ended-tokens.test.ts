@@ -1,4 +1,7 @@
-/** Access tokens end with the sessions of their user: at once where that is done, within half a minute elsewhere. */
+/**
+ * Access tokens end with the sessions of their user: at once where that is done and for what only staff may see, within half
+ * a minute elsewhere.
+ */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -163,6 +166,37 @@ describeOnDatabases('access tokens on %s', kind => {
       expect(await both(reads, { headers })).toEqual([200, 200]);
     }
     expect(await both(reads, bystander)).toEqual([200, 200]);
+  });
+
+  test.each([
+    [
+      'another role',
+      ({ service }: Place, { path }: Account) => send(service, 'PATCH', path, { role: 'user' }),
+    ],
+    ['no account any more', ({ service }: Place, { path }: Account) => send(service, 'DELETE', path)],
+    [
+      'another role from the command line',
+      (where: Place, { email }: Account) => command(where, 'set-role', email, 'editor'),
+    ],
+  ] as const)('of an administrator with %s read nothing of others at once, on no replica', async (_, end) => {
+    const { id } = bystander;
+    const administrator = await addAccount(place.service, 'admin');
+    const statuses = async (service: TestService) => {
+      const { headers } = administrator;
+      const paths = ['keys', 'users', `users/${id}`, 'events', 'orders', `users/${id}/orders`, 'invoices'];
+      const found = [
+        'search?q=person&type=user',
+        'search/suggest?q=per',
+        'search/synonyms',
+        'stock/adjustments',
+      ];
+      const answers = [...paths, ...found].map(path => call(service, { path: `/v1/${path}`, headers }));
+      return [...new Set((await Promise.all(answers)).map(({ status }) => status))];
+    };
+    const { service } = place;
+    expect([await statuses(service), await statuses(replica)]).toEqual([[200], [200]]);
+    await end(place, administrator);
+    expect([await statuses(service), await statuses(replica)]).toEqual([[401], [401]]);
   });
 
   test('live on after what ends no sessions', async () => {

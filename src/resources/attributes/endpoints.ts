@@ -27,7 +27,7 @@ export function attributeEndpoints(
     linksOf: ({ caller }, _, self) => changeLinks(self, may(caller, admins, 'products:write')),
     changedAt: row => row.updated_at,
   });
-  const read = allow.everyone('products:read');
+  const read = allow.everyoneAlike('products:read');
   const crud = crudEndpoints(database, paginator, {
     name: 'definition',
     object: 'the definition of an attribute',

@@ -61,7 +61,7 @@ export function authoredResource<R extends Written, Fields>(
     ...kind,
     path: `/${kind.collection}/{id}`,
     params: byId,
-    read: allow.everyone(`${topic}:read`),
+    read: allow.everyoneAlike(`${topic}:read`),
     write: allowed(`${topic}:write`),
     ...presentation(kind),
     rows: { ...kind.rows, ...foundById(kind.name, kind.rows) },

@@ -30,7 +30,7 @@ export function categoryEndpoints(
   { database, paginator }: Dependencies,
   { categories: store }: { categories: CategoryStore },
 ): Endpoint[] {
-  const read = allow.everyone('products:read');
+  const read = allow.everyoneAlike('products:read');
   const present = presenter<Counted>({
     placeOf: ({ id }) => ['categories', id],
     representationOf: row => shownCategory(row, row.products),

@@ -50,7 +50,7 @@ export function imageEndpoints(
   { database, paginator, media, config }: Dependencies,
   { products, images, imageFiles }: Stores,
 ): Endpoint[] {
-  const read = allow.everyone('products:read');
+  const read = allow.everyoneAlike('products:read');
   const write = allow.staff('products:write');
   const present = presenter<PlacedImage>({
     placeOf: ({ product, image }) => ['products', product.id, 'images', image.id],

@@ -43,7 +43,7 @@ export function productEndpoints(
   { database, config, paginator }: Dependencies,
   { products: store, reviews, definitions, variants, facets }: ProductParts,
 ): Endpoint[] {
-  const read = allow.everyone('products:read');
+  const read = allow.everyoneAlike('products:read');
   const write = allow.staff('products:write');
   const singles = cachedResources(database, store.rows, (stored, id) => {
     const row = found('product', id, stored);

@@ -36,7 +36,7 @@ export function variantEndpoints(
   { database, paginator }: Dependencies,
   { products, variants: store }: { products: ProductStore; variants: VariantStore },
 ): Endpoint[] {
-  const read = allow.everyone('products:read');
+  const read = allow.everyoneAlike('products:read');
   const lockProduct = async (session: Transaction, id: number): Promise<LockedProduct> =>
     found('product', id, await products.lock(session, id));
   const present = presenter<StoredVariant>({
