@@ -35,6 +35,8 @@ interface BulkOptions {
 const usualSizes = [500, 128, 32, 8, 4, 2, 1];
 /** Rows that one statement of PostgreSQL takes at most. */
 const mostRows = 1000;
+/** Characters that one statement takes at most, unless one row has more: it holds up the event loop to its end. */
+const mostText = 200_000;
 
 /**
  * Statements of SQLite have a place for each value, and so one text for each number of rows. Where a statement is a
@@ -62,18 +64,19 @@ export function bulk(
     keyOf === undefined ? rows : [...new Map(rows.map(row => [keyOf(row), row])).values()];
 
   function* withPlaces(rows: Rows): Generator<CompiledQuery<unknown>> {
-    let start = 0;
-    for (const size of sizes) {
-      for (; rows.length - start >= size; start += size) {
-        const places = () => placesOf(types.length, size);
-        yield { ...statement(size, places), parameters: rows.slice(start, start + size).flat() };
-      }
+    for (let start = 0; start < rows.length; ) {
+      const fitting = fittingFrom(rows, start, sizes[0] ?? 1);
+      const size = sizes.find(one => one <= fitting) ?? 1;
+      const places = () => placesOf(types.length, size);
+      yield { ...statement(size, places), parameters: rows.slice(start, start + size).flat() };
+      start += size;
     }
   }
 
   function* withArrays(rows: Rows): Generator<CompiledQuery<unknown>> {
-    for (let start = 0; start < rows.length; start += mostRows) {
-      const some = rows.slice(start, start + mostRows);
+    for (let start = 0; start < rows.length; ) {
+      const some = rows.slice(start, start + fittingFrom(rows, start, mostRows));
+      start += some.length;
       yield {
         ...statement(0, () => arraysOf(types)),
         parameters: types.map((_, index) => arrayText(some, index)),
@@ -86,6 +89,17 @@ export function bulk(
 }
 
 type Rows = readonly (readonly unknown[])[];
+
+/** How many rows from `start` on, `most` at most, one statement takes; one at least. */
+function fittingFrom(rows: Rows, start: number, most: number): number {
+  const end = Math.min(rows.length, start + most);
+  let text = 0;
+  for (let index = start; index < end; index++) {
+    for (const value of rows[index] ?? []) if (typeof value === 'string') text += value.length;
+    if (text > mostText) return Math.max(1, index - start);
+  }
+  return end - start;
+}
 
 function placesOf(columns: number, rows: number): RawBuilder<unknown> {
   const row = sql`(${sql.join(new Array(columns).fill(null))})`;

@@ -50,6 +50,9 @@ export interface ProductStore extends ProductWrites {
 }
 
 /** How lists of products are read. */
+/** Rows that one statement locks and reads. */
+const lockedAtOnce = 50;
+
 const listed = {
   table: 'products',
   isCategorized: true,
@@ -119,11 +122,16 @@ export function productStore(database: Database, outbox: Outbox, columns?: Colum
       if (possible(ids).length === 0) return [];
       return session.all(many<StoredProduct>(shown, ids, sql``));
     },
-    // In order of id, so that two bulk updates never deadlock.
+    // In order of id, so that two bulk updates never deadlock; some at a time, since their texts may be long.
     async lockMany(session, ids) {
-      if (possible(ids).length === 0) return [];
-      await categories.share(session);
-      return session.all(many<LockedProduct>(locked, ids, dialect.forUpdate));
+      const sorted = possible(ids).sort((a, b) => a - b);
+      if (sorted.length > 0) await categories.share(session);
+      const rows: LockedProduct[] = [];
+      for (let start = 0; start < sorted.length; start += lockedAtOnce) {
+        const some = sorted.slice(start, start + lockedAtOnce);
+        rows.push(...(await session.all(many<LockedProduct>(locked, some, dialect.forUpdate))));
+      }
+      return rows;
     },
     rows,
     list: lister<StoredProduct>(database, {

@@ -17,6 +17,8 @@ import { canBeMisspelt } from './text/words.ts';
 
 /** Words per statement: none takes long. */
 const wordsAtOnce = 250;
+/** Spellings per statement: each is a row at some place of an index. */
+const pairsAtOnce = 1000;
 
 export interface Spelling {
   /** Keeps the words of a document that the transaction writes; those that cannot be misspelt are passed over. */
@@ -67,8 +69,11 @@ export function spelling(
     return async (session: Session, words: readonly string[]): Promise<void> => {
       if (words.length === 0) return;
       const pairs = words.flatMap(word => spellingsOf(word).map(spelt => ({ spelt, word })));
-      const column = (name: 'spelt' | 'word') => pairs.map(pair => pair[name]).join(' ');
-      await session.run(write({ spelt: column('spelt'), words: column('word') }));
+      for (let start = 0; start < pairs.length; start += pairsAtOnce) {
+        const some = pairs.slice(start, start + pairsAtOnce);
+        const column = (name: 'spelt' | 'word') => some.map(pair => pair[name]).join(' ');
+        await session.run(write({ spelt: column('spelt'), words: column('word') }));
+      }
     };
   };
   const insert = writing(statements.insert);
