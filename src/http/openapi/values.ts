@@ -51,7 +51,7 @@ const vocabularies: readonly Readonly<Record<string, string>>[] = [
     title: 'By title.',
     email: 'By e-mail address.',
     path: 'By path: each category before those below it.',
-    position: 'By place among the categories of one parent.',
+    position: 'By place among those of the same parent or product.',
     price: 'By price.',
     total: 'By total.',
     rating: 'By rating.',
