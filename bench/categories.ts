@@ -114,9 +114,9 @@ async function waits(): Promise<string[][]> {
     const request = async (path: string, body?: object) => {
       const began = performance.now();
       const sent = body === undefined ? {} : { method: 'PATCH', body: JSON.stringify(body) };
-      const answer = await fetch(`${base}${path}`, { headers, ...sent });
-      await answer.arrayBuffer();
-      if (answer.status !== 200) throw new Error(`${path}: ${answer.status}`);
+      const response = await fetch(`${base}${path}`, { headers, ...sent });
+      await response.arrayBuffer();
+      if (response.status !== 200) throw new Error(`${path}: ${response.status}`);
       return performance.now() - began;
     };
     const rename = (name: string) => request(`/categories/${rootId}`, { name });

@@ -77,13 +77,14 @@ try {
   const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' };
   const request = async (method: string, path: string, body?: object) => {
     const began = performance.now();
-    const answer = await fetch(`${base}${path}`, {
+    const response = await fetch(`${base}${path}`, {
       ...{ method, headers },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
-    const made = answer.status === 204 ? undefined : await answer.json();
+    const made = response.status === 204 ? undefined : await response.json();
     const milliseconds = performance.now() - began;
-    if (answer.status >= 300) throw new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(made)}`);
+    if (response.status >= 300)
+      throw new Error(`${method} ${path}: ${response.status} ${JSON.stringify(made)}`);
     return { milliseconds, made };
   };
   type Place = { id: number; variants: number[] };

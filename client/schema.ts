@@ -11129,7 +11129,7 @@ export interface components {
             };
             content?: never;
         };
-        /** @description What GET answers, without its body. */
+        /** @description What GET returns, without its body. */
         HeadersOnly: {
             headers: {
                 "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -11231,7 +11231,7 @@ export interface components {
                 };
             };
         };
-        /** @description The request line and headers are longer than 16 KiB together. Answered before the service sees the request: without a body and without the headers of other responses. */
+        /** @description The request line and headers are longer than 16 KiB together. Sent before the service sees the request: without a body and without the headers of other responses. */
         RequestHeaderFieldsTooLarge: {
             headers: {
                 [name: string]: unknown;
@@ -12058,7 +12058,7 @@ export interface components {
             options: operations["readMethods"];
             /**
              * Headers only
-             * @description What GET answers, with its parameters, credentials, statuses and headers, but without the body.
+             * @description What GET returns, with its parameters, credentials, statuses and headers, but without the body.
              */
             head: operations["readHeaders"];
             patch?: never;

@@ -13,7 +13,7 @@ import { createTally, type Tally } from './report.ts';
 import { type Draft, draftsFor } from './requests.ts';
 import { type RunCase, runCases } from './runs.ts';
 import { type Schema, valuesOf } from './schemas.ts';
-import { exchange, type WireAnswer, type WireRequest } from './wire.ts';
+import { exchange, type WireRequest, type WireResponse } from './wire.ts';
 
 export interface Campaign {
   readonly kind: DatabaseKind;
@@ -53,10 +53,10 @@ export async function runCampaign({ kind, requests, seed, tell }: Campaign): Pro
 
   /** @returns whether the response was in order */
   async function send(name: string, request: WireRequest, extra?: PublishedCase['expect']): Promise<Outcome> {
-    const answer = await exchange(service.url, request);
-    tally.count(name, answer);
-    const problem = judge(contract, request, answer) ?? (answer && extra?.(answer));
-    return { request, answer, problem };
+    const response = await exchange(service.url, request);
+    tally.count(name, response);
+    const problem = judge(contract, request, response) ?? (response && extra?.(response));
+    return { request, response, problem };
   }
 
   /** Attributes that the requests define may refuse the products that the walk makes: they are removed then. */
@@ -72,8 +72,8 @@ export async function runCampaign({ kind, requests, seed, tell }: Campaign): Pro
     }
   }
 
-  function failed(name: string, { request, answer, problem }: Outcome): void {
-    tally.fail(described(service.url, name, problem ?? '', request, answer));
+  function failed(name: string, { request, response, problem }: Outcome): void {
+    tally.fail(described(service.url, name, problem ?? '', request, response));
   }
 
   async function fuzz(operation: Operation, numRuns: number, index: number): Promise<void> {
@@ -86,7 +86,7 @@ export async function runCampaign({ kind, requests, seed, tell }: Campaign): Pro
         if (performance.now() > stopAt) return;
         path ??= await existingPath(operation);
         const outcome = await send(operation.operationId, await requestOf(operation, path, draft, stage));
-        const status = outcome.answer?.status ?? 0;
+        const status = outcome.response?.status ?? 0;
         await stage.walk.used(operation, status);
         // What was there may be gone now.
         if (status === 404 || operation.method === 'DELETE' || draft.method === 'DELETE') path = undefined;
@@ -106,7 +106,7 @@ export async function runCampaign({ kind, requests, seed, tell }: Campaign): Pro
       const path = await existingPath(operation);
       const sent = await requestOf(operation, path, { ...plainDraft(operation), ...request }, stage);
       const outcome = await send(operation.operationId, sent, expect);
-      await stage.walk.used(operation, outcome.answer?.status ?? 0);
+      await stage.walk.used(operation, outcome.response?.status ?? 0);
       if (outcome.problem !== undefined) failed(`${name}, ${operation.operationId}`, outcome);
     };
     for (let first = 0; first < cases.length; first += atOnce)
@@ -211,7 +211,7 @@ const primeStep = 7919;
 
 interface Outcome {
   readonly request: WireRequest;
-  readonly answer: WireAnswer | undefined;
+  readonly response: WireResponse | undefined;
   readonly problem: string | undefined;
 }
 

@@ -1,6 +1,6 @@
 /** What no response may be, whatever was asked. */
 import type { Contract } from '../test/support/contract.ts';
-import { curlOf, isHttp, type WireAnswer, type WireRequest } from './wire.ts';
+import { curlOf, isHttp, type WireRequest, type WireResponse } from './wire.ts';
 
 /** Errors of 500 and above that say what is true here: no fuzzed service reaches the world outside. */
 const outside = ['WEATHER_UNAVAILABLE'];
@@ -13,10 +13,10 @@ const internals =
 export function judge(
   contract: Contract,
   request: WireRequest,
-  answer: WireAnswer | undefined,
+  response: WireResponse | undefined,
 ): string | undefined {
-  if (answer === undefined) return 'no response within 10 seconds';
-  const { status, headers, text } = answer;
+  if (response === undefined) return 'no response within 10 seconds';
+  const { status, headers, text } = response;
   if (!isHttp(request))
     return status === 0 || (status >= 200 && status < 500) ? undefined : `status ${status}`;
   if (status === 0) return 'the connection was closed without a response';
@@ -52,12 +52,12 @@ export function described(
   operation: string,
   problem: string,
   request: WireRequest,
-  answer: WireAnswer | undefined,
+  response: WireResponse | undefined,
 ): string {
   const lines = [`FAILED ${operation}: ${cut(problem, 2000)}`, `  ${cut(curlOf(url, request), 4000)}`];
-  if (answer !== undefined) {
-    const shown = [...answer.headers].map(([name, value]) => `${name}: ${value}`).join('; ');
-    lines.push(`  → ${answer.status} ${cut(answer.text, 1000)}`, `    ${cut(shown, 1500)}`);
+  if (response !== undefined) {
+    const shown = [...response.headers].map(([name, value]) => `${name}: ${value}`).join('; ');
+    lines.push(`  → ${response.status} ${cut(response.text, 1000)}`, `    ${cut(shown, 1500)}`);
   }
   return lines.join('\n');
 }

@@ -4,13 +4,13 @@ import { conformance } from '../test/support/conformance.ts';
 import type { Operation } from '../test/support/contract.ts';
 import { bodyOf } from '../test/support/walk.ts';
 import { bytesOf, type Draft } from './requests.ts';
-import type { WireAnswer } from './wire.ts';
+import type { WireResponse } from './wire.ts';
 
 export interface PublishedCase {
   readonly operation: Operation;
   readonly request: Partial<Draft>;
   /** @returns what is wrong with the response, beyond what no response may be */
-  readonly expect: (answer: WireAnswer) => string | undefined;
+  readonly expect: (response: WireResponse) => string | undefined;
 }
 
 const contentType = 'application/json';
@@ -57,7 +57,7 @@ async function jsonTexts(
       return {
         operation: chosen(operations, seed + index),
         request: { contentType, body },
-        expect: ({ status, text }: WireAnswer) => {
+        expect: ({ status, text }: WireResponse) => {
           const isMalformed = text.includes('"MALFORMED_JSON"');
           if (file.startsWith('n_') && status !== 400) return `${file} is not JSON: 400 is expected`;
           if (file.startsWith('y_') && isMalformed) return `${file} is JSON, but was refused as malformed`;

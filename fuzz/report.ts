@@ -1,9 +1,9 @@
 /** What a run has seen, counted per operation, and what it has found. */
 import type { Operation } from '../test/support/contract.ts';
-import type { WireAnswer } from './wire.ts';
+import type { WireResponse } from './wire.ts';
 
 export interface Tally {
-  count(operation: string, answer: WireAnswer | undefined): void;
+  count(operation: string, response: WireResponse | undefined): void;
   fail(description: string): void;
   readonly failures: readonly string[];
   readonly requests: () => number;
@@ -21,12 +21,12 @@ export function createTally(operations: readonly Operation[]): Tally {
     [...counts.values()].reduce((total, count) => total + count, 0);
   const requests = () => [...statuses.values()].reduce((total, counts) => total + sum(counts), 0);
   return {
-    count(operation, answer) {
+    count(operation, response) {
       const counts = statuses.get(operation) ?? new Map<number, number>();
       statuses.set(operation, counts);
-      const status = answer?.status ?? 0;
+      const status = response?.status ?? 0;
       counts.set(status, (counts.get(status) ?? 0) + 1);
-      slowest = Math.max(slowest, answer?.milliseconds ?? 0);
+      slowest = Math.max(slowest, response?.milliseconds ?? 0);
     },
     fail: description => {
       failures.push(description);

@@ -10,7 +10,7 @@ export interface WireRequest {
   readonly body: Uint8Array | undefined;
 }
 
-export interface WireAnswer {
+export interface WireResponse {
   /** 0 when the connection was closed without one. */
   readonly status: number;
   readonly headers: Headers;
@@ -24,7 +24,7 @@ const patience = 10_000;
 const longestHead = 16_000;
 
 /** @returns undefined when there was no response within 10 seconds */
-export async function exchange(url: string, request: WireRequest): Promise<WireAnswer | undefined> {
+export async function exchange(url: string, request: WireRequest): Promise<WireResponse | undefined> {
   const started = performance.now();
   const late = Promise.withResolvers<undefined>();
   const timer = setTimeout(() => late.resolve(undefined), patience);
@@ -32,10 +32,10 @@ export async function exchange(url: string, request: WireRequest): Promise<WireA
     Buffer.from(headOf(request), 'latin1'),
     ...(request.body === undefined ? [] : [request.body]),
   ];
-  const answer = await Promise.race([send(url, parts), late.promise]);
+  const response = await Promise.race([send(url, parts), late.promise]);
   clearTimeout(timer);
-  if (answer === undefined) return undefined;
-  return { ...parsed(answer.text), milliseconds: performance.now() - started };
+  if (response === undefined) return undefined;
+  return { ...parsed(response.text), milliseconds: performance.now() - started };
 }
 
 function headOf({ method, target, headers, body }: WireRequest): string {
@@ -66,7 +66,7 @@ export function isHttp(request: WireRequest): boolean {
   );
 }
 
-function parsed(received: string): Omit<WireAnswer, 'milliseconds'> {
+function parsed(received: string): Omit<WireResponse, 'milliseconds'> {
   // 100 (Continue) may precede the response.
   const whole = received.replace(/^HTTP\/1\.1 100[^\r]*\r\n\r\n/, '');
   const end = whole.indexOf('\r\n\r\n');

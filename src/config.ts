@@ -232,7 +232,7 @@ export const settings = {
   },
   METRICS_TOKEN: {
     schema: z.string().min(16).optional(),
-    help: 'bearer token that /metrics asks for, 16 characters or more; unset: it answers only this machine',
+    help: 'bearer token that /metrics asks for, 16 characters or more; unset: it serves only this machine',
   },
   STOP_DELAY: {
     schema: integer(0, 600).default(2),

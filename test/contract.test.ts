@@ -68,13 +68,13 @@ describeOnDatabases('the contract on %s', kind => {
   test.each(named(operations))(
     '%s: succeeds with exactly what its examples fill in',
     async (_, operation) => {
-      const answer = await walk.send(operation, await walk.existingPath(operation));
-      expect({ success: answer.status >= 200 && answer.status < 300, text: answer.text }).toEqual({
+      const response = await walk.send(operation, await walk.existingPath(operation));
+      expect({ success: response.status >= 200 && response.status < 300, text: response.text }).toEqual({
         success: true,
-        text: answer.text,
+        text: response.text,
       });
-      if (answer.status !== 201) return;
-      const location = answer.headers.get('Location') ?? '';
+      if (response.status !== 201) return;
+      const location = response.headers.get('Location') ?? '';
       expect(location).toStartWith(`${service.url}/v1/`);
       const found = await call(service, { path: new URL(location).pathname, ...walk.credentials(operation) });
       expect(found.status).toBe(200);
@@ -168,10 +168,10 @@ describeOnDatabases('the contract on %s', kind => {
     ({ path, operationId }) => path.includes('{') && !concealing.includes(operationId),
   );
   test.each(named(withParameters))('%s: 404 for what does not exist', async (_, operation) => {
-    const answer = await writesNothing(service, () => walk.send(operation, walk.missingPath(operation)));
-    expect(answer.status).toBe(404);
-    if (operation.plainErrors) expect(answer.body).toEqual({ error: expect.any(String) });
-    else expect(answer.body?.error).toBe('NOT_FOUND');
+    const response = await writesNothing(service, () => walk.send(operation, walk.missingPath(operation)));
+    expect(response.status).toBe(404);
+    if (operation.plainErrors) expect(response.body).toEqual({ error: expect.any(String) });
+    else expect(response.body?.error).toBe('NOT_FOUND');
   });
 
   test.each(paths.map(({ path, declared }) => [path, declared] as const))(

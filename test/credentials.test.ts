@@ -91,12 +91,12 @@ describeOnDatabases('credentials on %s', kind => {
       ['application/problem+json', false],
     ] as const) {
       const headers = { Accept, 'X-API-Key': key };
-      const answer = signedIn
+      const response = signedIn
         ? await walk.send(operation, path, { path: target, headers })
         : await call(service, { method: operation.method, path: target, headers });
-      expectNone(name, `${JSON.stringify([...answer.headers])} ${answer.text}`);
-      if (answer.status === 200 && answer.body?._links?.self?.href?.includes('?'))
-        expect(answer.body._links.self.href).toContain('perPage=7');
+      expectNone(name, `${JSON.stringify([...response.headers])} ${response.text}`);
+      if (response.status === 200 && response.body?._links?.self?.href?.includes('?'))
+        expect(response.body._links.self.href).toContain('perPage=7');
     }
     const lines = service.log().slice(before);
     expect(lines.filter(({ message }) => message === 'request').length).toBeGreaterThanOrEqual(4);

@@ -45,17 +45,17 @@ describe('the pages', () => {
     ['*/*', 'application/json'],
     ['application/json, text/html;q=0.9', 'application/json'],
   ])('/ for Accept: %s is %s', async (accept, type) => {
-    const answer = await call(service, { path: '/', headers: { Accept: accept } });
-    expect([answer.status, answer.headers.get('Content-Type')]).toEqual([200, type]);
-    expect(answer.headers.get('Vary')).toContain('Accept');
+    const response = await call(service, { path: '/', headers: { Accept: accept } });
+    expect([response.status, response.headers.get('Content-Type')]).toEqual([200, type]);
+    expect(response.headers.get('Vary')).toContain('Accept');
   });
 
   test('the first steps on / are right, whatever the request says of its host', async () => {
     const { text } = await call(service, { path: '/', headers: byBrowser });
     expect(text).toContain(`${service.url}/v1/auth/login`);
     for (const [, target = ''] of text.matchAll(/href="([^"]+)"/g)) {
-      const answer = await fetch(new URL(target, `${service.url}/`));
-      expect([target, answer.status]).toEqual([target, 200]);
+      const response = await fetch(new URL(target, `${service.url}/`));
+      expect([target, response.status]).toEqual([target, 200]);
     }
     await using proxied = await service.replica({ TRUST_PROXY: 'true' });
     const headers = { ...byBrowser, 'X-Forwarded-Host': '<script>alert(1)</script>' };

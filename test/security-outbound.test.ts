@@ -67,11 +67,11 @@ describeOnDatabases('what the service asks others on %s', kind => {
     const service = await startTestService(kind, { WEATHER_URL: url, GEOCODING_URL: url });
     const body = { name: 'Weather', scopes: ['data:read'] };
     const { key } = (await call(service, { method: 'POST', path: '/v1/keys', as: 'admin', body })).body;
-    const answer = await call(service, {
+    const response = await call(service, {
       path: '/v1/data/weather?city=Berlin',
       headers: { 'X-API-Key': key },
     });
-    expect([answer.status, answer.body.source]).toEqual([200, 'bundled']);
+    expect([response.status, response.body.source]).toEqual([200, 'bundled']);
     expect(asked).toEqual([]);
     await service.stop();
     await redirecting.stop(true);

@@ -71,13 +71,13 @@ describeOnDatabases('the ten risks on %s', kind => {
       const type = Object.keys(body ?? {})[0] ?? '';
       const sent =
         body === undefined ? {} : { body: exampleOf(body[type]), headers: { 'Content-Type': type } };
-      const answer = await writesNothing(service, () =>
+      const response = await writesNothing(service, () =>
         call(service, { method, path, ...sent, headers: { ...stranger.headers, ...sent.headers } }),
       );
       const expected = nameOf(operation) === concealing ? [202] : [403, 404];
-      expect([nameOf(operation), answer.status, expected.includes(answer.status)]).toEqual([
+      expect([nameOf(operation), response.status, expected.includes(response.status)]).toEqual([
         nameOf(operation),
-        answer.status,
+        response.status,
         true,
       ]);
       tried.push(nameOf(operation));
@@ -221,8 +221,12 @@ describeOnDatabases('the ten risks on %s', kind => {
       ['/health', 200],
       ['/docs', 200],
     ] as const) {
-      const { headers, text, ...answer } = await call(service, { path, as: 'user' });
-      expect([path, answer.status, headers.get('X-Content-Type-Options')]).toEqual([path, status, 'nosniff']);
+      const { headers, text, ...response } = await call(service, { path, as: 'user' });
+      expect([path, response.status, headers.get('X-Content-Type-Options')]).toEqual([
+        path,
+        status,
+        'nosniff',
+      ]);
       for (const name of ['Server', 'X-Powered-By']) expect([path, headers.get(name)]).toEqual([path, null]);
       if (status >= 400) expect(text).not.toMatch(/ at \/|node_modules|\.ts:|sqlite|postgres/i);
     }

@@ -166,7 +166,7 @@ class CsvParser {
     this.#take(line.split(this.#delimiter), line, records);
   }
 
-  /** Takes a cut row, or reports why there is none; answers where the next row starts. */
+  /** Takes a cut row, or reports why there is none; returns where the next row starts. */
   #quotedRow(row: Row | string, text: string, start: number, records: SourceRecord[]): number {
     const cut = typeof row !== 'string' && row.end - start <= maxRecordLength ? row : undefined;
     if (cut === undefined) {

@@ -97,7 +97,7 @@ export function identify(
   if (authorization !== null) {
     const token = bearerToken(authorization);
     if (token === undefined) return named('UNAUTHORIZED', client);
-    // A token that is known already is answered at once, without a turn of the event loop.
+    // A token that is known already is taken at once, without a turn of the event loop.
     return whenReady(authenticator.bearer(token), caller => named(caller, client));
   }
   const key = headers.get('x-api-key') ?? keyParameter;

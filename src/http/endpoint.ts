@@ -109,7 +109,7 @@ export interface Input<Params, Query, Body> {
   readonly mediaType: string;
   /**
    * Checks If-Match and the other preconditions against the resource as it is now (RFC 9110 §13).
-   * @param bodyOf gives what a GET of this address answers, where there are any; @param lastModified epoch milliseconds
+   * @param bodyOf gives what a GET of this address returns, where there are any; @param lastModified epoch milliseconds
    * @throws HttpError 412
    */
   precondition(bodyOf: () => string, lastModified?: number): void;
@@ -158,9 +158,9 @@ export interface EndpointSpec<
   readonly errors?: readonly ErrorCode[];
   /** Whether a POST honours Idempotency-Key; true unless the response holds credentials. */
   readonly idempotent?: boolean;
-  /** Answers 400 and 404 with `{error: message}` and nothing else, as the specification has it for todos. */
+  /** Responds 400 and 404 with `{error: message}` and nothing else, as the specification has it for todos. */
   readonly plainErrors?: boolean;
-  /** Answers alike whether or not what its path names exists: never 404. */
+  /** Responds alike whether or not what its path names exists: never 404. */
   readonly conceals?: true;
   /** Not charged to the quota: what machines request all the time, such as /health. */
   readonly free?: boolean;

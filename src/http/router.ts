@@ -65,7 +65,7 @@ export function bunPattern(path: string): string {
 }
 
 /**
- * The operation for a request; HEAD is answered by GET (RFC 9110 §9.3.2).
+ * The operation for a request; HEAD is served by GET (RFC 9110 §9.3.2).
  * @throws HttpError 404 for an unknown path, 405 with Allow for a known one
  */
 export function pick(route: Route | undefined, method: string): Operation {

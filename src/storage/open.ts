@@ -111,10 +111,10 @@ const codeOf = (error: unknown): string =>
 const againMs = 500;
 
 /**
- * Resolves when the database answers.
+ * Resolves when the database responds.
  * @param patience milliseconds for which one that cannot be reached is tried again
  * @param onWait called once, before the first pause
- * @throws StorageError `unavailable`, naming the server, when it has not answered by then
+ * @throws StorageError `unavailable`, naming the server, when it has not responded by then
  */
 export async function awaitDatabase(
   database: Database,

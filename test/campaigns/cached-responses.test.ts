@@ -55,14 +55,14 @@ describeOnDatabases('cached responses on %s', kind => {
     const product = some(products);
     const send = async (method: string, path: string, body?: unknown, headers = {}) => {
       const as = { as: 'admin' as const };
-      const answer = await call(service, {
+      const response = await call(service, {
         method,
         path,
         body,
         headers,
         ...('Authorization' in headers ? {} : as),
       });
-      expect([method, path, answer.status < 300 || answer.status === 409]).toEqual([method, path, true]);
+      expect([method, path, response.status < 300 || response.status === 409]).toEqual([method, path, true]);
     };
     const kinds: readonly (() => Promise<unknown>)[] = [
       () => addProduct(service, { ...fields(), sku: `SKU ${draw.integer(1, 1_000_000)}` }),

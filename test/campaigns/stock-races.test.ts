@@ -50,19 +50,19 @@ describeOnDatabases('stock that many want on %s', kind => {
     const replica = await service.replica();
     const [lamp, desk] = [await addStocked(service, 100), await addStocked(service, 1000)];
     // Half of them name the products the other way round: whoever locks as they are named would wait for ever.
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 200 }, (_, buyer) => {
         const lines = [[lamp, 1] as const, [desk, 2] as const];
         return order(buyer % 2 === 0 ? service : replica, ...(buyer % 3 === 0 ? lines.reverse() : lines));
       }),
     );
-    const statuses = answers.map(({ status, body }) => body.error ?? status);
+    const statuses = responses.map(({ status, body }) => body.error ?? status);
     expect([201, 'OUT_OF_STOCK'].map(one => statuses.filter(status => status === one).length)).toEqual([
       100, 100,
     ]);
     expect(await shownOf(replica, lamp)).toEqual({ onHand: 100, reserved: 100, available: false });
     expect(await shownOf(service, desk)).toEqual({ onHand: 1000, reserved: 200, available: true });
-    const placed = answers
+    const placed = responses
       .filter(({ status }) => status === 201)
       .map(({ body }) => ({ path: `/v1/orders/${body.id}` }));
     // Paid, cancelled, and both at once.

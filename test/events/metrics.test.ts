@@ -112,8 +112,8 @@ describeOnDatabases('numbers of deliveries on %s', kind => {
     // A machine without a network has no such address.
     if (address === undefined) return;
     await using open = await service.replica({ HOST: '0.0.0.0' });
-    const answer = await fetch(`http://${address}:${new URL(open.url).port}/metrics`);
-    expect(answer.status).toBe(401);
+    const response = await fetch(`http://${address}:${new URL(open.url).port}/metrics`);
+    expect(response.status).toBe(401);
     expect((await fetch(`http://127.0.0.1:${new URL(open.url).port}/metrics`)).status).toBe(200);
   });
 });

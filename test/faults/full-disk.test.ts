@@ -10,7 +10,7 @@ import { appendFileSync, copyFileSync, mkdirSync, mkdtempSync, rmSync, statSync 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createPlace, type Running, waitFor } from '../cli/program.ts';
-import { type Answer, type Call, call } from '../support/http.ts';
+import { type Call, call, type Received } from '../support/http.ts';
 import { signIn } from '../support/service.ts';
 import { conclude, skipped } from './outcome.ts';
 
@@ -93,7 +93,7 @@ async function fullDisk(disk: Disk): Promise<void> {
     const folder = disk.folder(child, own);
     const token = await signIn(url, email, secret);
     const service = { url, tokens: { admin: token, editor: token, user: token } };
-    const ask = (request: Call): Promise<Answer> => call(service, { as: 'admin', ...request });
+    const ask = (request: Call): Promise<Received> => call(service, { as: 'admin', ...request });
     const acknowledged: string[] = [];
     let sent = 0;
     /** @returns the status; the name is cached when it was created */

@@ -48,7 +48,7 @@ describe.skipIf(pgbouncer === undefined || !hasPostgres).each(modes)('PgBouncer 
     const user = process.getuid?.() === 0 ? ['-u', 'nobody'] : [];
     start = async () => {
       pooler = Bun.spawn([pgbouncer ?? '', ...user, file], { stdout: 'ignore', stderr: 'ignore' });
-      await untilItAnswers(port);
+      await untilItResponds(port);
     };
     await start();
   });
@@ -136,7 +136,7 @@ default_pool_size = 20
 `;
 }
 
-async function untilItAnswers(port: number): Promise<void> {
+async function untilItResponds(port: number): Promise<void> {
   const url = Object.assign(new URL(process.env.TEST_DATABASE_URL ?? ''), { host: `127.0.0.1:${port}` });
   for (;;) {
     const client = new SQL(url.href, { max: 1, connectionTimeout: 1 });

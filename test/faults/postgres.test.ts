@@ -1,6 +1,6 @@
 /** PostgreSQL goes away under the running service, whole or one connection at a time, and comes back. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
-import { type Answer, type Call, call } from '../support/http.ts';
+import { type Call, call, type Received } from '../support/http.ts';
 import { hasPostgres } from '../support/postgres.ts';
 import { type PostgresCluster, startCluster } from '../support/postgres-cluster.ts';
 import { startTestService, type TestService } from '../support/service.ts';
@@ -28,7 +28,7 @@ describe.skipIf(!hasPostgres)('PostgreSQL under a running service', () => {
     await cluster.remove();
   });
 
-  const create = (name: string, category: string): Promise<Answer> =>
+  const create = (name: string, category: string): Promise<Received> =>
     call(service, {
       method: 'POST',
       path: '/v1/products',
@@ -143,8 +143,8 @@ describe.skipIf(!hasPostgres)('PostgreSQL under a running service', () => {
     await cluster.stop();
     // Twice: the first finds connections that were cut, the second makes new ones.
     for (const round of [1, 2]) {
-      const answers = await Promise.all(requests.map(request => call(service, request)));
-      const got = answers.map(({ status, body, headers }) => [
+      const responses = await Promise.all(requests.map(request => call(service, request)));
+      const got = responses.map(({ status, body, headers }) => [
         status,
         body.error,
         headers.get('Retry-After'),

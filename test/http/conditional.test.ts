@@ -111,9 +111,9 @@ describeOnDatabases('conditional requests on %s', kind => {
       };
     };
     for (const method of ['GET', 'HEAD']) {
-      const answer = await play(service, { name, method, ...(await fresh()), as: 'user', status: reading });
-      if (reading === 304) expect(answer.headers.get('ETag')).toMatch(/^"[\x21\x23-\x7e]+"$/);
-      if (reading === 412 && method === 'GET') expect(answer.body.error).toBe('PRECONDITION_FAILED');
+      const response = await play(service, { name, method, ...(await fresh()), as: 'user', status: reading });
+      if (reading === 304) expect(response.headers.get('ETag')).toMatch(/^"[\x21\x23-\x7e]+"$/);
+      if (reading === 412 && method === 'GET') expect(response.body.error).toBe('PRECONDITION_FAILED');
     }
     const body = { name: 'Changed', price: 1 };
     for (const method of ['PUT', 'PATCH'])
@@ -234,10 +234,10 @@ describeOnDatabases('conditional requests on %s', kind => {
         body: { price: index + 100 },
       }),
     );
-    const answers = await Promise.all(writers);
-    const statuses = answers.map(({ status }) => status).sort();
+    const responses = await Promise.all(writers);
+    const statuses = responses.map(({ status }) => status).sort();
     expect(statuses).toEqual([200, ...Array(9).fill(412)]);
-    const winner = answers.find(({ status }) => status === 200);
+    const winner = responses.find(({ status }) => status === 200);
     expect((await read(service, product)).text).toBe(winner?.text ?? '');
   });
 

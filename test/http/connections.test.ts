@@ -193,10 +193,10 @@ describeOnDatabases('connections on %s', kind => {
   test('requests that are begun and not ended keep nobody else waiting', async () => {
     const close = await halfOpen(service.url, 100, head('Content-Length: 100'));
     const closeHeads = await halfOpen(service.url, 100, 'GET /v1/products HTTP/1.1\r\nHost: x\r\n');
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 20 }, () => call(service, { path: '/v1/me', as: 'user' })),
     );
-    expect(answers.map(({ status }) => status)).toEqual(Array(20).fill(200));
+    expect(responses.map(({ status }) => status)).toEqual(Array(20).fill(200));
     close();
     closeHeads();
     expect((await call(service, { path: '/ready' })).status).toBe(200);

@@ -91,9 +91,9 @@ describeOnDatabases('CORS on %s', kind => {
         'Access-Control-Request-Method': 'DELETE',
         'Access-Control-Request-Headers': 'authorization',
       };
-      const answer = await call(open, { method: 'OPTIONS', path, headers });
-      expect([answer.status, answer.text]).toEqual([204, '']);
-      expect(controls(answer.headers)).toEqual({
+      const response = await call(open, { method: 'OPTIONS', path, headers });
+      expect([response.status, response.text]).toEqual([204, '']);
+      expect(controls(response.headers)).toEqual({
         ...granted(shop),
         'access-control-allow-methods': 'GET, POST, PUT, PATCH, DELETE, OPTIONS',
         'access-control-allow-headers': 'Authorization, Content-Type, X-Request-ID',
@@ -106,8 +106,8 @@ describeOnDatabases('CORS on %s', kind => {
     const wanted =
       'authorization, if-match,IDEMPOTENCY-KEY , x-api-key, x-evil, Prefer,traceparent,tracestate,\tbaggage,sentry-trace,cache-control';
     const headers = { Origin: shop, 'Access-Control-Request-Headers': wanted };
-    const answer = await call(open, { method: 'OPTIONS', path: '/v1/products', headers });
-    const allowed = answer.headers.get('Access-Control-Allow-Headers') ?? '';
+    const response = await call(open, { method: 'OPTIONS', path: '/v1/products', headers });
+    const allowed = response.headers.get('Access-Control-Allow-Headers') ?? '';
     expect(allowed.startsWith('Authorization, Content-Type, X-Request-ID')).toBe(true);
     expect(allowed.split(', ').slice(3).sort()).toEqual([
       'Cache-Control',

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { contentsOf } from '../support/contents.ts';
 import { describeOnDatabases } from '../support/databases.ts';
-import { type Answer, type Call, call } from '../support/http.ts';
+import { type Call, call, type Received } from '../support/http.ts';
 import { play } from '../support/scenario.ts';
 import { emailOf, signIn, startTestService, type TestService } from '../support/service.ts';
 
@@ -25,7 +25,7 @@ describeOnDatabases('Idempotency-Key on %s', kind => {
   afterAll(() => service.stop());
   const total = async () =>
     (await call(service, { path: '/v1/products', as: 'admin' })).body.meta.total as number;
-  const replayed = ({ headers }: Answer) => headers.get('Idempotency-Replayed');
+  const replayed = ({ headers }: Received) => headers.get('Idempotency-Replayed');
 
   test('a repetition gets the first response again, and nothing is written', async () => {
     const key = newKey();
@@ -106,15 +106,17 @@ describeOnDatabases('Idempotency-Key on %s', kind => {
     const atOnce = Array.from({ length: 10 }, (_, index) =>
       call(index % 2 === 0 ? service : replica, post(key)),
     );
-    const answers = await Promise.all(atOnce);
+    const responses = await Promise.all(atOnce);
     expect(await total()).toBe(before + 1);
-    expect(answers.filter(answer => answer.status === 201 && replayed(answer) === null)).toHaveLength(1);
-    const id = answers.find(({ status }) => status === 201)?.body.id;
-    for (const answer of answers) {
-      if (answer.status === 201) expect(answer.body.id).toBe(id);
+    expect(responses.filter(response => response.status === 201 && replayed(response) === null)).toHaveLength(
+      1,
+    );
+    const id = responses.find(({ status }) => status === 201)?.body.id;
+    for (const response of responses) {
+      if (response.status === 201) expect(response.body.id).toBe(id);
       else {
-        expect([answer.status, answer.body.error]).toEqual([409, 'IDEMPOTENCY_KEY_IN_USE']);
-        expect(answer.headers.get('Retry-After')).toBe('1');
+        expect([response.status, response.body.error]).toEqual([409, 'IDEMPOTENCY_KEY_IN_USE']);
+        expect(response.headers.get('Retry-After')).toBe('1');
       }
     }
     const later = await call(service, post(key));

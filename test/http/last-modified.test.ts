@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { addProduct, pathOf } from '../support/catalog.ts';
 import { describeOnDatabases } from '../support/databases.ts';
-import { type Answer, call } from '../support/http.ts';
+import { call, type Received } from '../support/http.ts';
 import { invoiced } from '../support/invoices.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
@@ -44,9 +44,9 @@ function titles(): [object, object] {
 
 /** @returns the path of what a POST there has made */
 async function made(service: TestService, path: string, body: object): Promise<string> {
-  const answer = await call(service, { method: 'POST', path, as: 'admin', body });
-  expect(answer.status).toBe(201);
-  return new URL(answer.headers.get('Location') ?? '').pathname;
+  const response = await call(service, { method: 'POST', path, as: 'admin', body });
+  expect(response.status).toBe(201);
+  return new URL(response.headers.get('Location') ?? '').pathname;
 }
 
 const dateOf = (milliseconds: number) => new Date(milliseconds).toUTCString();
@@ -141,7 +141,7 @@ describeOnDatabases('Last-Modified on %s', kind => {
   });
 
   /** @param seen representations by the date they were shown with */
-  async function compare(path: string, current: Answer, seen: Map<string, string>): Promise<void> {
+  async function compare(path: string, current: Received, seen: Map<string, string>): Promise<void> {
     const shown = current.headers.get('Last-Modified');
     if (shown !== null) {
       expect(Date.parse(shown)).toBeLessThanOrEqual(service.clock.now());

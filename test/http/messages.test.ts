@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { writesNothing } from '../support/contents.ts';
 import { describeOnDatabases } from '../support/databases.ts';
-import { type RawAnswer, send } from '../support/raw.ts';
+import { type RawResponse, send } from '../support/raw.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
 const lamp = JSON.stringify({ name: 'Lamp', price: 1 });
@@ -10,8 +10,8 @@ const chunked = `${lamp.length.toString(16)}\r\n${lamp}\r\n0\r\n\r\n`;
 /** What a smuggler would have the service take for a request of its own. */
 const smuggled = 'GET /v1/keys HTTP/1.1\r\nHost: x\r\nX-Request-ID: smuggled\r\n\r\n';
 
-const answersIn = ({ text }: RawAnswer) => text.match(/HTTP\/1\.1 \d{3}/g)?.length ?? 0;
-const bodyOf = ({ text }: RawAnswer) => JSON.parse(text.slice(text.lastIndexOf('\r\n\r\n') + 4));
+const responsesIn = ({ text }: RawResponse) => text.match(/HTTP\/1\.1 \d{3}/g)?.length ?? 0;
+const bodyOf = ({ text }: RawResponse) => JSON.parse(text.slice(text.lastIndexOf('\r\n\r\n') + 4));
 
 describeOnDatabases('unusual messages on %s', kind => {
   let service: TestService;
@@ -42,17 +42,17 @@ describeOnDatabases('unusual messages on %s', kind => {
   ])('%s: refused, written nowhere, and what follows is not a request', (_, headers, body) =>
     writesNothing(service, async () => {
       const own = ['Host: x', editor(), 'Content-Type: application/json', ...headers];
-      const answer = await raw('POST /v1/products HTTP/1.1', own, `${body}${smuggled}`);
-      expect([answer.status, answersIn(answer)]).toEqual([400, 1]);
-      expect(answer.text).not.toContain('smuggled');
+      const response = await raw('POST /v1/products HTTP/1.1', own, `${body}${smuggled}`);
+      expect([response.status, responsesIn(response)]).toEqual([400, 1]);
+      expect(response.text).not.toContain('smuggled');
     }),
   );
 
   test('a body that nobody requested is not taken for the next request', async () => {
     const headers = ['Host: x', `Content-Length: ${smuggled.length}`];
-    const answer = await raw('GET /health HTTP/1.1', headers, smuggled);
-    expect([answer.status, answersIn(answer)]).toEqual([200, 1]);
-    expect(answer.text).not.toContain('smuggled');
+    const response = await raw('GET /health HTTP/1.1', headers, smuggled);
+    expect([response.status, responsesIn(response)]).toEqual([200, 1]);
+    expect(response.text).not.toContain('smuggled');
   });
 
   test.each(['evil.example/x', 'user:password@evil.example', 'a b', '"><script>', 'a?b', 'a#b', 'a\\b'])(
@@ -60,12 +60,12 @@ describeOnDatabases('unusual messages on %s', kind => {
     host =>
       writesNothing(service, async () => {
         for (const target of ['/', '/v1/products']) {
-          const answer = await raw(`GET ${target} HTTP/1.1`, [`Host: ${host}`, editor()]);
-          expect([target, answer.status, bodyOf(answer).error]).toEqual([target, 400, 'INVALID_HOST']);
+          const response = await raw(`GET ${target} HTTP/1.1`, [`Host: ${host}`, editor()]);
+          expect([target, response.status, bodyOf(response).error]).toEqual([target, 400, 'INVALID_HOST']);
         }
         for (const line of ['GET /v1/nothing', 'OPTIONS /v1/products', 'GET /nothing']) {
-          const answer = await raw(`${line} HTTP/1.1`, [`Host: ${host}`]);
-          expect([line, answer.status, bodyOf(answer).error]).toEqual([line, 400, 'INVALID_HOST']);
+          const response = await raw(`${line} HTTP/1.1`, [`Host: ${host}`]);
+          expect([line, response.status, bodyOf(response).error]).toEqual([line, 400, 'INVALID_HOST']);
         }
       }),
   );
@@ -78,13 +78,13 @@ describeOnDatabases('unusual messages on %s', kind => {
   ])('two hosts, %j: 400', hosts =>
     writesNothing(service, async () => {
       for (const line of ['GET /v1/me', 'OPTIONS /v1/me', 'GET /v1/nothing', 'GET /', 'POST /v1/products']) {
-        const answer = await raw(
+        const response = await raw(
           `${line} HTTP/1.1`,
           [...hosts, editor(), 'Content-Type: application/json'],
           lamp,
         );
-        expect([line, answer.status, bodyOf(answer).error]).toEqual([line, 400, 'INVALID_HOST']);
-        expect(answer.text).toMatch(/^X-RateLimit-Remaining: \d+/im);
+        expect([line, response.status, bodyOf(response).error]).toEqual([line, 400, 'INVALID_HOST']);
+        expect(response.text).toMatch(/^X-RateLimit-Remaining: \d+/im);
       }
     }),
   );
@@ -108,8 +108,8 @@ describeOnDatabases('unusual messages on %s', kind => {
     }
     expect((await raw('GET / HTTP/1.1', [])).status).toBe(400);
     await using replica = await service.replica({ BASE_URL: 'https://shop.example' });
-    const answer = await send(replica.url, ['GET / HTTP/1.0\r\n\r\n']);
-    expect(bodyOf(answer).links.v1).toBe('https://shop.example/openapi.json');
+    const response = await send(replica.url, ['GET / HTTP/1.0\r\n\r\n']);
+    expect(bodyOf(response).links.v1).toBe('https://shop.example/openapi.json');
   });
 
   test.each([
@@ -124,15 +124,15 @@ describeOnDatabases('unusual messages on %s', kind => {
   ])('behind a trusted proxy %j gives links to %s', async (forwarded, base) => {
     await using replica = await service.replica({ TRUST_PROXY: 'true' });
     const headers = Object.entries(forwarded).map(([name, value]) => `${name}: ${value}\r\n`);
-    const answer = await send(replica.url, [
+    const response = await send(replica.url, [
       `GET / HTTP/1.1\r\nHost: inner.example\r\n${headers.join('')}\r\n`,
     ]);
-    expect(bodyOf(answer).links.v1).toBe(`${base}/openapi.json`);
+    expect(bodyOf(response).links.v1).toBe(`${base}/openapi.json`);
   });
 
   test('the target may be a whole address', async () => {
-    const answer = await raw('GET http://shop.example/v1/me HTTP/1.1', ['Host: shop.example', editor()]);
-    expect([answer.status, bodyOf(answer).role]).toEqual([200, 'editor']);
+    const response = await raw('GET http://shop.example/v1/me HTTP/1.1', ['Host: shop.example', editor()]);
+    expect([response.status, bodyOf(response).role]).toEqual([200, 'editor']);
   });
 
   test.each([
@@ -145,26 +145,26 @@ describeOnDatabases('unusual messages on %s', kind => {
   ])('%s is answered with %d, and echoes nothing', (line, status) =>
     writesNothing(service, async () => {
       const headers = ['Host: shop.example', editor(), 'Max-Forwards: 0'];
-      const answer = await raw(`${line} HTTP/1.1`, headers);
-      expect(answer.status).toBe(status);
-      expect(answer.text).not.toContain(service.tokens.editor);
-      expect(answer.text).toMatch(/^X-Request-ID: \S+/im);
-      if (status === 405) expect(answer.text).toMatch(/^Allow: GET, POST, PATCH, HEAD, OPTIONS\r$/im);
+      const response = await raw(`${line} HTTP/1.1`, headers);
+      expect(response.status).toBe(status);
+      expect(response.text).not.toContain(service.tokens.editor);
+      expect(response.text).toMatch(/^X-Request-ID: \S+/im);
+      if (status === 405) expect(response.text).toMatch(/^Allow: GET, POST, PATCH, HEAD, OPTIONS\r$/im);
     }),
   );
 
   test('two sets of credentials are none', async () => {
     const both = [editor(), `Authorization: Bearer ${service.tokens.admin}`];
     for (const headers of [both, both.toReversed()]) {
-      const answer = await raw('GET /v1/me HTTP/1.1', ['Host: x', ...headers]);
-      expect([answer.status, bodyOf(answer).error]).toEqual([401, 'UNAUTHORIZED']);
+      const response = await raw('GET /v1/me HTTP/1.1', ['Host: x', ...headers]);
+      expect([response.status, bodyOf(response).error]).toEqual([401, 'UNAUTHORIZED']);
     }
   });
 
   test('dots in a path lead nowhere, encoded or not', async () => {
     for (const target of ['/health/../v1/me', '/v1/products/%2e%2e/me', '/docs/%2e%2e/v1/me', '/v1/./me']) {
-      const answer = await raw(`GET ${target} HTTP/1.1`, ['Host: x', editor()]);
-      expect([target, answer.status]).toEqual([target, 404]);
+      const response = await raw(`GET ${target} HTTP/1.1`, ['Host: x', editor()]);
+      expect([target, response.status]).toEqual([target, 404]);
     }
   });
 

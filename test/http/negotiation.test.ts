@@ -49,16 +49,16 @@ describeOnDatabases('Accept on %s', kind => {
 
   test.each(accepts)('%s is answered %d', async (accept, status) => {
     const headers: Record<string, string> = accept === undefined ? {} : { Accept: accept };
-    const answer = await play(service, {
+    const response = await play(service, {
       name: String(accept),
       path: pathOf(product),
       as: 'user',
       headers,
       status,
     });
-    expect(answer.headers.get('Vary')).toContain('Accept');
-    if (status === 200) expect(answer.body).toEqual(product);
-    else expect(answer.body.error).toBe('NOT_ACCEPTABLE');
+    expect(response.headers.get('Vary')).toContain('Accept');
+    if (status === 200) expect(response.body).toEqual(product);
+    else expect(response.body.error).toBe('NOT_ACCEPTABLE');
   });
 
   test('a refused write is not made', async () => {
@@ -84,17 +84,17 @@ describeOnDatabases('Accept on %s', kind => {
     ['application/*', json],
     [json, json],
   ])('an error for Accept: %s is %s', async (accept, type) => {
-    const answer = await call(service, { path: '/v1/products/0', as: 'user', headers: { Accept: accept } });
-    expect(answer.headers.get('Content-Type')).toBe(type);
-    if (type === json) return expect(Object.keys(answer.body)).toEqual(['error', 'message', 'requestId']);
-    const { requestId, error, message } = answer.body;
+    const response = await call(service, { path: '/v1/products/0', as: 'user', headers: { Accept: accept } });
+    expect(response.headers.get('Content-Type')).toBe(type);
+    if (type === json) return expect(Object.keys(response.body)).toEqual(['error', 'message', 'requestId']);
+    const { requestId, error, message } = response.body;
     const members = {
       type: 'about:blank',
       title: 'Not Found',
-      status: answer.status,
+      status: response.status,
       detail: message,
     };
-    expect(answer.body).toEqual({
+    expect(response.body).toEqual({
       ...members,
       instance: `urn:request:${requestId}`,
       error,
@@ -114,8 +114,8 @@ describeOnDatabases('Accept on %s', kind => {
     async (_, lines, status, title) => {
       for (const accept of [problem, `${json}, ${problem}`, `image/png, ${problem}`]) {
         const request = [...lines, `Accept: ${accept}`, 'Connection: close', '', ''].join('\r\n');
-        const { text, ...answer } = await send(service.url, [request]);
-        expect([accept, answer.status]).toEqual([accept, status]);
+        const { text, ...response } = await send(service.url, [request]);
+        expect([accept, response.status]).toEqual([accept, status]);
         expect(text).toContain(`Content-Type: ${problem}`);
         const body = JSON.parse(text.slice(text.indexOf('\r\n\r\n')));
         expect(body).toMatchObject({ type: 'about:blank', title, status });
@@ -152,14 +152,14 @@ describeOnDatabases('Accept on %s', kind => {
 
   test('problem details carry the details of a validation', async () => {
     const headers = { Accept: `${json}, ${problem}` };
-    const answer = await call(service, {
+    const response = await call(service, {
       method: 'POST',
       path: '/v1/products',
       as: 'editor',
       headers,
       body: {},
     });
-    expect([answer.status, answer.headers.get('Content-Type'), answer.body.details.length]).toEqual([
+    expect([response.status, response.headers.get('Content-Type'), response.body.details.length]).toEqual([
       400,
       problem,
       2,
@@ -193,7 +193,7 @@ describeOnDatabases('Accept on %s', kind => {
   test('a compressed body is refused, and the refusal says what is taken', async () => {
     const headers = { 'Content-Type': json, 'Content-Encoding': 'gzip' };
     const body = Bun.gzipSync(JSON.stringify({ name: 'Lamp', price: 1 }));
-    const answer = await play(service, {
+    const response = await play(service, {
       name: 'gzip',
       method: 'POST',
       path: '/v1/products',
@@ -202,7 +202,7 @@ describeOnDatabases('Accept on %s', kind => {
       body,
       status: 415,
     });
-    expect(answer.headers.get('Accept-Encoding')).toBe('identity');
+    expect(response.headers.get('Accept-Encoding')).toBe('identity');
   });
 });
 

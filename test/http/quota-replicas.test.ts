@@ -10,10 +10,10 @@ describeOnDatabases('the quota on %s', kind => {
   test.if(kind === 'postgresql')('is shared by all replicas', () =>
     withService({ RATE_LIMIT: '100' }, async service => {
       const replicas = [service, await service.replica(), await service.replica()];
-      const answers = await Promise.all(
+      const responses = await Promise.all(
         Array.from({ length: 300 }, (_, index) => call(replicas[index % 3] ?? service, me)),
       );
-      const served = answers.filter(({ status }) => status === 200).length;
+      const served = responses.filter(({ status }) => status === 200).length;
       expect(served).toBeLessThanOrEqual(100);
       // What one replica has taken and not spent is not served by another: at most a block each.
       expect(served).toBeGreaterThan(60);
@@ -46,10 +46,10 @@ describeOnDatabases('the quota on %s', kind => {
       const body = { name: 'much', scopes: ['products:read'], rateLimit: 250 };
       const { key } = (await call(service, { method: 'POST', path: '/v1/keys', as: 'admin', body })).body;
       const list: Call = { path: '/v1/products', headers: { 'X-API-Key': key } };
-      const answers = await Promise.all(
+      const responses = await Promise.all(
         Array.from({ length: 300 }, (_, index) => call(replicas[index % 2] ?? service, list)),
       );
-      const served = answers.filter(({ status }) => status === 200).length;
+      const served = responses.filter(({ status }) => status === 200).length;
       expect(served).toBeLessThanOrEqual(250);
       expect(served).toBeGreaterThan(240);
     }),

@@ -2,7 +2,7 @@
 import { expect, test } from 'bun:test';
 import { contentsOf } from '../support/contents.ts';
 import { describeOnDatabases } from '../support/databases.ts';
-import { type Answer, type Call, call } from '../support/http.ts';
+import { type Call, call, type Received } from '../support/http.ts';
 import { limit, me, remaining, serviceWith } from '../support/quota.ts';
 import type { TestService } from '../support/service.ts';
 
@@ -14,12 +14,12 @@ describeOnDatabases('the quota on %s', kind => {
       const seconds = Math.floor(service.clock.now() / 1000);
       const reset = seconds - (seconds % 3600) + 3600;
       for (let left = limit - 1; left >= 0; left--) {
-        const answer = await call(service, me);
-        expect([answer.status, remaining(answer)]).toEqual([200, left]);
+        const response = await call(service, me);
+        expect([response.status, remaining(response)]).toEqual([200, left]);
         const shown = ['X-RateLimit-Limit', 'X-RateLimit-Reset', 'X-RateLimit-Window', 'Retry-After'];
-        expect(shown.map(name => answer.headers.get(name))).toEqual(['5', String(reset), '3600', null]);
-        expect(answer.headers.get('RateLimit')).toBe(`"default";r=${left};t=${reset - seconds}`);
-        expect(answer.headers.get('RateLimit-Policy')).toBe('"default";q=5;w=3600');
+        expect(shown.map(name => response.headers.get(name))).toEqual(['5', String(reset), '3600', null]);
+        expect(response.headers.get('RateLimit')).toBe(`"default";r=${left};t=${reset - seconds}`);
+        expect(response.headers.get('RateLimit-Policy')).toBe('"default";q=5;w=3600');
       }
       const before = await contentsOf(service);
       const write = {
@@ -79,15 +79,15 @@ describeOnDatabases('the quota on %s', kind => {
   test('a key may have a limit of its own, above or below that of others', () =>
     withService({}, async service => {
       const headers = ['X-RateLimit-Limit', 'X-RateLimit-Remaining', 'RateLimit-Policy', 'RateLimit'];
-      const shown = (answer: Answer) => headers.map(name => answer.headers.get(name));
+      const shown = (response: Received) => headers.map(name => response.headers.get(name));
       for (const rateLimit of [2, 7, limit]) {
         const body = { name: `${rateLimit} requests`, scopes: ['products:read'], rateLimit };
         const made = await call(service, { method: 'POST', path: '/v1/keys', as: 'admin', body });
         expect([made.status, made.body.rateLimit]).toEqual([201, rateLimit]);
         const list: Call = { path: '/v1/products', headers: { 'X-API-Key': made.body.key } };
         for (let left = rateLimit - 1; left >= 0; left--) {
-          const answer = await call(service, list);
-          expect([answer.status, ...shown(answer)]).toEqual([
+          const response = await call(service, list);
+          expect([response.status, ...shown(response)]).toEqual([
             200,
             String(rateLimit),
             String(left),
@@ -96,12 +96,12 @@ describeOnDatabases('the quota on %s', kind => {
           ]);
           if (left === 0) continue;
           // What is free shows the key's own limit too, and gives the request back to it.
-          const tag = answer.headers.get('ETag') ?? '';
+          const tag = response.headers.get('ETag') ?? '';
           const unchanged = await call(service, {
             ...list,
             headers: { ...list.headers, 'If-None-Match': tag },
           });
-          expect([unchanged.status, ...shown(unchanged)]).toEqual([304, ...shown(answer)]);
+          expect([unchanged.status, ...shown(unchanged)]).toEqual([304, ...shown(response)]);
         }
         const refused = await call(service, list);
         expect([refused.status, ...shown(refused).slice(0, 2)]).toEqual([429, String(rateLimit), '0']);
@@ -120,9 +120,9 @@ describeOnDatabases('the quota on %s', kind => {
         ['user', 5],
       ] as const) {
         for (let left = most - 1; left >= 0; left--) {
-          const answer = await call(service, { path: '/v1/me', as });
-          expect([as, answer.status, remaining(answer)]).toEqual([as, 200, left]);
-          expect(answer.headers.get('X-RateLimit-Limit')).toBe(String(most));
+          const response = await call(service, { path: '/v1/me', as });
+          expect([as, response.status, remaining(response)]).toEqual([as, 200, left]);
+          expect(response.headers.get('X-RateLimit-Limit')).toBe(String(most));
         }
         expect((await call(service, { path: '/v1/me', as })).status).toBe(429);
       }
@@ -177,8 +177,8 @@ describeOnDatabases('the quota on %s', kind => {
         [{ ...me, headers: { 'If-Match': '"x"' } }, 412],
       ];
       for (const [index, [request, status]] of charged.entries()) {
-        const answer = await call(service, request);
-        expect([answer.status, remaining(answer)]).toEqual([status, left - 1 - index]);
+        const response = await call(service, request);
+        expect([response.status, remaining(response)]).toEqual([status, left - 1 - index]);
       }
     }));
 
@@ -187,8 +187,8 @@ describeOnDatabases('the quota on %s', kind => {
       const first = await call(service, me);
       const poll = { ...me, headers: { 'If-None-Match': first.headers.get('ETag') ?? '' } };
       for (let asked = 0; asked < 20; asked++) {
-        const answer = await call(service, poll);
-        expect([answer.status, remaining(answer)]).toEqual([304, limit - 1]);
+        const response = await call(service, poll);
+        expect([response.status, remaining(response)]).toEqual([304, limit - 1]);
       }
     }));
 
@@ -201,8 +201,8 @@ describeOnDatabases('the quota on %s', kind => {
         { 'If-Modified-Since': later },
       ];
       for (const [index, headers] of conditions.entries()) {
-        const answer = await call(service, { ...me, headers });
-        expect([answer.status, remaining(answer)]).toEqual([304, limit - 1 - index]);
+        const response = await call(service, { ...me, headers });
+        expect([response.status, remaining(response)]).toEqual([304, limit - 1 - index]);
       }
     }));
 
@@ -212,8 +212,8 @@ describeOnDatabases('the quota on %s', kind => {
       const poll = { ...me, headers: { 'If-None-Match': first.headers.get('ETag') ?? '' } };
       const polls: [number, number][] = [];
       for (let asked = 0; asked < 10 * limit + limit; asked++) {
-        const answer = await call(service, poll);
-        polls.push([answer.status, remaining(answer)]);
+        const response = await call(service, poll);
+        polls.push([response.status, remaining(response)]);
       }
       expect(polls.slice(0, 10 * limit)).toEqual(Array(10 * limit).fill([304, limit - 1]));
       expect(polls.slice(10 * limit)).toEqual([
@@ -236,9 +236,9 @@ describeOnDatabases('the quota on %s', kind => {
 
   test('of many requests at once no more than the quota are served', () =>
     withService({ RATE_LIMIT: '20' }, async service => {
-      const answers = await Promise.all(Array.from({ length: 50 }, () => call(service, me)));
-      expect(answers.filter(({ status }) => status === 200)).toHaveLength(20);
-      expect(answers.filter(({ status }) => status === 429)).toHaveLength(30);
+      const responses = await Promise.all(Array.from({ length: 50 }, () => call(service, me)));
+      expect(responses.filter(({ status }) => status === 200)).toHaveLength(20);
+      expect(responses.filter(({ status }) => status === 429)).toHaveLength(30);
     }));
 
   // Replicas share a quota on PostgreSQL, where blocks of it are taken from the database; on SQLite one

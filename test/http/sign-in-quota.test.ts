@@ -1,7 +1,7 @@
 /** Anyone who guesses passwords waits longer and longer, and the owner of the account does not; the headers show the limit. */
 import { afterEach, beforeEach, expect, test } from 'bun:test';
 import { describeOnDatabases } from '../support/databases.ts';
-import { type Answer, call } from '../support/http.ts';
+import { call, type Received } from '../support/http.ts';
 import { mailTo, tokenIn } from '../support/mails.ts';
 import { emailOf, password, startTestService, type TestService } from '../support/service.ts';
 
@@ -26,14 +26,14 @@ describeOnDatabases('the limits of signing in on %s', kind => {
       headers: { 'X-Forwarded-For': from },
       body: { email, password: secret },
     });
-  const statusOf = async (answer: Promise<Answer>) => (await answer).status;
+  const statusOf = async (response: Promise<Received>) => (await response).status;
   const refresh = (refreshToken: string) =>
     call(service, { method: 'POST', path: '/v1/auth/refresh', body: { refreshToken } });
-  const quotaOf = ({ status, headers }: Answer) => [
+  const quotaOf = ({ status, headers }: Received) => [
     status,
     ...['Limit', 'Remaining', 'Window'].map(name => Number(headers.get(`X-RateLimit-${name}`))),
   ];
-  const waitOf = ({ headers }: Answer) => Number(headers.get('Retry-After'));
+  const waitOf = ({ headers }: Received) => Number(headers.get('Retry-After'));
   /** Fails once more as soon as that is allowed. @returns how long it had to wait, in seconds */
   async function failAgain(email: string, from: string, at = service): Promise<number> {
     const refused = await signIn(email, password, from, at);
@@ -92,18 +92,18 @@ describeOnDatabases('the limits of signing in on %s', kind => {
   test('a success takes nothing, and sixteen at once all succeed', async () => {
     const email = emailOf('admin');
     for (const from of [home, elsewhere]) {
-      const answers = await Promise.all(Array.from({ length: 16 }, () => signIn(email, password, from)));
-      expect(answers.map(({ status }) => status)).toEqual(Array(16).fill(200));
+      const responses = await Promise.all(Array.from({ length: 16 }, () => signIn(email, password, from)));
+      expect(responses.map(({ status }) => status)).toEqual(Array(16).fill(200));
     }
     expect(quotaOf(await signIn(email, password, home))).toEqual([200, perKnownPair, perKnownPair, 300]);
   });
 
   test('wrong passwords at once are no more than one after the other', async () => {
     const email = emailOf('user');
-    const answers = await Promise.all(Array.from({ length: 40 }, () => signIn(email, 'wrong', guesser)));
-    const failed = answers.filter(({ status }) => status === 401);
+    const responses = await Promise.all(Array.from({ length: 40 }, () => signIn(email, 'wrong', guesser)));
+    const failed = responses.filter(({ status }) => status === 401);
     expect(failed).toHaveLength(perPair);
-    expect(answers.filter(({ status }) => status === 429)).toHaveLength(35);
+    expect(responses.filter(({ status }) => status === 429)).toHaveLength(35);
   });
 
   test('an owner goes on where they have signed in before, no matter who guesses elsewhere, on every replica', async () => {

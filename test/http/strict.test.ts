@@ -148,10 +148,14 @@ describeOnDatabases('strict handling on %s', kind => {
     async (name, { request, problems, message }) => {
       const path = at(request.path ?? '/v1/products/{id}');
       const headers = { ...request.headers, ...strict };
-      const expected = { status: 400, problems, answerHeaders: { 'Preference-Applied': 'handling=strict' } };
-      const answer = await play(service, { as: 'admin', ...request, path, headers, name, ...expected });
-      expect(answer.body.message).toStartWith(message);
-      expect(answer.headers.get('Vary')).toContain('Prefer');
+      const expected = {
+        status: 400,
+        problems,
+        responseHeaders: { 'Preference-Applied': 'handling=strict' },
+      };
+      const response = await play(service, { as: 'admin', ...request, path, headers, name, ...expected });
+      expect(response.body.message).toStartWith(message);
+      expect(response.headers.get('Vary')).toContain('Prefer');
     },
   );
 
@@ -159,9 +163,9 @@ describeOnDatabases('strict handling on %s', kind => {
     const path = '/v1/products?perpage=5&sort=price';
     await call(service, { path, as: 'user' });
     expect((await call(service, { path, as: 'user', headers: strict })).status).toBe(400);
-    const answer = await call(service, { path, as: 'user' });
-    expect([answer.status, answer.headers.get('Preference-Applied')]).toEqual([200, null]);
-    expect(answer.headers.get('Vary')).not.toContain('Prefer');
+    const response = await call(service, { path, as: 'user' });
+    expect([response.status, response.headers.get('Preference-Applied')]).toEqual([200, null]);
+    expect(response.headers.get('Vary')).not.toContain('Prefer');
     const made = await addProduct(service, { ...product, catgeory: 'x' });
     const sent = { method: 'PATCH', path: pathOf(made), as: 'editor' } as const;
     const changed = await call(service, { ...sent, body: { id: 7, pirce: 6, price: 6 } });
@@ -190,12 +194,15 @@ describeOnDatabases('strict handling on %s', kind => {
     ['return=minimal', false],
     ['note="a, handling=strict"', false],
   ])('%s', async (prefer, applies) => {
-    const answer = await call(service, {
+    const response = await call(service, {
       path: '/v1/products?colour=red',
       as: 'user',
       headers: { Prefer: prefer },
     });
-    expect([answer.status, answer.headers.has('Preference-Applied')]).toEqual([applies ? 400 : 200, applies]);
+    expect([response.status, response.headers.has('Preference-Applied')]).toEqual([
+      applies ? 400 : 200,
+      applies,
+    ]);
   });
 
   test('a body of very many unknown members names a hundred of them', async () => {

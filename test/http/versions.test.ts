@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { writesNothing } from '../support/contents.ts';
 import { type Contract, contractOf } from '../support/contract.ts';
 import { describeOnDatabases } from '../support/databases.ts';
-import { type Answer, type Call, call } from '../support/http.ts';
+import { type Call, call, type Received } from '../support/http.ts';
 import { twoVersions } from '../support/second-version.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
@@ -25,7 +25,7 @@ describeOnDatabases('two versions on %s', kind => {
   const documentAt = async (path: string): Promise<any> => (await fetch(`${service.url}${path}`)).json();
   const ask = (version: Name, path: string, request: Partial<Call> = {}) =>
     call(service, { as: 'editor', ...request, path: `/${version}${path}` }, contracts[version]);
-  const make = async (version: Name, text = 'Lamp'): Promise<Answer> => {
+  const make = async (version: Name, text = 'Lamp'): Promise<Received> => {
     const made = await ask(version, '/products', {
       method: 'POST',
       body: { [field[version]]: text, price: 5 },
@@ -33,7 +33,7 @@ describeOnDatabases('two versions on %s', kind => {
     expect(made.status).toBe(201);
     return made;
   };
-  const tag = (answer: Answer) => answer.headers.get('ETag') ?? '';
+  const tag = (response: Received) => response.headers.get('ETag') ?? '';
 
   test('each has a document of its own, and the index knows both', async () => {
     const paths = (version: Name) => contracts[version].operations.map(({ path }) => path);
@@ -70,7 +70,7 @@ describeOnDatabases('two versions on %s', kind => {
 
   test('v1 is deprecated in favour of v2, and v2 is not; whichever is asked first', async () => {
     const { body } = await make('v1');
-    const said = ({ headers }: Answer) => ['Deprecation', 'Sunset', 'Link'].map(name => headers.get(name));
+    const said = ({ headers }: Received) => ['Deprecation', 'Sunset', 'Link'].map(name => headers.get(name));
     const deprecated = ['Thu, 01 Jan 2026 00:00:00 GMT', null, '</v2>; rel="successor-version"'];
     // Several times over, in both orders: answers are given again, and so are their headers. What is asked
     // for is the same endpoint in both versions (/me, /reviews), or a translated one.
@@ -234,10 +234,10 @@ describeOnDatabases('two versions on %s', kind => {
     const vendor = (version: string) => `application/vnd.catalog.${version}+json`;
     for (const version of names) {
       for (const named of ['v1', 'v2', 'v3']) {
-        const answer = await ask(version, '/products', { headers: { Accept: vendor(named) } });
-        expect([version, named, answer.status]).toEqual([version, named, named === version ? 200 : 406]);
-        if (named === version) expect(answer.headers.get('Content-Type')).toBe(vendor(named));
-        else expect(answer.body.message).toContain(vendor(version));
+        const response = await ask(version, '/products', { headers: { Accept: vendor(named) } });
+        expect([version, named, response.status]).toEqual([version, named, named === version ? 200 : 406]);
+        if (named === version) expect(response.headers.get('Content-Type')).toBe(vendor(named));
+        else expect(response.body.message).toContain(vendor(version));
       }
     }
   });
@@ -251,8 +251,8 @@ describeOnDatabases('two versions on %s', kind => {
       '/v/products',
       '/2/products',
     ]) {
-      const answer = await call(service, { path, as: 'editor' }, contracts.v2);
-      expect([path, answer.status, answer.headers.get('Deprecation')]).toEqual([path, 404, null]);
+      const response = await call(service, { path, as: 'editor' }, contracts.v2);
+      expect([path, response.status, response.headers.get('Deprecation')]).toEqual([path, 404, null]);
     }
     const { status } = await call(service, { path: '/openapi.v3.json' }, contracts.v2);
     expect(status).toBe(404);

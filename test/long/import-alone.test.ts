@@ -54,9 +54,9 @@ test('who starts the service meanwhile is served, writes, and the import goes on
     const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' };
     const post = async (number: number) => {
       const body = JSON.stringify({ name: `Posted ${number}`, price: 1 });
-      const answer = await fetch(`${url}/v1/products`, { method: 'POST', headers, body });
-      expect(answer.status).toBe(201);
-      await answer.text();
+      const response = await fetch(`${url}/v1/products`, { method: 'POST', headers, body });
+      expect(response.status).toBe(201);
+      await response.text();
     };
     for (let number = 0; number < 20; number++) await post(number);
     await give(28_000, 2000);

@@ -41,8 +41,8 @@ describeOnDatabases('slow peers on %s', kind => {
     stripe.mood = 'slow';
     const slow = act(service, placed, 'payment');
     expect((await act(service, await placeOrder(service), 'cancel')).status).toBe(200);
-    const answer = await slow;
-    expect([answer.status, answer.body.error, answer.headers.get('Retry-After')]).toEqual([
+    const response = await slow;
+    expect([response.status, response.body.error, response.headers.get('Retry-After')]).toEqual([
       503,
       'PAYMENT_UNAVAILABLE',
       '5',
@@ -65,8 +65,8 @@ describeOnDatabases('slow peers on %s', kind => {
     expect([observed.status, observed.body.stale]).toEqual([200, false]);
     provider.mood = 'silent';
     service.clock.advance(11 * 60_000);
-    const answer = await ask();
-    expect([answer.status, answer.body]).toEqual([200, { ...observed.body, stale: true }]);
+    const response = await ask();
+    expect([response.status, response.body]).toEqual([200, { ...observed.body, stale: true }]);
     provider.release();
     await provider.die();
   });

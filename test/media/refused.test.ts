@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { addProduct } from '../support/catalog.ts';
 import { writesNothing } from '../support/contents.ts';
 import { processorTime } from '../support/growth.ts';
-import type { Answer } from '../support/http.ts';
+import type { Received } from '../support/http.ts';
 import {
   animatedWebp,
   exifSegment,
@@ -160,11 +160,11 @@ describe('files that are refused', () => {
     const before = kept();
     const memory = process.memoryUsage.rss();
     await writesNothing(service, async () => {
-      const answers: Answer[] = [];
-      const send = async () => answers.push(await sendImage(service, product, file));
+      const responses: Received[] = [];
+      const send = async () => responses.push(await sendImage(service, product, file));
       expect(await processorTime(send)).toBeLessThan(1000);
-      expect(answers.map(({ status, body }) => [status, body.error])).toEqual([[status, error]]);
-      expect(answers[0]?.body.details?.[0]?.field).toBe('file');
+      expect(responses.map(({ status, body }) => [status, body.error])).toEqual([[status, error]]);
+      expect(responses[0]?.body.details?.[0]?.field).toBe('file');
     });
     expect(process.memoryUsage.rss() - memory).toBeLessThan(200e6);
     expect(kept()).toEqual(before);
@@ -201,10 +201,10 @@ describe('files that are refused', () => {
       await webp(100, 81),
       await jpeg(100, 101),
     ];
-    const answers = [];
-    for (const file of sent) answers.push(await sendImage(small, product, file));
-    expect(answers.map(({ status }) => status)).toEqual([201, 201, 413, 413, 413]);
-    expect(answers[2]?.body.details[0].message).toBe('is 100 × 81 pixels; at most 8000 pixels are taken');
+    const responses = [];
+    for (const file of sent) responses.push(await sendImage(small, product, file));
+    expect(responses.map(({ status }) => status)).toEqual([201, 201, 413, 413, 413]);
+    expect(responses[2]?.body.details[0].message).toBe('is 100 × 81 pixels; at most 8000 pixels are taken');
   });
 
   test('what is no picture is taken out of those that are kept', async () => {

@@ -4,7 +4,7 @@ import { existsSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { addProduct } from '../support/catalog.ts';
-import { type Answer, call } from '../support/http.ts';
+import { call, type Received } from '../support/http.ts';
 import { animatedWebp, gif, jpeg, noise, png, sendImage } from '../support/images.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
@@ -31,12 +31,12 @@ describe('images that are served', () => {
     (await sendImage(service, await addProduct(service), file)).body.url;
   const get = (path: string, headers: Readonly<Record<string, string>> = {}): Promise<Response> =>
     fetch(service.url + path, { headers });
-  const refused = (path: string): Promise<Answer> => call(service, { path });
+  const refused = (path: string): Promise<Received> => call(service, { path });
 
   test('the file itself, with every header that keeps browsers from more than showing it', async () => {
-    const answer = await get(photo);
+    const response = await get(photo);
     const hash = photo.slice('/media/'.length);
-    expect(Object.fromEntries(answer.headers)).toMatchObject({
+    expect(Object.fromEntries(response.headers)).toMatchObject({
       'content-type': 'image/jpeg',
       'cache-control': 'public, max-age=31536000, immutable',
       etag: `"${hash}"`,
@@ -47,8 +47,8 @@ describe('images that are served', () => {
       'content-disposition': `inline; filename="${hash.slice(0, 16)}.jpg"`,
       vary: 'Origin',
     });
-    expect(answer.headers.get('Content-Encoding')).toBeNull();
-    expect(new Bun.CryptoHasher('sha256').update(await answer.bytes()).digest('hex')).toBe(hash);
+    expect(response.headers.get('Content-Encoding')).toBeNull();
+    expect(new Bun.CryptoHasher('sha256').update(await response.bytes()).digest('hex')).toBe(hash);
   });
 
   const made: readonly (readonly [query: string, width: number, height: number, format: string])[] = [
@@ -68,15 +68,15 @@ describe('images that are served', () => {
     ['w=1920&h=1920&fit=fill', 900, 900, 'png'],
   ];
   test.each(made)('900 × 600 with %s: %d × %d as %s', async (query, width, height, format) => {
-    const answer = await get(`${clear}?${query}`);
-    expect([answer.status, answer.headers.get('Content-Type')]).toEqual([200, `image/${format}`]);
-    const found = await new Bun.Image(await answer.bytes()).metadata();
+    const response = await get(`${clear}?${query}`);
+    expect([response.status, response.headers.get('Content-Type')]).toEqual([200, `image/${format}`]);
+    const found = await new Bun.Image(await response.bytes()).metadata();
     expect(found).toEqual({ width, height, format: format as Bun.Image.Format });
   });
 
   test('what is transparent is white in a JPEG', async () => {
-    const answer = await get(`${clear}?w=200&format=jpeg`);
-    const small = await new Bun.Image(await answer.bytes()).resize(2, 1, { filter: 'box' }).png().bytes();
+    const response = await get(`${clear}?w=200&format=jpeg`);
+    const small = await new Bun.Image(await response.bytes()).resize(2, 1, { filter: 'box' }).png().bytes();
     const left = await pixel(small);
     expect(Math.min(...left)).toBeGreaterThan(240);
   });
@@ -163,14 +163,14 @@ describe('images that are served', () => {
       test.each(ranges)(`${which}: %s`, async (range, first, last = 0) => {
         const path = which === 'small' ? `${photo}?w=300` : await large();
         const whole = await (await get(path)).bytes();
-        const answer = await get(path, { Range: range });
-        const bytes = await answer.bytes();
+        const response = await get(path, { Range: range });
+        const bytes = await response.bytes();
         if (first === undefined) {
-          expect([answer.status, bytes.length]).toEqual([200, whole.length]);
+          expect([response.status, bytes.length]).toEqual([200, whole.length]);
           return;
         }
         const [from, to] = [(first + whole.length) % whole.length, (last + whole.length) % whole.length];
-        expect([answer.status, answer.headers.get('Content-Range')]).toEqual([
+        expect([response.status, response.headers.get('Content-Range')]).toEqual([
           206,
           `bytes ${from}-${to}/${whole.length}`,
         ]);
@@ -186,9 +186,9 @@ describe('images that are served', () => {
     test('a range behind the end: 416, which says how long it is', async () => {
       const whole = await (await get(photo)).bytes();
       for (const range of [`bytes=${whole.length}-`, 'bytes=-0']) {
-        const answer = await call(service, { path: photo, headers: { Range: range } });
-        expect([answer.status, answer.body.error]).toEqual([416, 'RANGE_NOT_SATISFIABLE']);
-        expect(answer.headers.get('Content-Range')).toBe(`bytes */${whole.length}`);
+        const response = await call(service, { path: photo, headers: { Range: range } });
+        expect([response.status, response.body.error]).toEqual([416, 'RANGE_NOT_SATISFIABLE']);
+        expect(response.headers.get('Content-Range')).toBe(`bytes */${whole.length}`);
       }
     });
 

@@ -176,8 +176,8 @@ for (const [where, kind] of places) {
       const own: Record<string, string> = kind === 'postgresql' ? { DATA_DIR: elsewhere } : {};
       const replica = await service.replica(own);
       const image = await upload(await addProduct(service), png(300, 200));
-      const answer = await fetch(`${replica.url}${image.url}?w=100`);
-      expect([answer.status, (await new Bun.Image(await answer.bytes()).metadata()).width]).toEqual([
+      const response = await fetch(`${replica.url}${image.url}?w=100`);
+      expect([response.status, (await new Bun.Image(await response.bytes()).metadata()).width]).toEqual([
         200, 100,
       ]);
       expect((await fetch(replica.url + image.url)).status).toBe(200);

@@ -95,8 +95,8 @@ describeOnDatabases('addresses on %s', kind => {
     const token = tokenIn(asked);
     expect((await contentsOf(service)).join()).not.toContain(token);
     const told = await mailsOf(service, async () => {
-      const answers = await Promise.all([1, 2, 3].map(() => verify(service, token)));
-      expect(answers.map(({ status }) => status).sort()).toEqual([200, 400, 400]);
+      const responses = await Promise.all([1, 2, 3].map(() => verify(service, token)));
+      expect(responses.map(({ status }) => status).sort()).toEqual([200, 400, 400]);
     });
     const shown = (await call(service, { path: me.path, as: 'admin' })).body;
     expect(shown).toMatchObject({ email, pendingEmail: null, verifiedAt: nowOf(service) });
@@ -189,8 +189,8 @@ describeOnDatabases('addresses on %s', kind => {
     const problems = [['password', 'minLength']] as const;
     await play(service, { ...short, body: { token: toVictim, password: 'short' }, status: 400, problems });
 
-    const answers = await Promise.all([1, 2, 3].map(() => restore(service, toVictim)));
-    expect(answers.map(({ status }) => status).sort()).toEqual([204, 400, 400]);
+    const responses = await Promise.all([1, 2, 3].map(() => restore(service, toVictim)));
+    expect(responses.map(({ status }) => status).sort()).toEqual([204, 400, 400]);
     const { body: now } = await call(service, { path: me.path, as: 'admin' });
     expect(now).toMatchObject({ email: me.email, pendingEmail: null, verifiedAt: nowOf(service) });
     expect((await refreshWith(service, again.refreshToken)).status).toBe(401);
@@ -228,8 +228,14 @@ describeOnDatabases('addresses on %s', kind => {
     const headers = by === 'key' ? await keyWith(service, 'users:write') : {};
     const as = by === 'key' ? {} : ({ as: 'admin' } as const);
     const mails = await mailsOf(service, async () => {
-      const answer = await call(service, { method: 'PATCH', path: me.path, headers, ...as, body: { email } });
-      expect(answer.body).toMatchObject({ email, pendingEmail: null, verifiedAt: null });
+      const response = await call(service, {
+        method: 'PATCH',
+        path: me.path,
+        headers,
+        ...as,
+        body: { email },
+      });
+      expect(response.body).toMatchObject({ email, pendingEmail: null, verifiedAt: null });
     });
     expect(mailTo(mails, email).subject).toBe('Confirm your e-mail address for Catalog');
     expect(mailTo(mails, mine).subject).toBe('Your e-mail address for Catalog was changed');

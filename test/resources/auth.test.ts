@@ -50,24 +50,24 @@ describeOnDatabases('signing in on %s', kind => {
   const login = (body: unknown) => call(service, { method: 'POST', path: '/v1/auth/login', body });
 
   test('gives two signed tokens with the claims of the specification, and stores neither', async () => {
-    const answer = await login({ email: emailOf('editor'), password });
-    expect(answer.status).toBe(200);
-    expect(answer.body).toEqual({
+    const response = await login({ email: emailOf('editor'), password });
+    expect(response.status).toBe(200);
+    expect(response.body).toEqual({
       accessToken: expect.any(String),
       refreshToken: expect.any(String),
       expiresIn: 900,
     });
-    expect(answer.headers.get('Cache-Control')).toBe('no-store');
-    expect(answer.headers.get('ETag')).toBeNull();
-    const { header, payload } = decode(answer.body.accessToken);
+    expect(response.headers.get('Cache-Control')).toBe('no-store');
+    expect(response.headers.get('ETag')).toBeNull();
+    const { header, payload } = decode(response.body.accessToken);
     expect(header).toEqual({ alg: 'HS256', typ: 'JWT' });
-    expect(decode(answer.body.refreshToken).header).toEqual(header);
+    expect(decode(response.body.refreshToken).header).toEqual(header);
     const exp = Math.floor(service.clock.now() / 1000) + 900;
     expect(payload).toMatchObject({ userId: expect.stringMatching(/^\d+$/), role: 'editor', exp });
     const kept = [...(await contentsOf(service)), ...service.log().map(line => JSON.stringify(line))].join(
       '\n',
     );
-    for (const secret of [answer.body.accessToken, answer.body.refreshToken, password])
+    for (const secret of [response.body.accessToken, response.body.refreshToken, password])
       expect(kept).not.toContain(secret);
   });
 
@@ -77,16 +77,16 @@ describeOnDatabases('signing in on %s', kind => {
   });
 
   test('unknown user and wrong password get one and the same response', async () => {
-    const answers = await Promise.all([
+    const responses = await Promise.all([
       login({ email: emailOf('user'), password: 'not the password' }),
       login({ email: 'nobody@test.example', password }),
       login({ email: "' or 1=1 --", password: '' }),
     ]);
-    for (const { status, body, headers } of answers) {
+    for (const { status, body, headers } of responses) {
       expect([status, body.error, body.message]).toEqual([
         401,
         'INVALID_CREDENTIALS',
-        answers[0].body.message,
+        responses[0].body.message,
       ]);
       expect(Object.keys(body)).toEqual(['error', 'message', 'requestId']);
       expect(headers.get('WWW-Authenticate')).toBe('Bearer realm="catalog"');
@@ -98,16 +98,16 @@ describeOnDatabases('signing in on %s', kind => {
   });
 
   test.each(['admin', 'editor', 'user'] as const)('/me is the user who is signed in: %s', async role => {
-    const answer = await play(service, { name: role, path: '/v1/me', as: role, status: 200 });
-    expect(answer.body).toMatchObject({
+    const response = await play(service, { name: role, path: '/v1/me', as: role, status: 200 });
+    expect(response.body).toMatchObject({
       name: `Test ${role}`,
       email: emailOf(role),
       role,
       version: 1,
       tags: [],
     });
-    expect(answer.text).not.toContain('password');
-    const headers = { 'If-None-Match': answer.headers.get('ETag') ?? '' };
+    expect(response.text).not.toContain('password');
+    const headers = { 'If-None-Match': response.headers.get('ETag') ?? '' };
     expect((await call(service, { path: '/v1/me', as: role, headers })).status).toBe(304);
   });
 
@@ -161,8 +161,14 @@ describeOnDatabases('signing in on %s', kind => {
   test.each(wrong)('a token is refused: %s', async (name, authorization) => {
     const token = service.tokens.user;
     const headers = { Authorization: authorization(decode(token).payload, token) };
-    const answer = await play(service, { name, path: '/v1/me', headers, status: 401, error: 'UNAUTHORIZED' });
-    expect(answer.headers.get('WWW-Authenticate')).toContain('error="invalid_token"');
+    const response = await play(service, {
+      name,
+      path: '/v1/me',
+      headers,
+      status: 401,
+      error: 'UNAUTHORIZED',
+    });
+    expect(response.headers.get('WWW-Authenticate')).toContain('error="invalid_token"');
     // It is not the token's form that is wrong: made the same way, a right one is accepted.
     const right = { Authorization: `bearer ${forge(decode(token).payload)}` };
     expect((await call(service, { path: '/v1/me', headers: right })).status).toBe(200);
@@ -180,11 +186,11 @@ describeOnDatabases('access tokens over time on %s', kind => {
     service.clock.advance(1000);
     await using stranger = await service.replica();
     for (const each of [service, replica, stranger]) {
-      const answer = await call(each, me);
-      expect([answer.status, answer.body.error]).toEqual([401, 'TOKEN_EXPIRED']);
+      const response = await call(each, me);
+      expect([response.status, response.body.error]).toEqual([401, 'TOKEN_EXPIRED']);
       const challenge =
         'Bearer realm="catalog", error="invalid_token", error_description="The token has expired"';
-      expect(answer.headers.get('WWW-Authenticate')).toBe(challenge);
+      expect(response.headers.get('WWW-Authenticate')).toBe(challenge);
     }
     await service.stop();
   });

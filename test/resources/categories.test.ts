@@ -192,7 +192,7 @@ describeOnDatabases('categories on %s', kind => {
   test('deleting asks for an empty category, and says what is in the way', async () => {
     const [parent, child] = await chain(2);
     const url = (one: Category | undefined) => `${path}/${one?.id}`;
-    const answer = await play(service, {
+    const response = await play(service, {
       name: 'not empty',
       method: 'DELETE',
       path: url(parent),
@@ -200,7 +200,7 @@ describeOnDatabases('categories on %s', kind => {
       status: 409,
       error: 'CATEGORY_NOT_EMPTY',
     });
-    expect(answer.body.details).toEqual([
+    expect(response.body.details).toEqual([
       {
         field: 'children',
         pointer: '#/children',
@@ -218,8 +218,8 @@ describeOnDatabases('categories on %s', kind => {
     const one = await add('One', { parentId: root.id, description: 'Text', position: 7 });
     const put = { method: 'PUT', path: `${path}/${one.id}`, as: 'editor' } as const;
     const name = fresh();
-    const answer = await play(service, { ...put, name: 'put', body: { name }, status: 200 });
-    expect(answer.body).toMatchObject({
+    const response = await play(service, { ...put, name: 'put', body: { name }, status: 200 });
+    expect(response.body).toMatchObject({
       name,
       parentId: null,
       description: null,

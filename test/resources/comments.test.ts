@@ -186,14 +186,14 @@ describeOnDatabases('comments on %s', kind => {
   test('a comment and the deletion of its post meet: it is there first, or finds no post', async () => {
     for (let round = 0; round < 5; round++) {
       const { id, path } = await addPost();
-      const answers = await Promise.all([
+      const responses = await Promise.all([
         comment(path),
         comment(path),
         call(service, { method: 'DELETE', path: `/v1/posts/${id}`, as: 'editor' }),
         comment(path),
       ]);
-      for (const { status } of answers) expect([201, 204, 404]).toContain(status);
-      expect(answers[2]?.status).toBe(204);
+      for (const { status } of responses) expect([201, 204, 404]).toContain(status);
+      expect(responses[2]?.status).toBe(204);
     }
   });
 });

@@ -121,12 +121,12 @@ describeOnDatabases('access tokens on %s', kind => {
   });
 
   const reads = async (service: TestService, { headers }: Pick<Account, 'headers'>) => {
-    const answer = await call(service, { path: '/v1/products?limit=1', headers });
-    if (answer.status === 401) {
-      expect(answer.body.error).toBe('UNAUTHORIZED');
-      expect(answer.headers.get('WWW-Authenticate')).toContain('error="invalid_token"');
+    const response = await call(service, { path: '/v1/products?limit=1', headers });
+    if (response.status === 401) {
+      expect(response.body.error).toBe('UNAUTHORIZED');
+      expect(response.headers.get('WWW-Authenticate')).toContain('error="invalid_token"');
     }
-    return answer.status;
+    return response.status;
   };
   const writes = async (service: TestService, { headers }: Pick<Account, 'headers'>) =>
     (await call(service, { method: 'POST', path: '/v1/todos', headers, body: { title: 'Ring' } })).status;
@@ -190,8 +190,8 @@ describeOnDatabases('access tokens on %s', kind => {
         'search/synonyms',
         'stock/adjustments',
       ];
-      const answers = [...paths, ...found].map(path => call(service, { path: `/v1/${path}`, headers }));
-      return [...new Set((await Promise.all(answers)).map(({ status }) => status))];
+      const responses = [...paths, ...found].map(path => call(service, { path: `/v1/${path}`, headers }));
+      return [...new Set((await Promise.all(responses)).map(({ status }) => status))];
     };
     const { service } = place;
     expect([await statuses(service), await statuses(replica)]).toEqual([[200], [200]]);

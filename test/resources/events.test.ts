@@ -69,7 +69,7 @@ describeOnDatabases('events on %s', kind => {
       path: `${path}/${data[1].id}`,
       as: 'admin',
       status: 200,
-      answer: data[1],
+      response: data[1],
     });
   });
 

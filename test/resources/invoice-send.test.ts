@@ -64,8 +64,8 @@ describeOnDatabases('sending an invoice on %s', kind => {
       name: 'send',
       ...send(invoice.id),
       status: 202,
-      answer: { status: 'queued' },
-      answerHeaders: { 'Cache-Control': 'no-store' },
+      response: { status: 'queued' },
+      responseHeaders: { 'Cache-Control': 'no-store' },
     });
     await service.settle();
     const [mail] = server.received;
@@ -84,10 +84,10 @@ describeOnDatabases('sending an invoice on %s', kind => {
     ]);
     const bytes = new Uint8Array(attachment?.content as ArrayBuffer);
     expect((await readPdf(bytes)).title).toBe(`Invoice ${invoice.number}`);
-    const answer = await fetch(`${service.url}/v1/invoices/${invoice.id}`, {
+    const response = await fetch(`${service.url}/v1/invoices/${invoice.id}`, {
       headers: { Accept: 'application/pdf', Authorization: `Bearer ${service.tokens.user}` },
     });
-    expect(await answer.bytes()).toEqual(bytes);
+    expect(await response.bytes()).toEqual(bytes);
 
     const sentAt = new Date(service.clock.now()).toISOString();
     const sent = { ...invoice, status: 'sent', sentAt, updatedAt: sentAt, version: 2 };

@@ -1,7 +1,7 @@
 /** Invoices: issued by payments with numbers that have no gaps, read by those concerned. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { describeOnDatabases } from '../support/databases.ts';
-import { type Answer, call } from '../support/http.ts';
+import { call, type Received } from '../support/http.ts';
 import { invoiced, pay, placeOrder } from '../support/invoices.ts';
 import { play } from '../support/scenario.ts';
 import { startTestService, type TestService } from '../support/service.ts';
@@ -177,9 +177,9 @@ describeOnDatabases('invoices on %s', kind => {
 });
 
 /** On a machine that is very busy, who waits for too long is told to come back. */
-async function once503IsOver(ask: () => Promise<Answer>): Promise<Answer> {
-  const answer = await ask();
-  return answer.status === 503 ? once503IsOver(ask) : answer;
+async function once503IsOver(ask: () => Promise<Received>): Promise<Received> {
+  const response = await ask();
+  return response.status === 503 ? once503IsOver(ask) : response;
 }
 
 describeOnDatabases('invoice numbers on %s', kind => {
@@ -195,10 +195,10 @@ describeOnDatabases('invoice numbers on %s', kind => {
     for (let count = 0; count < 20; count++) orders.push(await placeOrder(service));
     const replica = kind === 'postgresql' ? await service.replica() : service;
     // Each order is paid twice: only one of both issues an invoice.
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       orders.flatMap(id => [service, replica].map(each => once503IsOver(() => pay(each, id)))),
     );
-    const statuses = answers.map(({ status }) => status).sort();
+    const statuses = responses.map(({ status }) => status).sort();
     expect(statuses).toEqual([...Array(20).fill(200), ...Array(20).fill(409)]);
     expect(await numbersOf(service)).toEqual(firstNumbers(before + 20));
   });

@@ -207,22 +207,22 @@ describeOnDatabases('API keys on %s', kind => {
   test.each(['', 'ck_', 'ck_short', `ck_${'A'.repeat(43)}`, `ck_${'A'.repeat(44)}`, "' or 1=1 --", 'null'])(
     'a key that nobody issued is refused: %j',
     async key => {
-      const answer = await play(service, {
+      const response = await play(service, {
         name: key,
         path: '/v1/products',
         headers: { 'X-API-Key': key },
         status: 401,
       });
-      expect(answer.headers.get('WWW-Authenticate')).toContain('error="invalid_token"');
+      expect(response.headers.get('WWW-Authenticate')).toContain('error="invalid_token"');
     },
   );
 
   test('the api_key parameter is accepted, and the key is in no log', async () => {
     const { key } = (await create()).body;
     const before = service.log().length;
-    const answer = await call(service, { path: `/v1/products?perPage=1&api_key=${key}&sort=price` });
-    expect(answer.status).toBe(200);
-    expect(answer.text).not.toContain(key);
+    const response = await call(service, { path: `/v1/products?perPage=1&api_key=${key}&sort=price` });
+    expect(response.status).toBe(200);
+    expect(response.text).not.toContain(key);
     await call(service, { path: `/v1/unknown?api_key=${key}` });
     const lines = service.log().slice(before);
     const targets = lines.map(({ target }) => target);

@@ -115,11 +115,11 @@ describeOnDatabases('cursors on %s', kind => {
     await using foreign = await service.replica({
       JWT_SECRET: 'another secret for tests of another service',
     });
-    const answer = await call(foreign, {
+    const response = await call(foreign, {
       path: `/v1/products?${searchOf(valid)}`,
       headers: { Authorization: `Bearer ${await signIn(foreign.url, emailOf('user'))}` },
     });
-    expect([answer.status, answer.body.error]).toEqual([400, 'INVALID_CURSOR']);
+    expect([response.status, response.body.error]).toEqual([400, 'INVALID_CURSOR']);
   });
 
   test('page numbers and cursors exclude each other', async () => {

@@ -28,12 +28,18 @@ describeOnDatabases('notifications that are read on %s', kind => {
     const patch = { method: 'PATCH', path: self, as: 'user', headers: { 'Content-Type': type } } as const;
     on.service.clock.advance(5000);
     const asRead = { ...notification, read: true, readAt: nowOf(on.service) };
-    await play(on.service, { ...patch, name: 'read', body: read, status: 200, answer: asRead });
+    await play(on.service, { ...patch, name: 'read', body: read, status: 200, response: asRead });
     on.service.clock.advance(5000);
     if (type === 'application/json')
-      await play(on.service, { ...patch, name: 'once more', body: read, status: 200, answer: asRead });
-    await play(on.service, { name: 'as GET shows it', path: self, as: 'user', status: 200, answer: asRead });
-    await play(on.service, { ...patch, name: 'unread', body: unread, status: 200, answer: notification });
+      await play(on.service, { ...patch, name: 'once more', body: read, status: 200, response: asRead });
+    await play(on.service, {
+      name: 'as GET shows it',
+      path: self,
+      as: 'user',
+      status: 200,
+      response: asRead,
+    });
+    await play(on.service, { ...patch, name: 'unread', body: unread, status: 200, response: notification });
   });
 
   const refused: [name: string, type: string, body: unknown, status: number, error: string][] = [

@@ -83,7 +83,7 @@ describeOnDatabases('notifications on %s', kind => {
       as: 'editor',
       headers: hal,
       status: 200,
-      answer: {
+      response: {
         ...now.at(-1),
         _links: {
           self: { href: `${on.service.url}${self}` },
@@ -171,15 +171,15 @@ describeOnDatabases('notifications on %s', kind => {
     const theirs = await tell('editor');
     const mark = { method: 'POST', path: `${path}/mark-all-read`, as: 'admin' } as const;
     expect(await of('admin', 'unread=true')).toHaveLength(2);
-    await play(on.service, { ...mark, name: 'first', status: 200, answer: { updated: 2 } });
-    await play(on.service, { ...mark, name: 'second', status: 200, answer: { updated: 0 } });
+    await play(on.service, { ...mark, name: 'first', status: 200, response: { updated: 2 } });
+    await play(on.service, { ...mark, name: 'second', status: 200, response: { updated: 0 } });
     expect(await of('admin', 'unread=true')).toEqual([]);
     expect((await of('editor', 'unread=true')).map(({ id }: { id: number }) => id)).toContain(theirs.id);
     const key = { ...mark, headers: { 'Idempotency-Key': 'mark-all' } };
     await tell('admin');
-    await play(on.service, { ...key, name: 'with a key', status: 200, answer: { updated: 1 } });
+    await play(on.service, { ...key, name: 'with a key', status: 200, response: { updated: 1 } });
     await tell('admin');
-    const again = await play(on.service, { ...key, name: 'again', status: 200, answer: { updated: 1 } });
+    const again = await play(on.service, { ...key, name: 'again', status: 200, response: { updated: 1 } });
     expect(again.headers.get('Idempotency-Replayed')).toBe('true');
     expect(await of('admin', 'unread=true')).toHaveLength(1);
   });

@@ -130,10 +130,10 @@ describeOnDatabases('what is done to orders on %s', kind => {
 
   test('20 payments at once, of two processes: one pays', async () => {
     const placed = await placeOrder(service);
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 20 }, (_, index) => act(index % 2 === 0 ? service : replica, placed, 'payment')),
     );
-    const outcomes = answers.map(({ status, body }) => (status === 200 ? body.status : body.error));
+    const outcomes = responses.map(({ status, body }) => (status === 200 ? body.status : body.error));
     expect(outcomes.filter(outcome => outcome === 'PAID')).toHaveLength(1);
     expect(outcomes.filter(outcome => outcome === 'ORDER_ALREADY_PAID')).toHaveLength(19);
     const { body } = await readOrder(service, placed);
@@ -147,14 +147,14 @@ describeOnDatabases('what is done to orders on %s', kind => {
   test('payment and cancellation at once: one of them wins, and the other says which', async () => {
     for (let round = 0; round < 5; round++) {
       const placed = await placeOrder(service);
-      const answers = await Promise.all(
+      const responses = await Promise.all(
         actions.flatMap(action => [act(service, placed, action), act(replica, placed, action)]),
       );
       const { body } = await readOrder(service, placed);
       expect(body.version).toBe(2);
       const expected = body.status === 'PAID' ? 'ORDER_ALREADY_PAID' : 'ORDER_ALREADY_CANCELLED';
-      const outcomes = answers.map(answer =>
-        answer.status === 200 ? answer.body.status : answer.body.error,
+      const outcomes = responses.map(response =>
+        response.status === 200 ? response.body.status : response.body.error,
       );
       expect(outcomes.sort()).toEqual([body.status, expected, expected, expected].sort());
     }

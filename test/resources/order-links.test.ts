@@ -56,8 +56,8 @@ describeOnDatabases('orders for a HAL client on %s', kind => {
     );
     expect(links).toHaveLength(7);
     for (const { href } of links.filter(({ method }) => method === undefined)) {
-      const answer = await call(service, { path: new URL(href).pathname, as: 'user' });
-      expect([href, answer.status]).toEqual([href, 200]);
+      const response = await call(service, { path: new URL(href).pathname, as: 'user' });
+      expect([href, response.status]).toEqual([href, 200]);
     }
   });
 

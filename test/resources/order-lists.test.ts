@@ -134,7 +134,7 @@ describeOnDatabases('orders on %s', kind => {
       path: single,
       as: 'user',
       status: 200,
-      answer: order.items[0],
+      response: order.items[0],
     });
     const other = await placeOrder(service);
     const elsewhere = `${other.path}/items/${order.items[0].id}`;

@@ -20,9 +20,9 @@ describeOnDatabases('payments through Stripe on %s', kind => {
   const { opened, paymentOf, statusOf, succeeded, typesOf } = on;
 
   test('a payment is opened, and the order waits for its report', async () => {
-    const { order, answer, intent } = await opened();
+    const { order, response, intent } = await opened();
     const { client_secret: clientSecret, id: reference } = intent;
-    expect(answer.body).toEqual({
+    expect(response.body).toEqual({
       ...order,
       payment: { provider: 'stripe', status: 'pending', reference, clientSecret },
     });
@@ -52,19 +52,19 @@ describeOnDatabases('payments through Stripe on %s', kind => {
   });
 
   test('a repeated payment finds the one that is open, whatever the key', async () => {
-    const { path, order, answer } = await opened();
+    const { path, order, response } = await opened();
     const creations = () =>
       on.stripe.asked.filter(({ form }) => form['metadata[orderId]'] === String(order.id));
     const again = await act(on.service, { path }, 'payment', 'user', { Accept: halType });
-    expect(again.body.payment).toEqual(answer.body.payment);
+    expect(again.body.payment).toEqual(response.body.payment);
     expect(creations()).toHaveLength(1);
     expect(creations()[0]?.idempotencyKey).toMatch(new RegExp(`^order-${order.id}-[0-9a-f]{24}$`));
   });
 
   test('payments at once open one', async () => {
     const placed = await placeOrder(on.service);
-    const answers = await Promise.all(Array.from({ length: 8 }, () => act(on.service, placed, 'payment')));
-    expect(new Set(answers.map(({ status, body }) => `${status} ${body.payment?.reference}`)).size).toBe(1);
+    const responses = await Promise.all(Array.from({ length: 8 }, () => act(on.service, placed, 'payment')));
+    expect(new Set(responses.map(({ status, body }) => `${status} ${body.payment?.reference}`)).size).toBe(1);
     expect(await statusOf(placed)).toBe('PENDING');
   });
 
@@ -130,9 +130,9 @@ describeOnDatabases('payments through Stripe on %s', kind => {
     await on.service.settle();
     expect(on.stripe.intents.get(intent.id)?.status).toBe('requires_payment_method');
     on.stripe.mood = 'well';
-    const isTold = async () => JSON.stringify(await paymentOf(order.id)).includes('cancelled');
+    const isSaid = async () => JSON.stringify(await paymentOf(order.id)).includes('cancelled');
     // How long Stripe may take is real time: on a machine that stands still an attempt more fails, and the next is later.
-    for (let attempt = 1; attempt <= 5 && !(await isTold()); attempt++) {
+    for (let attempt = 1; attempt <= 5 && !(await isSaid()); attempt++) {
       on.service.clock.advance(1000 * 2 ** attempt);
       await on.service.settle();
     }
@@ -144,10 +144,12 @@ describeOnDatabases('payments through Stripe on %s', kind => {
     const placed = await placeOrder(on.service);
     on.stripe.mood = mood;
     await writesNothing(on.service, async () => {
-      const answer = await act(on.service, placed, 'payment', 'user', { 'Idempotency-Key': `mood-${mood}` });
-      expect([answer.status, answer.body.error]).toEqual([status, error]);
-      expect(answer.headers.has('Retry-After')).toBe(status === 503);
-      expect(answer.text).not.toContain('sk_test');
+      const response = await act(on.service, placed, 'payment', 'user', {
+        'Idempotency-Key': `mood-${mood}`,
+      });
+      expect([response.status, response.body.error]).toEqual([status, error]);
+      expect(response.headers.has('Retry-After')).toBe(status === 503);
+      expect(response.text).not.toContain('sk_test');
     });
     on.stripe.mood = 'well';
     const again = await act(on.service, placed, 'payment', 'user', { 'Idempotency-Key': `mood-${mood}` });
@@ -181,8 +183,8 @@ describeOnDatabases('payments through Stripe on %s', kind => {
   test('a payment that is open is not counted by hand when Stripe is no longer set', async () => {
     const { path } = await opened();
     await using replica = await on.service.replica({ STRIPE_SECRET_KEY: '' });
-    const answer = await act(replica, { path }, 'payment');
-    expect([answer.status, answer.body.error]).toEqual([503, 'PAYMENT_UNAVAILABLE']);
+    const response = await act(replica, { path }, 'payment');
+    expect([response.status, response.body.error]).toEqual([503, 'PAYMENT_UNAVAILABLE']);
   });
 });
 
@@ -191,8 +193,8 @@ test('Stripe is dead: the caller is asked to come back', async () => {
   const service = await startTestService('sqlite', stripe.settings);
   const placed = await placeOrder(service);
   await stripe.stop();
-  const answer = await act(service, placed, 'payment');
-  expect([answer.status, answer.body.error, answer.headers.get('Retry-After')]).toEqual([
+  const response = await act(service, placed, 'payment');
+  expect([response.status, response.body.error, response.headers.get('Retry-After')]).toEqual([
     503,
     'PAYMENT_UNAVAILABLE',
     '5',

@@ -118,7 +118,7 @@ describeOnDatabases('orders on %s', kind => {
         path: address,
         as: 'user',
         status: 200,
-        answer: made.body,
+        response: made.body,
       });
       expect(read.headers.get('ETag')).toBe(made.headers.get('ETag'));
       expect(read.headers.get('Cache-Control')).toBe('private, max-age=0, must-revalidate');
@@ -216,10 +216,10 @@ describeOnDatabases('orders on %s', kind => {
         as: 'user',
         body: lines(...ids.map(id => [id, 1] as [number, number])),
       });
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 10 }, (_, index) => [change(index % 2 === 0 ? 20 : 10), order(), order()]).flat(),
     );
-    const totals = answers.flatMap(({ status, body }) => (status === 201 ? [body.total] : []));
+    const totals = responses.flatMap(({ status, body }) => (status === 201 ? [body.total] : []));
     expect(totals).toHaveLength(20);
     expect(totals.filter(total => total !== 20 && total !== 40)).toEqual([]);
   });
@@ -233,12 +233,12 @@ describeOnDatabases('orders on %s', kind => {
       headers: { 'Idempotency-Key': `order-${kind}` },
       body: lines([product.id, 1]),
     } as const;
-    const answers = await Promise.all(Array.from({ length: 20 }, () => call(service, request)));
-    for (const { status, body } of answers.filter(({ status }) => status !== 201))
+    const responses = await Promise.all(Array.from({ length: 20 }, () => call(service, request)));
+    for (const { status, body } of responses.filter(({ status }) => status !== 201))
       expect([status, body.error]).toEqual([409, 'IDEMPOTENCY_KEY_IN_USE']);
     const again = await call(service, request);
     expect([again.status, again.headers.get('Idempotency-Replayed')]).toEqual([201, 'true']);
-    const bodies = answers.filter(({ status }) => status === 201).map(({ text }) => text);
+    const bodies = responses.filter(({ status }) => status === 201).map(({ text }) => text);
     expect(new Set([...bodies, again.text]).size).toBe(1);
     const { database } = service;
     const query = database.build.selectFrom('order_items').select('id').where('product_id', '=', product.id);

@@ -33,8 +33,8 @@ describeOnDatabases('passwords on %s', kind => {
   test('changing one’s own ends all sessions, and needs the current one', async () => {
     const { id, headers, refreshToken, email } = await addAccount(service);
     const wrong = change(headers, { currentPassword: 'not the password', newPassword: another });
-    const answer = await play(service, { ...wrong, status: 403, error: 'WRONG_PASSWORD' });
-    expect(answer.body.details[0].field).toBe('currentPassword');
+    const response = await play(service, { ...wrong, status: 403, error: 'WRONG_PASSWORD' });
+    expect(response.body.details[0].field).toBe('currentPassword');
     const short = change(headers, { currentPassword: password, newPassword: 'short' });
     await play(service, { ...short, status: 400, problems: [['newPassword', 'minLength']] });
     expect((await refreshWith(service, refreshToken)).status).toBe(200);
@@ -97,8 +97,8 @@ describeOnDatabases('passwords on %s', kind => {
   test('a forgotten password: the mail’s token sets another, once', async () => {
     const { id, email, refreshToken } = await addAccount(service);
     const mails = await mailsOf(service, async () => {
-      const answer = await forgot(service, ` ${email.toUpperCase()} `);
-      expect([answer.status, answer.body]).toEqual([202, queued]);
+      const response = await forgot(service, ` ${email.toUpperCase()} `);
+      expect([response.status, response.body]).toEqual([202, queued]);
     });
     const mail = mailTo(mails, email);
     expect(mail.subject).toBe('Set a new password for Catalog');
@@ -109,8 +109,8 @@ describeOnDatabases('passwords on %s', kind => {
     const short = { name: 'short', method: 'POST', path: '/v1/auth/password-reset' } as const;
     const problems = [['password', 'minLength']] as const;
     await play(service, { ...short, body: { token, password: 'short' }, status: 400, problems });
-    const answers = await Promise.all([1, 2, 3, 4].map(() => reset(service, token)));
-    expect(answers.map(({ status }) => status).sort()).toEqual([204, 400, 400, 400]);
+    const responses = await Promise.all([1, 2, 3, 4].map(() => reset(service, token)));
+    expect(responses.map(({ status }) => status).sort()).toEqual([204, 400, 400, 400]);
     expect((await signInAs(service, email, another)).status).toBe(200);
     expect((await signInAs(service, email)).status).toBe(401);
     expect((await refreshWith(service, refreshToken)).status).toBe(401);
@@ -136,7 +136,7 @@ describeOnDatabases('passwords on %s', kind => {
       const { headers, ...unknown } = await forgot(service, 'nobody@people.example');
       expect(await contentsOf(service)).toEqual(before);
       expect([unknown.status, unknown.text]).toEqual([known.status, known.text]);
-      const names = (answer: Headers) => [...answer.keys()].sort();
+      const names = (response: Headers) => [...response.keys()].sort();
       expect(names(headers)).toEqual(names(known.headers));
     });
     expect(mails.map(({ to }) => to?.[0]?.address)).toEqual([email]);
@@ -147,9 +147,9 @@ describeOnDatabases('passwords on %s', kind => {
     const older = await tokenFor(service, email);
     const newer = await tokenFor(service, email);
     for (const token of [older, 'garbage', `${newer}x`, 'A'.repeat(43)]) {
-      const answer = await writesNothing(service, () => reset(service, token));
-      expect([answer.status, answer.body.error]).toEqual([400, 'INVALID_TOKEN']);
-      expect(answer.body.details[0].field).toBe('token');
+      const response = await writesNothing(service, () => reset(service, token));
+      expect([response.status, response.body.error]).toEqual([400, 'INVALID_TOKEN']);
+      expect(response.body.details[0].field).toBe('token');
     }
     expect((await reset(service, newer)).status).toBe(204);
   });
@@ -168,8 +168,8 @@ describeOnDatabases('passwords on %s', kind => {
     const key = await keyWith(service, 'users:write');
     const admin = { Authorization: `Bearer ${service.tokens.admin}` };
     const ask = async (path: string, headers: Readonly<Record<string, string>>) => {
-      const answer = await call(service, { method: 'POST', path: `${path}/password-reset`, headers });
-      expect([answer.status, answer.body]).toEqual([202, queued]);
+      const response = await call(service, { method: 'POST', path: `${path}/password-reset`, headers });
+      expect([response.status, response.body]).toEqual([202, queued]);
     };
     for (const headers of [me.headers, admin, key]) {
       const mails = await mailsOf(service, () => ask(me.path, headers));
@@ -185,8 +185,8 @@ describeOnDatabases('passwords on %s', kind => {
   test('asking too often for one address is refused, known or not', async () => {
     const { email } = await addAccount(service);
     for (const address of [email, 'often@people.example']) {
-      const answers = await Promise.all(Array.from({ length: 11 }, () => forgot(service, address)));
-      expect(answers.map(({ status }) => status).sort()).toEqual([...Array(10).fill(202), 429]);
+      const responses = await Promise.all(Array.from({ length: 11 }, () => forgot(service, address)));
+      expect(responses.map(({ status }) => status).sort()).toEqual([...Array(10).fill(202), 429]);
     }
     // Which does not keep anybody from signing in.
     expect((await signInAs(service, email)).status).toBe(200);

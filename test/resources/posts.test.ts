@@ -45,7 +45,7 @@ describeOnDatabases('posts on %s', kind => {
       name: 'PUT',
       body: { title: 'New', body: 'b' },
       status: 200,
-      answer: { ...post, title: 'New', body: 'b', updatedAt },
+      response: { ...post, title: 'New', body: 'b', updatedAt },
     });
     await play(service, {
       ...put,
@@ -65,7 +65,7 @@ describeOnDatabases('posts on %s', kind => {
         { op: 'replace', path: '/title', value: 'Newer' },
       ],
       status: 200,
-      answer: { ...post, title: 'Newer', body: 'b', updatedAt },
+      response: { ...post, title: 'Newer', body: 'b', updatedAt },
     });
     await play(service, { ...target, name: 'DELETE', method: 'DELETE', as: 'editor', status: 204 });
     await play(service, { ...target, name: 'GET', as: 'user', status: 404, error: 'NOT_FOUND' });

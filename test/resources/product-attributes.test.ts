@@ -243,11 +243,11 @@ describeOnDatabases('attributes of products on %s', kind => {
       [pathOf({ id: late }), { attributes: { 'd.watt': 5 } }, 'attributes.d.code'],
       [pathOf({ id: outside }), { category: 'checked' }, 'attributes.d.code'],
     ] as const) {
-      const answer = await send('PATCH', target, body);
-      expect([answer.status, answer.body.details?.map((detail: { field: string }) => detail.field)]).toEqual([
-        400,
-        [field],
-      ]);
+      const response = await send('PATCH', target, body);
+      expect([
+        response.status,
+        response.body.details?.map((detail: { field: string }) => detail.field),
+      ]).toEqual([400, [field]]);
     }
     const ids = [early, outside];
     const bulk = await send('PATCH', '/v1/products', { ids, update: { attributes: { 'd.watt': 'x' } } });

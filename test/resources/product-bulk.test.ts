@@ -67,8 +67,8 @@ describeOnDatabases('bulk update on %s', kind => {
 
   test('skips ids that no product can have', async () => {
     const product = await addProduct(service);
-    const answer = await bulk('impossible ids', [product.id, 0, -7, 2_147_483_648], { price: 3 });
-    expect(answer.body).toEqual({ updated: 1 });
+    const response = await bulk('impossible ids', [product.id, 0, -7, 2_147_483_648], { price: 3 });
+    expect(response.body).toEqual({ updated: 1 });
     expect((await bulk('none at all', [0], { price: 4 })).body).toEqual({ updated: 0 });
     expect((await read(service, product)).body.price).toBe(3);
   });
@@ -77,8 +77,8 @@ describeOnDatabases('bulk update on %s', kind => {
     const products = await three();
     const other = await addProduct(service);
     service.clock.advance(10);
-    const answer = await bulk('archive', idsOf(products), { status: 'archived', colour: 'red' });
-    expect(answer.body).toEqual({ updated: 3 });
+    const response = await bulk('archive', idsOf(products), { status: 'archived', colour: 'red' });
+    expect(response.body).toEqual({ updated: 3 });
     for (const product of products) {
       const now = (await read(service, product)).body;
       expect(now).toEqual(whole({ ...product, status: 'archived', updatedAt: nowOf(service) }));
@@ -88,10 +88,10 @@ describeOnDatabases('bulk update on %s', kind => {
 
   test('skips ids that do not exist and does not count them', async () => {
     const products = await three();
-    const answer = await bulk('with strangers', [2_147_483_647, ...idsOf(products), 2_000_000_000], {
+    const response = await bulk('with strangers', [2_147_483_647, ...idsOf(products), 2_000_000_000], {
       price: 2,
     });
-    expect(answer.body).toEqual({ updated: 3 });
+    expect(response.body).toEqual({ updated: 3 });
     expect((await bulk('strangers only', [2_147_483_647], { price: 3 })).body).toEqual({ updated: 0 });
   });
 
@@ -118,10 +118,10 @@ describeOnDatabases('bulk update on %s', kind => {
         headers: { Authorization: `Bearer ${service.tokens.editor}`, 'Content-Type': 'application/json' },
         body: JSON.stringify({ ids: order, update: { price, description: String(price) } }),
       });
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       [1, 2, 3, 4, 5, 6].map(price => body(price, price % 2 === 0 ? ids : ids.toReversed())),
     );
-    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200, 200]);
+    expect(responses.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200, 200]);
     const found = await Promise.all(products.map(product => read(service, product)));
     expect(new Set(found.map(({ body: { price, description } }) => `${price} ${description}`)).size).toBe(1);
   });

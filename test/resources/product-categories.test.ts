@@ -34,9 +34,14 @@ describeOnDatabases('categories of products on %s', kind => {
     call(service, { method: 'PATCH', path: pathOf(product), as: 'editor', body });
   const rename = async (path: string, body: object) => {
     const { id } = await categoryAt(path);
-    const answer = await call(service, { method: 'PATCH', path: `/v1/categories/${id}`, as: 'editor', body });
-    expect({ status: answer.status, path }).toEqual({ status: 200, path });
-    return answer.body as Category;
+    const response = await call(service, {
+      method: 'PATCH',
+      path: `/v1/categories/${id}`,
+      as: 'editor',
+      body,
+    });
+    expect({ status: response.status, path }).toEqual({ status: 200, path });
+    return response.body as Category;
   };
 
   test('a category that a product names is made with those above it, with events', async () => {
@@ -128,14 +133,14 @@ describeOnDatabases('categories of products on %s', kind => {
     for (const path of [`${root} A`, `${root} B`]) {
       const { id } = await categoryAt(path);
       const request = { method: 'DELETE', path: `/v1/categories/${id}`, as: 'editor' } as const;
-      const answer = await play(service, {
+      const response = await play(service, {
         ...request,
         name: path,
         status: 409,
         error: 'CATEGORY_NOT_EMPTY',
       });
-      expect(answer.body.details).toMatchObject([{ field: 'products', code: 'empty' }]);
-      expect(answer.body.message).toContain('1 product');
+      expect(response.body.details).toMatchObject([{ field: 'products', code: 'empty' }]);
+      expect(response.body.message).toContain('1 product');
     }
     await change(product, { category: null, categories: [] });
     const { id } = await categoryAt(`${root} A`);

@@ -233,8 +233,8 @@ describeOnDatabases('details of products on %s', kind => {
       ['PUT', pathOf(second)],
       ['PATCH', pathOf(second)],
     ] as const) {
-      const answer = await send(method, path, { ...base, externalId: 'TAKEN' });
-      expect([answer.status, answer.body.error, answer.body.details[0].field]).toEqual([
+      const response = await send(method, path, { ...base, externalId: 'TAKEN' });
+      expect([response.status, response.body.error, response.body.details[0].field]).toEqual([
         409,
         'DUPLICATE',
         'externalId',
@@ -275,8 +275,8 @@ describeOnDatabases('details of products on %s', kind => {
       ['available=yes', 'enum'],
       ['brand=%20', 'blank'],
     ]) {
-      const answer = await call(service, { path: `/v1/products?${parameter}`, as: 'user' });
-      expect([parameter, answer.status, answer.body.details[0].code]).toEqual([parameter, 400, rule]);
+      const response = await call(service, { path: `/v1/products?${parameter}`, as: 'user' });
+      expect([parameter, response.status, response.body.details[0].code]).toEqual([parameter, 400, rule]);
     }
   });
 });

@@ -132,8 +132,8 @@ describeOnDatabases('PATCH of a product on %s', kind => {
     const before = await addProduct(service, start);
     const headers = { 'Content-Type': type };
     const request = { method: 'PATCH', path: pathOf(before), as: 'editor', headers, body } as const;
-    const answer = await play(service, { name, ...request, status, error });
+    const response = await play(service, { name, ...request, status, error });
     const formats = [partial, merge, operations].join(', ');
-    expect(answer.headers.get('Accept-Patch')).toBe(status === 415 ? formats : null);
+    expect(response.headers.get('Accept-Patch')).toBe(status === 415 ? formats : null);
   });
 });

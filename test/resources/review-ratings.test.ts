@@ -140,10 +140,10 @@ describeOnDatabases('ratings on %s', kind => {
     const changes = [1, 2, 3].map(price =>
       call(service, { method: 'PATCH', path: pathOf(product), as: 'editor', body: { price } }),
     );
-    const answers = await Promise.all([...rated, ...changes]);
-    expect(answers.map(({ status }) => status)).toEqual([...Array(20).fill(201), 200, 200, 200]);
+    const responses = await Promise.all([...rated, ...changes]);
+    expect(responses.map(({ status }) => status)).toEqual([...Array(20).fill(201), 200, 200, 200]);
     expect(await ratingOf(product)).toEqual({ average: 3, count: 20 });
-    const removals = answers.slice(0, 10).map(({ body }, index) => {
+    const removals = responses.slice(0, 10).map(({ body }, index) => {
       const path = `/v1/reviews/${body.id}`;
       return index % 2 === 0
         ? call(service, { method: 'DELETE', path, as: 'admin' })
@@ -163,8 +163,8 @@ describeOnDatabases('ratings on %s', kind => {
 
   test('one person at once: one review, and the others get 409', async () => {
     const product = await addProduct(service);
-    const answers = await Promise.all([1, 2, 3, 4, 5].map(rating => review(product, crowd[0], rating)));
-    expect(answers.map(({ status }) => status).sort()).toEqual([201, 409, 409, 409, 409]);
+    const responses = await Promise.all([1, 2, 3, 4, 5].map(rating => review(product, crowd[0], rating)));
+    expect(responses.map(({ status }) => status).sort()).toEqual([201, 409, 409, 409, 409]);
     expect((await ratingOf(product)).count).toBe(1);
   });
 

@@ -150,8 +150,8 @@ test.skipIf(!hasPostgres)(
     try {
       await fc.assert(
         fc.asyncProperty(query, async text => {
-          const answers = await Promise.all(services.map(service => search(service, text)));
-          const seen = answers.map(({ status, body }) => ({
+          const responses = await Promise.all(services.map(service => search(service, text)));
+          const seen = responses.map(({ status, body }) => ({
             status,
             hits: (body.data as Record<string, unknown>[] | undefined)?.map(hit => [
               hit.id,

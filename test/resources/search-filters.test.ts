@@ -98,14 +98,14 @@ describeOnDatabases('searches with filters on %s', kind => {
       paged.push(...namesOf((await ask(`${query}&perPage=1&page=${page}`)).body));
     expect(paged).toEqual([...names]);
     const forwards: string[] = [];
-    let answer = await ask(`${query}&limit=1`);
+    let response = await ask(`${query}&limit=1`);
     for (;;) {
-      forwards.push(...namesOf(answer.body));
-      if (answer.body.meta.nextCursor === null) break;
-      answer = await ask(`${query}&limit=1&cursor=${answer.body.meta.nextCursor}`);
+      forwards.push(...namesOf(response.body));
+      if (response.body.meta.nextCursor === null) break;
+      response = await ask(`${query}&limit=1&cursor=${response.body.meta.nextCursor}`);
     }
     expect(forwards).toEqual([...names]);
-    const back = await ask(`${query}&limit=1&cursor=${answer.body.meta.prevCursor}`);
+    const back = await ask(`${query}&limit=1&cursor=${response.body.meta.prevCursor}`);
     expect(namesOf(back.body)).toEqual(names.slice(-2, -1));
   });
 

@@ -33,14 +33,14 @@ describeOnDatabases('search on %s', kind => {
     expect(pages.toSorted()).toEqual([...names, 'Marbled paper'].sort());
     expect(pages.slice(-2).includes('Glass')).toBe(true);
     const forwards: string[] = [];
-    let answer = await search(service, 'marble', '&limit=50');
+    let response = await search(service, 'marble', '&limit=50');
     for (;;) {
-      forwards.push(...namesOf(answer.body));
-      if (answer.body.meta.nextCursor === null) break;
-      answer = await search(service, 'marble', `&limit=50&cursor=${answer.body.meta.nextCursor}`);
+      forwards.push(...namesOf(response.body));
+      if (response.body.meta.nextCursor === null) break;
+      response = await search(service, 'marble', `&limit=50&cursor=${response.body.meta.nextCursor}`);
     }
     expect(forwards).toEqual(pages);
-    const back = await search(service, 'marble', `&limit=50&cursor=${answer.body.meta.prevCursor}`);
+    const back = await search(service, 'marble', `&limit=50&cursor=${response.body.meta.prevCursor}`);
     expect(namesOf(back.body)).toEqual(pages.slice(50, 100));
     const first50 = await search(service, 'marble', `&limit=50&cursor=${back.body.meta.prevCursor}`);
     expect(namesOf(first50.body)).toEqual(pages.slice(0, 50));
@@ -71,11 +71,11 @@ describeOnDatabases('search on %s', kind => {
     for (let page = 1; page <= 5; page++)
       pages.push(...namesOf((await search(service, query, `&perPage=10&page=${page}`)).body));
     expect(pages).toEqual(whole);
-    let answer = await search(service, query, '&limit=15');
-    const followed = namesOf(answer.body);
-    while (answer.body.meta.nextCursor !== null) {
-      answer = await search(service, query, `&limit=15&cursor=${answer.body.meta.nextCursor}`);
-      followed.push(...namesOf(answer.body));
+    let response = await search(service, query, '&limit=15');
+    const followed = namesOf(response.body);
+    while (response.body.meta.nextCursor !== null) {
+      response = await search(service, query, `&limit=15&cursor=${response.body.meta.nextCursor}`);
+      followed.push(...namesOf(response.body));
     }
     expect(followed).toEqual(whole);
     for (const { id } of made)
@@ -94,17 +94,17 @@ describeOnDatabases('search on %s', kind => {
       }
       expect(paged).toEqual(names);
       const forwards: string[] = [];
-      let answer = await search(service, 'lamp', `&limit=${perPage}`);
+      let response = await search(service, 'lamp', `&limit=${perPage}`);
       for (;;) {
-        forwards.push(...namesOf(answer.body));
-        if (answer.body.meta.nextCursor === null) break;
-        answer = await search(service, 'lamp', `&limit=${perPage}&cursor=${answer.body.meta.nextCursor}`);
+        forwards.push(...namesOf(response.body));
+        if (response.body.meta.nextCursor === null) break;
+        response = await search(service, 'lamp', `&limit=${perPage}&cursor=${response.body.meta.nextCursor}`);
       }
       expect(forwards).toEqual(names);
       const backwards: string[] = [];
-      while (answer.body.meta.prevCursor !== null) {
-        answer = await search(service, 'lamp', `&limit=${perPage}&cursor=${answer.body.meta.prevCursor}`);
-        backwards.unshift(...namesOf(answer.body));
+      while (response.body.meta.prevCursor !== null) {
+        response = await search(service, 'lamp', `&limit=${perPage}&cursor=${response.body.meta.prevCursor}`);
+        backwards.unshift(...namesOf(response.body));
       }
       expect([...backwards, ...names.slice(backwards.length)]).toEqual(names);
     }

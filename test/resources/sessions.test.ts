@@ -59,20 +59,20 @@ const endings: [name: string, role: 'editor' | 'user', ending: Ending][] = [
  * more: guesses beyond a number would have to wait, the test's last sign-in too.
  */
 async function signInsDuring(service: TestService, email: string, change: () => Promise<unknown>) {
-  const answers: Awaited<ReturnType<typeof signInAs>>[] = [];
+  const responses: Awaited<ReturnType<typeof signInAs>>[] = [];
   let isDone = false;
   const lane = async () => {
     for (let isIn = true; isIn; ) {
-      const answer = await signInAs(service, email);
-      answers.push(answer);
-      isIn = answer.status === 200 && !isDone;
+      const response = await signInAs(service, email);
+      responses.push(response);
+      isIn = response.status === 200 && !isDone;
     }
   };
   const lanes = Promise.all([lane(), lane(), lane(), lane()]);
   await change();
   isDone = true;
   await lanes;
-  return answers;
+  return responses;
 }
 
 describeOnDatabases('sessions on %s', kind => {
@@ -86,10 +86,10 @@ describeOnDatabases('sessions on %s', kind => {
     const { refreshToken } = (await login(service)).body;
     expect((await contentsOf(service)).join()).not.toContain(refreshToken);
     for (const _ of [1, 2]) {
-      const answer = await refresh(service, refreshToken);
-      expect(answer.body).toEqual({ accessToken: expect.any(String), expiresIn: 900 });
-      expect(answer.headers.get('Cache-Control')).toBe('no-store');
-      const headers = { Authorization: `Bearer ${answer.body.accessToken}` };
+      const response = await refresh(service, refreshToken);
+      expect(response.body).toEqual({ accessToken: expect.any(String), expiresIn: 900 });
+      expect(response.headers.get('Cache-Control')).toBe('no-store');
+      const headers = { Authorization: `Bearer ${response.body.accessToken}` };
       expect((await call(service, { path: '/v1/me', headers })).body.email).toBe(emailOf('user'));
     }
   });
@@ -120,23 +120,23 @@ describeOnDatabases('sessions on %s', kind => {
     const ended = (await login(service)).body.refreshToken;
     const other = (await login(service)).body.refreshToken;
     for (const _ of ['first', 'again']) {
-      const answer = await post(service, '/v1/auth/logout', { refreshToken: ended });
-      expect([answer.status, answer.text]).toEqual([204, '']);
+      const response = await post(service, '/v1/auth/logout', { refreshToken: ended });
+      expect([response.status, response.text]).toEqual([204, '']);
     }
-    const answer = await refresh(service, ended);
-    expect([answer.status, answer.body.error]).toEqual([401, 'UNAUTHORIZED']);
+    const response = await refresh(service, ended);
+    expect([response.status, response.body.error]).toEqual([401, 'UNAUTHORIZED']);
     expect((await refresh(service, other)).status).toBe(200);
   });
 
   test.each(endings)('no sign-in that is in flight survives %s', async (_, role, ending) => {
     const account = await addAccount(service, role);
     const end = await ending(service, account);
-    const answers = await signInsDuring(service, account.email, async () => {
+    const responses = await signInsDuring(service, account.email, async () => {
       expect([200, 204]).toContain((await end()).status);
     });
     // Those that come when the account is gone or has another password are refused.
-    expect(answers.filter(({ status }) => ![200, 401].includes(status))).toEqual([]);
-    for (const { status, body } of answers) {
+    expect(responses.filter(({ status }) => ![200, 401].includes(status))).toEqual([]);
+    for (const { status, body } of responses) {
       if (status !== 200) continue;
       const { status: refreshed } = await refreshWith(service, body.refreshToken);
       // Anyone who may still sign in has the rights of now.
@@ -170,9 +170,9 @@ describeOnDatabases('sessions over time on %s', kind => {
     service.clock.advance(7 * day - 1000);
     expect((await refresh(service, refreshToken)).status).toBe(200);
     service.clock.advance(7 * day);
-    const answer = await refresh(service, refreshToken);
-    expect([answer.status, answer.body.error]).toEqual([401, 'TOKEN_EXPIRED']);
-    expect(answer.headers.get('WWW-Authenticate')).toContain('error="invalid_token"');
+    const response = await refresh(service, refreshToken);
+    expect([response.status, response.body.error]).toEqual([401, 'TOKEN_EXPIRED']);
+    expect(response.headers.get('WWW-Authenticate')).toContain('error="invalid_token"');
     await service.stop();
   });
 
@@ -186,8 +186,8 @@ describeOnDatabases('sessions over time on %s', kind => {
     service.clock.advance(6 * day - 1000);
     expect((await refresh(service, refreshToken)).status).toBe(200);
     service.clock.advance(1000);
-    const answer = await refresh(service, refreshToken);
-    expect([answer.status, answer.body.error]).toEqual([401, 'TOKEN_EXPIRED']);
+    const response = await refresh(service, refreshToken);
+    expect([response.status, response.body.error]).toEqual([401, 'TOKEN_EXPIRED']);
     await service.stop();
   });
 });

@@ -90,14 +90,14 @@ describeOnDatabases('the short form on %s', kind => {
         '/v1/events?resource=variant',
       ],
     ];
-    const answers: unknown[] = [];
+    const responses: unknown[] = [];
     for (const path of paths) {
       const { status, text, headers } = await call(other, { path, as: 'admin' });
       expect([path, status]).toEqual([path, 200]);
       const named = text.replaceAll(other.url, '').replaceAll(service.url, '');
-      answers.push({ path, text: named, tag: /products\/\d+$/.test(path) ? headers.get('ETag') : '' });
+      responses.push({ path, text: named, tag: /products\/\d+$/.test(path) ? headers.get('ETag') : '' });
     }
-    return answers;
+    return responses;
   }
 
   async function isShort(): Promise<void> {

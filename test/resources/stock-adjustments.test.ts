@@ -97,7 +97,7 @@ describeOnDatabases('stock adjustments on %s', kind => {
       await ordered(service, [held, 4]);
       const check = await unchanged(service);
       const reason = 'count';
-      const answer = await adjust(service, [
+      const response = await adjust(service, [
         { productId: good.id, delta: 5, reason },
         { productId: few.id, delta: -3, reason },
         { productId: held.id, delta: -2, reason },
@@ -108,8 +108,8 @@ describeOnDatabases('stock adjustments on %s', kind => {
         { sku: `nowhere-${kind}`, delta: 1, reason },
         { productId: good.id, delta: -16, reason },
       ]);
-      expect([answer.status, answer.body.error]).toEqual([422, 'ADJUSTMENT_REFUSED']);
-      expect(answer.body.details.map(({ field, code }: Record<string, string>) => [field, code])).toEqual([
+      expect([response.status, response.body.error]).toEqual([422, 'ADJUSTMENT_REFUSED']);
+      expect(response.body.details.map(({ field, code }: Record<string, string>) => [field, code])).toEqual([
         ['adjustments.1.delta', 'minimum'],
         ['adjustments.2.delta', 'reserved'],
         ['adjustments.3.productId', 'untracked'],
@@ -119,7 +119,7 @@ describeOnDatabases('stock adjustments on %s', kind => {
         ['adjustments.7.sku', 'unknown'],
         ['adjustments.8.delta', 'minimum'],
       ]);
-      expect(answer.body.details[0]).toEqual({
+      expect(response.body.details[0]).toEqual({
         field: 'adjustments.1.delta',
         pointer: '#/adjustments/1/delta',
         code: 'minimum',
@@ -133,12 +133,12 @@ describeOnDatabases('stock adjustments on %s', kind => {
     const lamp = await addStocked(service, 0, {}, { sku: `ADJ-${kind}` });
     const desk = await addStocked(service, 7);
     const actor = `user:${await userIdOf(service, 'editor')}`;
-    const answer = await adjust(service, [
+    const response = await adjust(service, [
       { sku: `ADJ-${kind}`, delta: 12, reason: 'delivery 4711' },
       { productId: desk.id, delta: -2, reason: 'broken' },
       { productId: lamp.id, delta: -1, reason: 'shown in the window' },
     ]);
-    expect(answer.status === 200 ? 200 : answer.text).toBe(200);
+    expect(response.status === 200 ? 200 : response.text).toBe(200);
     const common = {
       id: expect.any(Number),
       variantId: null,
@@ -158,7 +158,7 @@ describeOnDatabases('stock adjustments on %s', kind => {
       },
     ];
     const ofDesk = { ...common, productId: desk.id, sku: null, delta: -2, reason: 'broken', onHand: 5 };
-    expect(answer.body.data).toEqual([ofLamp[0], ofDesk, ofLamp[1]]);
+    expect(response.body.data).toEqual([ofLamp[0], ofDesk, ofLamp[1]]);
     expect(await shownOf(service, lamp)).toEqual({ onHand: 11, reserved: 0, available: true });
     expect(await shownOf(service, desk)).toEqual({ onHand: 5, reserved: 0, available: true });
 
@@ -212,8 +212,8 @@ describeOnDatabases('stock adjustments on %s', kind => {
         adjust(number % 2 === 0 ? service : replica, [{ productId: lamp.id, delta: 3, reason: 'delivery' }]),
       ),
       ...Array.from({ length: 20 }, async (_, number) => {
-        const answer = await adjust(service, [{ productId: lamp.id, delta: -2, reason: 'lost' }]);
-        if (answer.status === 200) sold.add(number);
+        const response = await adjust(service, [{ productId: lamp.id, delta: -2, reason: 'lost' }]);
+        if (response.status === 200) sold.add(number);
       }),
     ]);
     expect((await shownOf(service, lamp)).onHand).toBe(60 - 2 * sold.size);

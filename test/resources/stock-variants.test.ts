@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { addProduct, pathOf, read } from '../support/catalog.ts';
 import { unchanged } from '../support/contents.ts';
 import { describeOnDatabases } from '../support/databases.ts';
-import { type Answer, call } from '../support/http.ts';
+import { call, type Received } from '../support/http.ts';
 import { act } from '../support/orders.ts';
 import { readPdf } from '../support/pdf.ts';
 import { eventsOf, userIdOf } from '../support/people.ts';
@@ -57,7 +57,7 @@ describeOnDatabases('stock of variants on %s', kind => {
     }
     return { id, variants: variants as Shirt['variants'] };
   }
-  const order = (...items: readonly object[]): Promise<Answer> =>
+  const order = (...items: readonly object[]): Promise<Received> =>
     call(service, { method: 'POST', path: place, as: 'user', body: { items } });
   const ordered = async (...items: readonly object[]) => {
     const { status, body, text } = await order(...items);
@@ -117,7 +117,7 @@ describeOnDatabases('stock of variants on %s', kind => {
       as: 'editor',
     });
     const check = await unchanged(service);
-    const answer = await order(
+    const response = await order(
       of(shirt, 'S'),
       { productId: shirt.id, quantity: 1 },
       { productId: shirt.id, variantId: other.variants.M, quantity: 1 },
@@ -125,8 +125,8 @@ describeOnDatabases('stock of variants on %s', kind => {
       of(gone, 'S'),
       { productId: 2_000_000_000, variantId: 2_000_000_000, quantity: 1 },
     );
-    expect([answer.status, answer.body.error]).toEqual([422, 'PRODUCT_UNAVAILABLE']);
-    expect(answer.body.details.map(({ field, code }: Record<string, string>) => [field, code])).toEqual([
+    expect([response.status, response.body.error]).toEqual([422, 'PRODUCT_UNAVAILABLE']);
+    expect(response.body.details.map(({ field, code }: Record<string, string>) => [field, code])).toEqual([
       ['items.1.variantId', 'required'],
       ['items.2.variantId', 'unknown'],
       ['items.3.variantId', 'unknown'],
@@ -192,13 +192,18 @@ describeOnDatabases('stock of variants on %s', kind => {
     const [shirt, other] = [await addShirt(1), await addShirt(1)];
     const sku = `SH-${kind}-${shirts - 1}-M`;
     const reason = 'delivery';
-    const answer = await adjust(service, [
+    const response = await adjust(service, [
       { variantId: shirt.variants.S, delta: 4, reason },
       { sku, delta: 2, reason },
       { productId: shirt.id, variantId: shirt.variants.S, delta: -1, reason },
     ]);
-    expect(answer.status === 200 ? 200 : answer.text).toBe(200);
-    const lines = answer.body.data as { productId: number; variantId: number; onHand: number; sku: string }[];
+    expect(response.status === 200 ? 200 : response.text).toBe(200);
+    const lines = response.body.data as {
+      productId: number;
+      variantId: number;
+      onHand: number;
+      sku: string;
+    }[];
     expect(lines.map(line => [line.productId, line.variantId, line.onHand])).toEqual([
       [shirt.id, shirt.variants.S, 5],
       [shirt.id, shirt.variants.M, 3],
@@ -231,14 +236,14 @@ describeOnDatabases('stock of variants on %s', kind => {
   test('sixty buyers at once get thirty pieces of a variant, over two replicas', async () => {
     const replica = await service.replica();
     const shirt = await addShirt(30);
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 60 }, (_, buyer) => {
         const items = [of(shirt, 'S'), of(shirt, buyer % 2 === 0 ? 'M' : 'L')];
         const body = { items: buyer % 3 === 0 ? items.reverse() : items };
         return call(buyer % 2 === 0 ? service : replica, { method: 'POST', path: place, as: 'user', body });
       }),
     );
-    const statuses = answers.map(({ status, body }) => body.error ?? status);
+    const statuses = responses.map(({ status, body }) => body.error ?? status);
     expect([201, 'OUT_OF_STOCK'].map(one => statuses.filter(status => status === one).length)).toEqual([
       30, 30,
     ]);

@@ -62,10 +62,10 @@ describeOnDatabases('stock on %s', kind => {
       await addStocked(service, 0),
     ];
     const check = await unchanged(service);
-    const answer = await order(service, [few, 2], [many, 50], [none, 1]);
-    expect(answer.status).toBe(409);
-    expect(answer.body.error).toBe('OUT_OF_STOCK');
-    expect(answer.body.details).toEqual([
+    const response = await order(service, [few, 2], [many, 50], [none, 1]);
+    expect(response.status).toBe(409);
+    expect(response.body.error).toBe('OUT_OF_STOCK');
+    expect(response.body.details).toEqual([
       {
         field: 'items.0.quantity',
         pointer: '#/items/0/quantity',

@@ -13,8 +13,8 @@ describeOnDatabases('reports of Stripe on %s', kind => {
   test('reports come twice and at once: the order is paid once', async () => {
     const { path, order, intent } = await opened();
     const paid = succeeded(intent);
-    const answers = await Promise.all(Array.from({ length: 6 }, () => report(on.service, paid)));
-    expect(answers.map(({ status }) => status)).toEqual(Array(6).fill(200));
+    const responses = await Promise.all(Array.from({ length: 6 }, () => report(on.service, paid)));
+    expect(responses.map(({ status }) => status)).toEqual(Array(6).fill(200));
     const once = await contentsOf(on.service);
     await report(on.service, paid);
     expect(await contentsOf(on.service)).toEqual(once);
@@ -56,7 +56,7 @@ describeOnDatabases('reports of Stripe on %s', kind => {
     const post = (more: Record<string, string>) =>
       call(on.service, { method: 'POST', path, headers: { ...headers, ...more }, body });
     await writesNothing(on.service, async () => {
-      const answers = [
+      const responses = [
         await post({}),
         await post({ 'Stripe-Signature': 'nonsense' }),
         await post({
@@ -65,7 +65,7 @@ describeOnDatabases('reports of Stripe on %s', kind => {
         await report(on.service, paid, { secret: 'whsec_of_somebody_else' }),
         await report(on.service, paid, { at: on.service.clock.now() - 301_000 }),
       ];
-      for (const { status, body } of answers)
+      for (const { status, body } of responses)
         expect([status, body.error]).toEqual([400, 'INVALID_SIGNATURE']);
       const large = await call(on.service, {
         method: 'POST',
@@ -88,8 +88,8 @@ describeOnDatabases('reports of Stripe on %s', kind => {
     const unsigned = () =>
       call(poor, { method: 'POST', path: '/v1/webhooks/stripe', body: { type: 'payment_intent.created' } });
     for (let left = 4; left >= 0; left--) {
-      const answer = await unsigned();
-      expect([answer.status, remaining(answer)]).toEqual([400, String(left)]);
+      const response = await unsigned();
+      expect([response.status, remaining(response)]).toEqual([400, String(left)]);
     }
     const refused = await unsigned();
     expect([refused.status, refused.body.error, remaining(refused)]).toEqual([429, 'RATE_LIMITED', '0']);

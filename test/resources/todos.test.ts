@@ -24,7 +24,7 @@ describeOnDatabases('todos on %s', kind => {
 
   test('a new todo is trimmed, not done, and has the next id', async () => {
     const before = await add('First');
-    const answer = await play(service, {
+    const response = await play(service, {
       name: 'made',
       method: 'POST',
       path,
@@ -32,8 +32,8 @@ describeOnDatabases('todos on %s', kind => {
       body: { title: '  Order more lamps \n', done: true, id: 99 },
       status: 201,
     });
-    const { id } = answer.body.data;
-    expect(answer.body).toEqual({
+    const { id } = response.body.data;
+    expect(response.body).toEqual({
       data: {
         id,
         title: 'Order more lamps',
@@ -42,13 +42,13 @@ describeOnDatabases('todos on %s', kind => {
       },
     });
     expect(id).toBeGreaterThan(before.id);
-    expect(answer.headers.get('Location')).toBe(`${service.url}${path}/${id}`);
+    expect(response.headers.get('Location')).toBe(`${service.url}${path}/${id}`);
     await play(service, {
       name: 'read again',
       path: `${path}/${id}`,
       as: 'user',
       status: 200,
-      answer: answer.body,
+      response: response.body,
     });
   });
 
@@ -61,13 +61,13 @@ describeOnDatabases('todos on %s', kind => {
     ['that is an array', []],
   ];
   test.each(refused)('a todo %s is refused with {error} alone', async (name, body) => {
-    const answer = await play(service, { name, method: 'POST', path, as: 'user', body, status: 400 });
-    expect(answer.body).toEqual({ error: expect.stringMatching(/\S/) });
+    const response = await play(service, { name, method: 'POST', path, as: 'user', body, status: 400 });
+    expect(response.body).toEqual({ error: expect.stringMatching(/\S/) });
   });
 
   test('JSON that is malformed is refused with {error} alone', async () => {
     const headers = { 'Content-Type': 'application/json' };
-    const answer = await play(service, {
+    const response = await play(service, {
       name: 'malformed',
       method: 'POST',
       path,
@@ -76,19 +76,19 @@ describeOnDatabases('todos on %s', kind => {
       headers,
       status: 400,
     });
-    expect(answer.body).toEqual({ error: expect.any(String) });
+    expect(response.body).toEqual({ error: expect.any(String) });
   });
 
   test('Accept with application/problem+json gets the problem', async () => {
     const headers = { Accept: 'application/json, application/problem+json' };
-    const answer = await play(service, {
+    const response = await play(service, {
       name: 'problem',
       path: `${path}/2147483647`,
       as: 'user',
       headers,
       status: 404,
     });
-    expect(answer.body).toMatchObject({ status: 404, error: 'NOT_FOUND' });
+    expect(response.body).toMatchObject({ status: 404, error: 'NOT_FOUND' });
   });
 
   test('the list is {data, total}, filtered by done', async () => {
@@ -97,8 +97,8 @@ describeOnDatabases('todos on %s', kind => {
       const titles = ['one', 'two', 'three'];
       const made: { id: number }[] = [];
       for (const title of titles) {
-        const answer = await call(mine, { method: 'POST', path, as: 'editor', body: { title } });
-        made.push(answer.body.data);
+        const response = await call(mine, { method: 'POST', path, as: 'editor', body: { title } });
+        made.push(response.body.data);
       }
       const [first, second, third] = made;
       await call(mine, {
@@ -135,7 +135,7 @@ describeOnDatabases('todos on %s', kind => {
   ];
   test.each(conversions)('done: %j is converted to %j', async (sent, stored) => {
     const { id, ...rest } = await add('Convert');
-    const answer = await play(service, {
+    const response = await play(service, {
       name: 'update',
       method: 'PATCH',
       path: `${path}/${id}`,
@@ -143,7 +143,7 @@ describeOnDatabases('todos on %s', kind => {
       body: { done: sent },
       status: 200,
     });
-    expect(answer.body).toEqual({ data: { id, ...rest, done: stored } });
+    expect(response.body).toEqual({ data: { id, ...rest, done: stored } });
   });
 
   test('an update changes what it names, and only that', async () => {
@@ -161,7 +161,7 @@ describeOnDatabases('todos on %s', kind => {
       as: 'user',
       body: { title: '  ' },
       status: 400,
-      answer: { error: 'title: must not be blank' },
+      response: { error: 'title: must not be blank' },
     });
     const replaced = await call(service, { method: 'PUT', path: target, as: 'user', body: { title: 'New' } });
     expect(replaced.body.data).toEqual({ ...made, title: 'New', done: false });
@@ -194,7 +194,7 @@ describeOnDatabases('todos on %s', kind => {
         ['PATCH', { done: true }],
         ['DELETE', undefined],
       ] as const) {
-        const answer = await play(service, {
+        const response = await play(service, {
           name: `${method} as ${as}`,
           method,
           path: `${path}/${id}`,
@@ -202,7 +202,7 @@ describeOnDatabases('todos on %s', kind => {
           ...(body === undefined ? {} : { body }),
           status: 404,
         });
-        expect(answer.body).toEqual({ error: `There is no todo ${id}.` });
+        expect(response.body).toEqual({ error: `There is no todo ${id}.` });
       }
     }
   });
@@ -210,8 +210,8 @@ describeOnDatabases('todos on %s', kind => {
   test('a deleted todo is gone, and its id is not used again', async () => {
     const { id } = await add('Short-lived');
     const target = { path: `${path}/${id}`, as: 'user' } as const;
-    const answer = await call(service, { method: 'DELETE', ...target });
-    expect([answer.status, answer.text]).toEqual([204, '']);
+    const response = await call(service, { method: 'DELETE', ...target });
+    expect([response.status, response.text]).toEqual([204, '']);
     await play(service, { name: 'again', method: 'DELETE', ...target, status: 404 });
     await play(service, { name: 'read', ...target, status: 404 });
     expect((await add('Next')).id).toBeGreaterThan(id);
@@ -220,8 +220,8 @@ describeOnDatabases('todos on %s', kind => {
   test('no API key gets at todos', async () => {
     const body = { name: 'All', scopes: ['products:read', 'content:write'] };
     const { key } = (await call(service, { method: 'POST', path: '/v1/keys', as: 'admin', body })).body;
-    const answer = await call(service, { path, headers: { 'X-API-Key': key } });
-    expect([answer.status, answer.body.error]).toEqual([403, 'FORBIDDEN']);
+    const response = await call(service, { path, headers: { 'X-API-Key': key } });
+    expect([response.status, response.body.error]).toEqual([403, 'FORBIDDEN']);
   });
 
   test('a user has 1,000 at most, however many are made at once', async () => {
@@ -232,10 +232,10 @@ describeOnDatabases('todos on %s', kind => {
     await service.database.write(async session => {
       for (let made = 0; made < 995; made++) await todo.insert(session, owner.id, 'x', service.clock.now());
     });
-    const answers = await Promise.all(Array.from({ length: 10 }, (_, index) => make(`Lamp ${index}`)));
-    const statuses = answers.map(({ status }) => status).sort();
+    const responses = await Promise.all(Array.from({ length: 10 }, (_, index) => make(`Lamp ${index}`)));
+    const statuses = responses.map(({ status }) => status).sort();
     expect(statuses).toEqual([201, 201, 201, 201, 201, 409, 409, 409, 409, 409]);
-    const refused = answers.find(({ status }) => status === 409)?.body;
+    const refused = responses.find(({ status }) => status === 409)?.body;
     expect(refused.message).toBe('You have 1000 todos; delete some before you make another.');
     const all = await call(service, { path, headers: owner.headers });
     expect([all.body.total, all.body.data.length]).toEqual([1000, 1000]);

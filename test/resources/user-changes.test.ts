@@ -83,15 +83,15 @@ describeOnDatabases('changing users on %s', kind => {
       updatedAt: '2001-01-01T00:00:00.000Z',
     };
     for (const headers of [{}, mergePatch]) {
-      const answer = await call(service, { method: 'PATCH', path, as: 'admin', headers, body: members });
-      expect(answer.status).toBe(200);
-      expect(answer.body).toMatchObject({ id, verifiedAt: null, createdAt: nowOf(service) });
+      const response = await call(service, { method: 'PATCH', path, as: 'admin', headers, body: members });
+      expect(response.status).toBe(200);
+      expect(response.body).toMatchObject({ id, verifiedAt: null, createdAt: nowOf(service) });
     }
     for (const [name, value] of Object.entries(members)) {
       const { headers, body } = patch({ op: 'replace', path: `/${name}`, value });
       const request = { name, method: 'PATCH', path, as: 'admin', body, headers: headers ?? {} } as const;
-      const answer = await play(service, { ...request, status: 422, error: 'PATCH_RESULT_INVALID' });
-      expect(answer.body.details[0]).toMatchObject({ field: name, code: 'readOnly' });
+      const response = await play(service, { ...request, status: 422, error: 'PATCH_RESULT_INVALID' });
+      expect(response.body.details[0]).toMatchObject({ field: name, code: 'readOnly' });
     }
   });
 
@@ -106,10 +106,10 @@ describeOnDatabases('changing users on %s', kind => {
       );
       return call(service, { method: 'PATCH', path, body, headers: { ...own, ...headers } });
     });
-    const answers = await Promise.all(patches);
-    const [made, ...more] = answers.filter(({ status }) => status === 200);
+    const responses = await Promise.all(patches);
+    const [made, ...more] = responses.filter(({ status }) => status === 200);
     expect(more).toEqual([]);
-    const errors = answers.filter(({ status }) => status !== 200).map(({ body }) => body.error);
+    const errors = responses.filter(({ status }) => status !== 200).map(({ body }) => body.error);
     expect(errors).toEqual(Array(19).fill('PATCH_TEST_FAILED'));
     const now = await call(service, { path, as: 'admin' });
     expect(now.text).toBe(made?.text ?? '');
@@ -122,8 +122,8 @@ describeOnDatabases('changing users on %s', kind => {
     const verified = await call(service, { method: 'POST', path: `${path}/verify`, as: 'admin' });
     const mails = await mailsOf(service, async () => {
       const body = { email: email.toUpperCase() };
-      const answer = await call(service, { method: 'PATCH', path, as: 'admin', body });
-      expect(answer.body).toMatchObject({ ...body, verifiedAt: verified.body.verifiedAt });
+      const response = await call(service, { method: 'PATCH', path, as: 'admin', body });
+      expect(response.body).toMatchObject({ ...body, verifiedAt: verified.body.verifiedAt });
     });
     expect(mails).toEqual([]);
   });
@@ -156,12 +156,12 @@ describeOnDatabases('the last administrator on %s', kind => {
     await play(service, { ...last, name: 'PUT', method: 'PUT', body });
     await play(service, { ...last, name: 'PATCH', method: 'PATCH', body: { role: 'user' } });
     await play(service, { ...last, name: 'DELETE', method: 'DELETE' });
-    const answer = await call(service, {
+    const response = await call(service, {
       path: admin,
       as: 'admin',
       headers: { Accept: 'application/hal+json' },
     });
-    expect(Object.keys(answer.body._links)).not.toContain('delete');
+    expect(Object.keys(response.body._links)).not.toContain('delete');
   });
 
   type Way = (
@@ -179,12 +179,12 @@ describeOnDatabases('the last administrator on %s', kind => {
       const mine = { Authorization: `Bearer ${apart.tokens.admin}` };
       const { body } = await call(apart, { path: '/v1/me', headers: mine });
       const other = await addAccount(apart, 'admin');
-      const answers = await Promise.all([
+      const responses = await Promise.all([
         way(apart, other.path, mine),
         way(apart, `/v1/users/${body.id}`, other.headers),
       ]);
       // Anyone who came second is no administrator by the time the request is looked at.
-      const codes = answers.map(({ status, body }) => (status < 300 ? 'done' : body.error));
+      const codes = responses.map(({ status, body }) => (status < 300 ? 'done' : body.error));
       expect(codes.toSorted()).toEqual(['UNAUTHORIZED', 'done']);
       const headers = codes[0] === 'done' ? mine : other.headers;
       const left = await call(apart, { path: '/v1/users?role=admin', headers });

@@ -104,15 +104,15 @@ describeOnDatabases('users on %s', kind => {
       { method: 'PATCH', path: other.path, body: { email: taken.email } },
     ];
     for (const attempt of attempts) {
-      const answer = await play(service, {
+      const response = await play(service, {
         ...attempt,
         name: attempt.method,
         as: 'admin',
         status: 409,
         error: 'DUPLICATE',
       });
-      expect(answer.body.details[0].field).toBe('email');
-      expect(answer.text).not.toContain('email_key');
+      expect(response.body.details[0].field).toBe('email');
+      expect(response.text).not.toContain('email_key');
     }
   });
 
@@ -129,9 +129,9 @@ describeOnDatabases('users on %s', kind => {
     const { id, path, email } = await addAccount(service);
     await call(service, { method: 'PATCH', path, as: 'admin', body: { tags: ['old'] } });
     const sent = { name: 'New name', email, role: 'editor', id: 1, version: 50, verifiedAt: nowOf(service) };
-    const answer = await call(service, { method: 'PUT', path, as: 'admin', body: sent });
-    expect(answer.body).toMatchObject({ id, name: 'New name', role: 'editor', tags: [], version: 3 });
-    expect(answer.body.verifiedAt).toBeNull();
+    const response = await call(service, { method: 'PUT', path, as: 'admin', body: sent });
+    expect(response.body).toMatchObject({ id, name: 'New name', role: 'editor', tags: [], version: 3 });
+    expect(response.body.verifiedAt).toBeNull();
     const missing = { name: 'Only a name' };
     const problems = [
       ['email', 'required'],
@@ -238,8 +238,8 @@ describeOnDatabases('users on %s', kind => {
   test('there is no profile beside the user', async () => {
     const { path } = await addAccount(service);
     for (const as of ['admin', 'user'] as const) {
-      const answer = { name: as, path: `${path}/profile`, as, status: 404, error: 'NOT_FOUND' };
-      await play(service, answer);
+      const response = { name: as, path: `${path}/profile`, as, status: 404, error: 'NOT_FOUND' };
+      await play(service, response);
     }
   });
 

@@ -88,8 +88,8 @@ describeOnDatabases('variants on %s', kind => {
   test('stock is counted of each variant, and not of their product', async () => {
     const product = await shirt();
     await add(product, { ...chosen('M'), stock: { onHand: 1 } });
-    const answer = await send('PATCH', pathOf(product), { stock: { onHand: 5 } });
-    expect([answer.status, answer.body.details[0].field]).toEqual([400, 'stock']);
+    const response = await send('PATCH', pathOf(product), { stock: { onHand: 5 } });
+    expect([response.status, response.body.details[0].field]).toEqual([400, 'stock']);
     expect((await send('PATCH', pathOf(product), { stock: null })).status).toBe(200);
   });
 
@@ -130,8 +130,8 @@ describeOnDatabases('variants on %s', kind => {
       [size, colour, { name: 'Fit', values: ['Slim'] }],
       [{ name: 'Size', values: ['S', 'L'] }, colour],
     ]) {
-      const answer = await send('PATCH', pathOf(product), { options: changed });
-      expect([changed, answer.status, answer.body.error]).toEqual([changed, 409, 'OPTION_IN_USE']);
+      const response = await send('PATCH', pathOf(product), { options: changed });
+      expect([changed, response.status, response.body.error]).toEqual([changed, 409, 'OPTION_IN_USE']);
     }
     expect((await send('PUT', pathOf(product), { name: 'Shirt', price: 1 })).status).toBe(409);
     const wider = [colour, { name: 'Size', values: ['M', 'XL'] }];

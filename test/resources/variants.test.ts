@@ -52,7 +52,7 @@ describeOnDatabases('variants on %s', kind => {
     };
     const made = await play(service, {
       ...{ name: 'POST', method: 'POST', path: pathsOf(product), as: 'editor', body: sent, status: 201 },
-      answerHeaders: {},
+      responseHeaders: {},
     });
     const path = `${pathsOf(product)}/${made.body.id}`;
     const at = nowOf(service);
@@ -137,11 +137,11 @@ describeOnDatabases('variants on %s', kind => {
       ['PUT', `${pathsOf(product)}/${second.id}`],
       ['PATCH', `${pathsOf(product)}/${second.id}`],
     ] as const) {
-      const answer = await send(method, path, { options: { Colour: 'Red', Size: 'M' } });
-      expect([method, answer.status, answer.body.error, answer.body.details?.[0].field]).toEqual([
+      const response = await send(method, path, { options: { Colour: 'Red', Size: 'M' } });
+      expect([method, response.status, response.body.error, response.body.details?.[0].field]).toEqual([
         ...[method, 409, 'DUPLICATE', 'options'],
       ]);
-      expect(answer.body.message).toBe(
+      expect(response.body.message).toBe(
         `options: must be unique: variant ${first.id} of the product has Colour "Red", Size "M"`,
       );
     }
@@ -163,8 +163,8 @@ describeOnDatabases('variants on %s', kind => {
       ['POST', '/v1/products', { name: 'x', price: 1, sku: `V-${kind}` }],
       ['PATCH', pathOf(product), { sku: `V-${kind}` }],
     ] as const) {
-      const answer = await send(method, target, body);
-      expect([method, target, answer.status, answer.body.details?.[0].field]).toEqual([
+      const response = await send(method, target, body);
+      expect([method, target, response.status, response.body.details?.[0].field]).toEqual([
         method,
         target,
         409,
@@ -174,11 +174,11 @@ describeOnDatabases('variants on %s', kind => {
     for (let round = 0; round < 5; round++) {
       const sku = `R-${kind}-${round}`;
       const shirts = await Promise.all([shirt(), shirt(), shirt()]);
-      const answers = await Promise.all([
+      const responses = await Promise.all([
         ...shirts.map(one => send('POST', pathsOf(one), { ...chosen('M'), sku })),
         ...[1, 2, 3].map(() => send('POST', '/v1/products', { name: 'x', price: 1, sku })),
       ]);
-      expect(answers.map(({ status }) => status).sort()).toEqual([201, 409, 409, 409, 409, 409]);
+      expect(responses.map(({ status }) => status).sort()).toEqual([201, 409, 409, 409, 409, 409]);
     }
     const bySku = async (sku: string, more = '') => {
       const { body } = await call(service, { path: `/v1/products?sku=${sku}${more}`, as: 'user' });

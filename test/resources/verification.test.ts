@@ -38,8 +38,8 @@ describeOnDatabases('verification on %s', kind => {
     await play(service, { ...request(path), headers, ...required });
     await play(service, { ...request(path, {}), headers, ...required });
     for (const wrong of ['garbage', foreign]) {
-      const answer = { ...request(path, { token: wrong }), headers, status: 400, error: 'INVALID_TOKEN' };
-      await play(service, answer);
+      const response = { ...request(path, { token: wrong }), headers, status: 400, error: 'INVALID_TOKEN' };
+      await play(service, response);
     }
     const done = await call(service, { ...request(path, { token }), headers });
     expect([done.status, done.body.verifiedAt, done.body.version]).toEqual([200, nowOf(service), 2]);
@@ -62,11 +62,11 @@ describeOnDatabases('verification on %s', kind => {
 
   test('anyone who opens the mail confirms without signing in, once', async () => {
     const { me, token } = await unverified(service);
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       [1, 2, 3].map(() => call(service, request('/v1/auth/verify', { token }))),
     );
-    expect(answers.map(({ status }) => status).sort()).toEqual([200, 400, 400]);
-    const done = answers.find(({ status }) => status === 200);
+    expect(responses.map(({ status }) => status).sort()).toEqual([200, 400, 400]);
+    const done = responses.find(({ status }) => status === 200);
     expect(done?.body).toEqual({ verifiedAt: nowOf(service) });
     expect(done?.headers.get('Cache-Control')).toBe('no-store');
     expect((await call(service, { path: me.path, as: 'admin' })).body.verifiedAt).toBe(nowOf(service));
@@ -81,8 +81,8 @@ describeOnDatabases('verification on %s', kind => {
     const reset = { token: tokenIn(mailTo(mails, me.email)), password: 'a longer one with a staple' };
     expect((await call(service, request('/v1/auth/password-reset', reset))).status).toBe(204);
     const since = nowOf(service);
-    const answer = await call(service, request('/v1/auth/verify', { token }));
-    expect([answer.status, answer.body]).toEqual([200, { verifiedAt: since }]);
+    const response = await call(service, request('/v1/auth/verify', { token }));
+    expect([response.status, response.body]).toEqual([200, { verifiedAt: since }]);
     const { body: user } = await call(service, { path: me.path, as: 'admin' });
     expect([user.verifiedAt, user.version]).toEqual([since, 3]);
     // Neither token counts a second time.
@@ -98,8 +98,8 @@ describeOnDatabases('verification on %s', kind => {
     apart.clock.advance(week - 1000);
     expect((await call(apart, request('/v1/auth/verify', { token }))).status).toBe(200);
     apart.clock.advance(1000);
-    const answer = { ...request('/v1/auth/verify', { token: late }), status: 400, error: 'INVALID_TOKEN' };
-    await play(apart, answer);
+    const response = { ...request('/v1/auth/verify', { token: late }), status: 400, error: 'INVALID_TOKEN' };
+    await play(apart, response);
     await apart.stop();
   });
 });

@@ -61,8 +61,8 @@ describeOnDatabases('weather on %s', kind => {
 
   test.each(['', '%20', 'x'.repeat(101)])('city=%s is refused', async city => {
     const path = `/v1/data/weather?city=${city}`;
-    const answer = await call(service, { path, headers: { 'X-API-Key': key } });
-    expect([answer.status, answer.body.error, answer.body.details[0].field]).toEqual([
+    const response = await call(service, { path, headers: { 'X-API-Key': key } });
+    expect([response.status, response.body.error, response.body.details[0].field]).toEqual([
       400,
       'VALIDATION_FAILED',
       'city',
@@ -88,18 +88,18 @@ describeOnDatabases('weather on %s', kind => {
 
   test('a city nobody knows is 404, and is not requested again', async () => {
     for (let attempt = 0; attempt < 3; attempt++) {
-      const answer = await ask('Atlantis');
-      expect([answer.status, answer.body.error]).toEqual([404, 'NOT_FOUND']);
+      const response = await ask('Atlantis');
+      expect([response.status, response.body.error]).toEqual([404, 'NOT_FOUND']);
     }
     expect(provider.requests).toEqual(['/v1/search']);
   });
 
   test('many who ask at once for one city make one request', async () => {
     provider.mood = 'held';
-    const answers = Array.from({ length: 20 }, () => ask('Berlin'));
+    const responses = Array.from({ length: 20 }, () => ask('Berlin'));
     await provider.held();
     provider.release();
-    for (const answer of await Promise.all(answers)) expect(answer.body).toEqual(observed);
+    for (const response of await Promise.all(responses)) expect(response.body).toEqual(observed);
     expect(provider.requests).toEqual(['/v1/forecast']);
   });
 
@@ -108,8 +108,8 @@ describeOnDatabases('weather on %s', kind => {
     await ask('Berlin');
     provider.mood = mood;
     service.clock.advance(11 * minute);
-    const answer = await ask('Berlin');
-    expect([answer.status, answer.body]).toEqual([200, { ...observed, stale: true }]);
+    const response = await ask('Berlin');
+    expect([response.status, response.body]).toEqual([200, { ...observed, stale: true }]);
   });
 
   test('a provider that is dead: what the service knows itself, and nothing it does not', async () => {
@@ -130,9 +130,9 @@ describeOnDatabases('weather on %s', kind => {
     // The place is found; from here on every response is an error.
     provider.release();
     provider.mood = 'failing';
-    const answer = await first;
-    expect([answer.status, answer.body.error]).toEqual([503, 'WEATHER_UNAVAILABLE']);
-    expect(answer.headers.get('Retry-After')).toBe('30');
+    const response = await first;
+    expect([response.status, response.body.error]).toEqual([503, 'WEATHER_UNAVAILABLE']);
+    expect(response.headers.get('Retry-After')).toBe('30');
   });
 
   test('after three failures the provider is left alone for 30 seconds, then tried once', async () => {

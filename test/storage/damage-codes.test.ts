@@ -34,14 +34,14 @@ describe.skipIf(!hasPostgres)('damage that PostgreSQL reports', () => {
     const before = await damages();
     await writesNothing(service, async () => {
       const body = { title };
-      const answer = await call(service, { method: 'POST', path: '/v1/todos', as: 'user', body }).catch(
+      const response = await call(service, { method: 'POST', path: '/v1/todos', as: 'user', body }).catch(
         String,
       );
       // The tests' client takes no INTERNAL_ERROR for a response.
-      if (typeof answer === 'string') expect(answer).toContain(error);
+      if (typeof response === 'string') expect(response).toContain(error);
       else {
-        expect([answer.status, answer.body.error]).toEqual([500, error]);
-        expect(answer.text).not.toContain('on purpose');
+        expect([response.status, response.body.error]).toEqual([500, error]);
+        expect(response.text).not.toContain('on purpose');
       }
     });
     expect(await damages()).toBe(before + counted);

@@ -32,8 +32,8 @@ export const asks = ({ path, headers }: Account, email: string, currentPassword 
 export async function move(service: TestService, me: Account, email: string): Promise<Email[]> {
   const asked = await mailsOf(service, () => call(service, asks(me, email)));
   return mailsOf(service, async () => {
-    const answer = await verify(service, tokenIn(mailTo(asked, email)));
-    expect(answer.status).toBe(200);
+    const response = await verify(service, tokenIn(mailTo(asked, email)));
+    expect(response.status).toBe(200);
   });
 }
 

@@ -1,5 +1,5 @@
 /** Products for tests to work on. */
-import { type Answer, call } from './http.ts';
+import { call, type Received } from './http.ts';
 import type { TestService } from './service.ts';
 
 export interface Product {
@@ -87,6 +87,6 @@ export async function addProduct(service: TestService, fields: object = {}): Pro
 
 export const pathOf = (product: Pick<Product, 'id'>) => `/v1/products/${product.id}`;
 
-export function read(service: TestService, product: Pick<Product, 'id'>): Promise<Answer> {
+export function read(service: TestService, product: Pick<Product, 'id'>): Promise<Received> {
   return call(service, { path: pathOf(product), as: 'user' });
 }

@@ -14,7 +14,7 @@ export interface Call {
   readonly body?: unknown;
 }
 
-export interface Answer {
+export interface Received {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
@@ -31,7 +31,7 @@ export async function call(
   service: Pick<TestService, 'url' | 'tokens'>,
   request: Call,
   contract?: Contract,
-): Promise<Answer> {
+): Promise<Received> {
   const { body } = request;
   const isRaw = typeof body === 'string' || body instanceof Uint8Array || body instanceof FormData;
   const headers = new Headers({ 'Accept-Encoding': 'identity', ...request.headers });

@@ -1,6 +1,6 @@
 /** Images for tests to send: whole, broken and hostile ones, made byte by byte or by Bun.Image. */
 import { deflateSync } from 'node:zlib';
-import { type Answer, call } from './http.ts';
+import { call, type Received } from './http.ts';
 import type { TestService } from './service.ts';
 
 type Bytes = Uint8Array<ArrayBuffer>;
@@ -145,7 +145,7 @@ export function sendImage(
   product: { readonly id: number },
   body: Uint8Array | FormData,
   headers: Readonly<Record<string, string>> = {},
-): Promise<Answer> {
+): Promise<Received> {
   const path = `/v1/products/${product.id}/images`;
   const type = body instanceof FormData ? {} : { 'Content-Type': 'image/png' };
   return call(service, { method: 'POST', path, as: 'editor', body, headers: { ...type, ...headers } });

@@ -1,6 +1,6 @@
 /** Invoices for tests to work on, issued by placing and paying orders over HTTP. */
 import type { Role } from '../../src/http/access.ts';
-import { type Answer, call } from './http.ts';
+import { call, type Received } from './http.ts';
 import type { TestService } from './service.ts';
 
 export interface Line {
@@ -32,7 +32,7 @@ export async function placeOrder(
   return placed.body.id;
 }
 
-export const pay = (service: TestService, id: number, as: Role = 'user', headers = {}): Promise<Answer> =>
+export const pay = (service: TestService, id: number, as: Role = 'user', headers = {}): Promise<Received> =>
   call(service, { method: 'POST', path: `/v1/orders/${id}/payment`, as, headers });
 
 /** @returns the representation of the invoice of a new order that has been paid */

@@ -1,7 +1,7 @@
 /** Orders for tests to work on. */
 import type { Role } from '../../src/http/access.ts';
 import { addProduct, type Product } from './catalog.ts';
-import { type Answer, call } from './http.ts';
+import { call, type Received } from './http.ts';
 import { userIdOf } from './people.ts';
 import type { TestService } from './service.ts';
 
@@ -45,7 +45,7 @@ export const act = (
   action: 'cancel' | 'payment',
   as: Role = 'user',
   headers: Readonly<Record<string, string>> = {},
-): Promise<Answer> => call(service, { method: 'POST', path: `${path}/${action}`, as, headers });
+): Promise<Received> => call(service, { method: 'POST', path: `${path}/${action}`, as, headers });
 
 export const readOrder = (service: TestService, { path }: Pick<Placed, 'path'>, as: Role = 'user') =>
   call(service, { path, as });

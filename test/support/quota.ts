@@ -1,10 +1,10 @@
 /** Services with a small quota, and what their responses show of it. */
-import type { Answer, Call } from './http.ts';
+import type { Call, Received } from './http.ts';
 import { type DatabaseKind, startTestService, type TestService } from './service.ts';
 
 export const limit = 5;
 export const me: Call = { path: '/v1/me', as: 'user' };
-export const remaining = ({ headers }: Answer) => Number(headers.get('X-RateLimit-Remaining'));
+export const remaining = ({ headers }: Received) => Number(headers.get('X-RateLimit-Remaining'));
 
 /** @returns a function that runs a scenario with a service, and so a quota, of its own */
 export const serviceWith =

@@ -1,7 +1,7 @@
 /** Bytes on a socket: for requests that no HTTP client would send. */
 import { connect } from 'node:net';
 
-export interface RawAnswer {
+export interface RawResponse {
   readonly status: number;
   /** Everything that came back, headers included. */
   readonly text: string;
@@ -11,9 +11,13 @@ export interface RawAnswer {
  * Sends the parts as they are and reads until the service closes the connection or a whole response has come.
  * @param end whether to half-close after the last part
  */
-export function send(url: string, parts: readonly (string | Uint8Array)[], end = false): Promise<RawAnswer> {
+export function send(
+  url: string,
+  parts: readonly (string | Uint8Array)[],
+  end = false,
+): Promise<RawResponse> {
   const { hostname, port } = new URL(url);
-  const { promise, resolve, reject } = Promise.withResolvers<RawAnswer>();
+  const { promise, resolve, reject } = Promise.withResolvers<RawResponse>();
   let text = '';
   const socket = connect(Number(port), hostname, () => {
     for (const part of parts) socket.write(part);
@@ -56,9 +60,9 @@ function isWhole(text: string): boolean {
 }
 
 /** Sends everything before it reads anything, as simple clients do. */
-export function sendFirst(url: string, head: string, body: Uint8Array): Promise<RawAnswer> {
+export function sendFirst(url: string, head: string, body: Uint8Array): Promise<RawResponse> {
   const { hostname, port } = new URL(url);
-  const { promise, resolve } = Promise.withResolvers<RawAnswer>();
+  const { promise, resolve } = Promise.withResolvers<RawResponse>();
   let text = '';
   const socket = connect(Number(port), hostname, () => {
     socket.pause();

@@ -1,7 +1,7 @@
 /** Stock for tests to sell from. */
 import { expect } from 'bun:test';
 import { addProduct, pathOf } from './catalog.ts';
-import { type Answer, call } from './http.ts';
+import { call, type Received } from './http.ts';
 import { userIdOf } from './people.ts';
 import type { TestService } from './service.ts';
 
@@ -18,7 +18,7 @@ export const addStocked = (service: TestService, onHand: number, stock: object =
 type Line = readonly [product: { readonly id: number }, quantity: number];
 
 /** Has the user order; nothing is expected of the response. */
-export async function order(service: TestService, ...lines: readonly Line[]): Promise<Answer> {
+export async function order(service: TestService, ...lines: readonly Line[]): Promise<Received> {
   const id = await userIdOf(service, 'user');
   const items = lines.map(([product, quantity]) => ({ productId: product.id, quantity }));
   return call(service, { method: 'POST', path: `/v1/users/${id}/orders`, as: 'user', body: { items } });
@@ -38,7 +38,7 @@ export function adjust(
   service: TestService,
   adjustments: readonly object[],
   headers: Readonly<Record<string, string>> = {},
-): Promise<Answer> {
+): Promise<Received> {
   return call(service, {
     method: 'POST',
     path: '/v1/stock/adjustments',

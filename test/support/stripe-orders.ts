@@ -1,6 +1,6 @@
 /** Orders that are paid through a Stripe of the tests' own. */
 import { afterAll, afterEach, beforeAll } from 'bun:test';
-import type { Answer } from './http.ts';
+import type { Received } from './http.ts';
 import { act, eventsOf, type Placed, placeOrder, readOrder } from './orders.ts';
 import { startTestService, type TestService } from './service.ts';
 import { type FakeStripe, fakeStripe, type Intent } from './stripe.ts';
@@ -11,7 +11,7 @@ export interface StripeOrders {
   /** In the mood `well` at the beginning of each test. */
   readonly stripe: FakeStripe;
   /** An order whose payment has been opened. */
-  opened(): Promise<Placed & { readonly answer: Answer; readonly intent: Intent }>;
+  opened(): Promise<Placed & { readonly response: Received; readonly intent: Intent }>;
   paymentOf(orderId: number): Promise<object | undefined>;
   /** The intent as Stripe reports it once the customer has paid. */
   succeeded(intent: Intent): Intent;
@@ -44,10 +44,10 @@ export function stripeOrdersOn(kind: TestService['kind']): StripeOrders {
     },
     async opened() {
       const placed = await placeOrder(service);
-      const answer = await act(service, placed, 'payment');
-      const intent = stripe.intents.get(answer.body.payment?.reference);
-      if (intent === undefined) throw new Error(`no payment was opened: ${answer.text}`);
-      return { ...placed, answer, intent };
+      const response = await act(service, placed, 'payment');
+      const intent = stripe.intents.get(response.body.payment?.reference);
+      if (intent === undefined) throw new Error(`no payment was opened: ${response.text}`);
+      return { ...placed, response, intent };
     },
     async paymentOf(orderId) {
       const { build, read } = service.database;

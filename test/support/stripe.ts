@@ -3,7 +3,7 @@
  * and Idempotency-Key as Stripe honours it. What it is asked is kept, so that tests can look.
  */
 import Stripe from 'stripe';
-import { type Answer, call } from './http.ts';
+import { call, type Received } from './http.ts';
 import type { TestService } from './service.ts';
 import { webhookSecret } from './walk.ts';
 
@@ -52,7 +52,7 @@ export function fakeStripe(): FakeStripe {
   const asked: RequestContext[] = [];
   const intents = new Map<string, Intent>();
   const refunds: string[] = [];
-  const answers = new Map<string, { form: string; status: number; body: object }>();
+  const responses = new Map<string, { form: string; status: number; body: object }>();
   const held: (() => void)[] = [];
   const run = crypto.randomUUID().slice(0, 8);
 
@@ -64,7 +64,7 @@ export function fakeStripe(): FakeStripe {
     });
   const failed = (status: number, error: object) => ({ status, body: { error } });
 
-  function answer(method: string, path: string, form: Readonly<Record<string, string>>) {
+  function response(method: string, path: string, form: Readonly<Record<string, string>>) {
     if (method === 'POST' && path === '/v1/payment_intents') {
       const id = `pi_${run}_${intents.size + 1}`;
       const intent: Intent = {
@@ -114,14 +114,14 @@ export function fakeStripe(): FakeStripe {
       if (fake.mood === 'slow') await new Promise<void>(resolve => held.push(resolve));
       const failure = failures[fake.mood];
       if (failure !== undefined) return Response.json({ error: failure[1] }, { status: failure[0] });
-      const before = key === null ? undefined : answers.get(key);
+      const before = key === null ? undefined : responses.get(key);
       if (before !== undefined && before.form !== text)
         return Response.json(
           { error: { type: 'idempotency_error', message: 'Another body.' } },
           { status: 400 },
         );
-      const given = before ?? { form: text, ...answer(request.method, path, form) };
-      if (key !== null) answers.set(key, given);
+      const given = before ?? { form: text, ...response(request.method, path, form) };
+      if (key !== null) responses.set(key, given);
       return Response.json(given.body, { status: given.status });
     },
   });
@@ -155,7 +155,7 @@ export async function report(
   service: TestService,
   intent: Partial<Intent> | undefined,
   { type = 'payment_intent.succeeded', secret = webhookSecret, at = service.clock.now() } = {},
-): Promise<Answer> {
+): Promise<Received> {
   return reportAs(service, { id: 'evt_1', object: 'event', type, data: { object: intent } }, { secret, at });
 }
 
@@ -164,7 +164,7 @@ export async function reportAs(
   service: TestService,
   value: unknown,
   { secret = webhookSecret, at = service.clock.now() } = {},
-): Promise<Answer> {
+): Promise<Received> {
   const body = JSON.stringify(value);
   const signed = { payload: body, secret, timestamp: Math.floor(at / 1000) };
   const signature = await Stripe.webhooks.generateTestHeaderStringAsync(signed);

@@ -3,7 +3,7 @@ import Stripe from 'stripe';
 import type { Role } from '../../src/http/access.ts';
 import { type MailedTokens, type Operation, realBodies } from './contract.ts';
 import { record } from './events.ts';
-import { type Answer, type Call, call } from './http.ts';
+import { type Call, call, type Received } from './http.ts';
 import { plainPng, sendImage } from './images.ts';
 import { mailTo, tokenIn } from './mails.ts';
 import { addPerson, userIdOf } from './people.ts';
@@ -27,7 +27,7 @@ export interface Walk {
   /** What has to be sent along with a body whose sender signs it. */
   signature(operation: Operation, body: string): Promise<Readonly<Record<string, string>>>;
   /** Sends the operation with a body it takes; values that must be unique are varied until they are. */
-  send(operation: Operation, path: string, request?: Partial<Call>): Promise<Answer>;
+  send(operation: Operation, path: string, request?: Partial<Call>): Promise<Received>;
 }
 
 const missingId = '2147483647';
@@ -94,7 +94,7 @@ export async function walkOf(service: TestService, operations: readonly Operatio
     if (operationId === 'changePassword' && status === 204) changing = await another();
   }
 
-  async function send(operation: Operation, path: string, request: Partial<Call> = {}): Promise<Answer> {
+  async function send(operation: Operation, path: string, request: Partial<Call> = {}): Promise<Received> {
     let body = bodyFor(operation);
     const { as, headers } = { ...credentials(operation), ...request };
     const sentBody = request.body ?? body;
@@ -114,10 +114,10 @@ export async function walkOf(service: TestService, operations: readonly Operatio
           ...headers,
         },
       };
-      const answer = await call(service, sent);
-      await used(operation, answer.status);
-      const field = answer.body?.error === 'DUPLICATE' ? answer.body.details?.[0]?.field : undefined;
-      if (attempt === 3 || !isObject(body) || typeof body[field] !== 'string') return answer;
+      const response = await call(service, sent);
+      await used(operation, response.status);
+      const field = response.body?.error === 'DUPLICATE' ? response.body.details?.[0]?.field : undefined;
+      if (attempt === 3 || !isObject(body) || typeof body[field] !== 'string') return response;
       body = { ...body, [field]: varied(body[field], ++variation) };
     }
   }

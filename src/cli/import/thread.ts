@@ -34,7 +34,7 @@ function isSmall(file: string): boolean {
 async function openRecordsInThread(request: RecordsRequest): Promise<OpenedRecords> {
   const thread = new Worker(new URL('./worker.ts', import.meta.url), { workerData: request });
   const messages = messagesOf(thread);
-  for (let asked = 0; asked < ahead; asked++) thread.postMessage('more');
+  for (let sent = 0; sent < ahead; sent++) thread.postMessage('more');
   const first = await messages.next();
   if (first.kind !== 'opened') throw new Error(first.kind === 'failed' ? first.message : 'nothing was read');
   return { totalBytes: first.totalBytes, chunks: chunks() };

@@ -1,4 +1,4 @@
-/** The errors of the document: which of them an endpoint may answer, and one shared response for each status. */
+/** The errors of the document: which of them an endpoint may send, and one shared response for each status. */
 import { STATUS_CODES } from 'node:http';
 import type { Endpoint } from '../endpoint.ts';
 import { type ErrorCode, errorTable, statusPhrase } from '../errors.ts';
@@ -8,7 +8,7 @@ import type { SchemaObject, Schemas } from './schemas.ts';
 
 const codes = Object.keys(errorTable).filter((code): code is ErrorCode => code in errorTable);
 
-/** Whether a GET has an entity tag, so that it may answer 304. */
+/** Whether a GET has an entity tag, so that it may be 304. */
 export function isConditional({ method, responses }: Endpoint): boolean {
   const success = responses[200];
   return method === 'GET' && (success?.schema !== undefined || success?.tagged === true);
@@ -18,7 +18,7 @@ export function honoursIdempotency({ method, idempotent }: Endpoint): boolean {
   return method === 'POST' && idempotent !== false;
 }
 
-/** The codes that an endpoint may answer: its own and those of the layers, in the order of the table. */
+/** The codes that an endpoint may send: its own and those of the layers, in the order of the table. */
 export function errorsOf(endpoint: Endpoint): ErrorCode[] {
   const found = new Set<ErrorCode>([...fromLayers(endpoint), ...(endpoint.errors ?? [])]);
   return codes.filter(code => found.has(code));

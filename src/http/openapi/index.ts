@@ -143,13 +143,13 @@ function sharedResponses(endpoints: readonly Endpoint[], schemas: Schemas): Reco
     NotModified: notModified,
     Preflight: preflight,
     HeadersOnly: {
-      description: 'What GET answers, without its body.',
+      description: 'What GET returns, without its body.',
       headers: headersOf(['Content-Encoding', 'ETag', 'Last-Modified', ...occasionalHeaders]),
     },
     ...Object.fromEntries(plain),
     [responseName(431)]: {
       description:
-        'The request line and headers are longer than 16 KiB together. Answered before the service sees the request: without a body and without the headers of other responses.',
+        'The request line and headers are longer than 16 KiB together. Sent before the service sees the request: without a body and without the headers of other responses.',
     },
     ...Object.fromEntries(errors),
   };

@@ -96,7 +96,7 @@ export function everyPath(): SchemaObject {
       tags: ['Operation'],
       summary: 'Headers only',
       description:
-        'What GET answers, with its parameters, credentials, statuses and headers, but without the body.',
+        'What GET returns, with its parameters, credentials, statuses and headers, but without the body.',
       responses: {
         200: response('HeadersOnly'),
         304: response('NotModified'),

@@ -34,7 +34,7 @@ Post e-mail and password to \`/v1/auth/login\` and send the access token as \`Au
 expires, post the refresh token to \`/v1/auth/refresh\`. Programs send an API key as \`X-API-Key\`.
 
 ## Lists
-Lists answer \`{data, meta, links}\`. Go from page to page with \`page\` and \`perPage\`, or, where items come and go
+Lists are \`{data, meta, links}\`. Go from page to page with \`page\` and \`perPage\`, or, where items come and go
 while you read, with \`limit\` and \`cursor\`; \`links\` has the addresses of both. Ignore members and values you do
 not know: new ones may be added within a version.
 
@@ -64,7 +64,7 @@ Every response carries \`X-RateLimit-Limit\`, \`-Remaining\`, \`-Reset\` and \`-
 
 ## Errors
 An error is \`{error, message, requestId, details?}\`, or \`application/problem+json\` when Accept names it. An address
-that does not exist answers 404, a method it does not take 405 with \`Allow\`. A request line and headers of more than
+that does not exist is 404, a method it does not take 405 with \`Allow\`. A request line and headers of more than
 16 KiB together are 431, without a body.
 
 | Status | Code | Meaning |

@@ -1,4 +1,4 @@
-/** What a handler answers, before the HTTP layers around it have added their headers. */
+/** What a handler returns, before the HTTP layers around it have added their headers. */
 import { json } from '../negotiate.ts';
 
 /** A file is sent from where it lies. */

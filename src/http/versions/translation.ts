@@ -19,7 +19,7 @@ export interface Translation {
   readonly queryToOld?: (query: Members) => Members;
   /** New body → what a client of the old version would send; in a partial body any member may be missing. */
   readonly bodyToOld?: (body: Members) => Members;
-  /** What the old endpoint answers with a success → what the new one does. */
+  /** What the old endpoint sends with a success → what the new one does. */
   readonly answerToNew?: (body: Members) => Members;
   /** Members that were renamed, old name → new name: errors and the pointers of patches follow them. */
   readonly renamed?: Readonly<Record<string, string>>;
@@ -55,7 +55,7 @@ function inputToOld(endpoint: Endpoint, input: AnyInput, translation: Translatio
       ? {}
       : { body: { value: anyBodyToOld(endpoint.body, body as Members | PatchBody<Members>, translation) } }),
     precondition: {
-      // What a GET of the new version answers has the validator that its callers know.
+      // What a GET of the new version returns has the validator that its callers know.
       value: (oldOf: () => string, lastModified?: number) =>
         input.precondition(() => textToNew(oldOf(), translation), lastModified),
     },

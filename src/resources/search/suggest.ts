@@ -79,14 +79,14 @@ export function suggester(
   /** What the last of these words may become beside the last before it: what most documents have first. */
   async function completions(
     session: SearchSession,
-    asked: readonly string[],
+    wanted: readonly string[],
     types: readonly SearchType[],
   ): Promise<readonly string[]> {
-    const last = asked.at(-1) ?? '';
+    const last = wanted.at(-1) ?? '';
     if (types.length === 0) return [];
     const found = await words.beginning(session, last, last.length + longestEnding, wordsCompared);
     const counted: { word: string; total: number }[] = [];
-    const before = [...new Set(asked.slice(0, -1))].slice(-wordsBefore);
+    const before = [...new Set(wanted.slice(0, -1))].slice(-wordsBefore);
     const { turn } = slices();
     for (const word of found) {
       await turn();
@@ -102,8 +102,8 @@ export function suggester(
   }
 
   /** Those whose name has all words, the last as a beginning: the shortest paths first. */
-  async function categoriesFor(asked: readonly string[]): Promise<CategoryRow[]> {
-    const [last, ...before] = asked.toReversed();
+  async function categoriesFor(wanted: readonly string[]): Promise<CategoryRow[]> {
+    const [last, ...before] = wanted.toReversed();
     if (last === undefined) return [];
     const isMeant = ({ words: own }: KnownCategory) =>
       own.some(word => word.startsWith(last)) && before.every(word => own.includes(word));
@@ -122,29 +122,29 @@ export function suggester(
     if (first === undefined || (second === undefined && /\d/.test(first.word))) return undefined;
     const all = await synonyms.current();
     if (pieces.some((_, at) => synonymsAt(pieces, at, all, stems).length > 0)) return undefined;
-    const asked = pieces.map(({ word }) => word);
-    const hits = (await names.find(asked, mostProducts)) ?? [];
+    const wanted = pieces.map(({ word }) => word);
+    const hits = (await names.find(wanted, mostProducts)) ?? [];
     if (hits.length === 0) return undefined;
-    const last = asked.length - 1;
-    return search.shown(hits, testOfTerms(asked.map((word, at) => ({ word, prefix: at === last }))));
+    const last = wanted.length - 1;
+    return search.shown(hits, testOfTerms(wanted.map((word, at) => ({ word, prefix: at === last }))));
   }
 
   return async (query, visible) => {
     const types = visible.filter(type => type !== 'order' && type !== 'user');
-    const asked = wordsOf(query);
-    const last = asked.at(-1) ?? '';
-    const before = asked.slice(0, -1);
+    const wanted = wordsOf(query);
+    const last = wanted.at(-1) ?? '';
+    const before = wanted.slice(0, -1);
     const session = { ...database.read, seen: reader.seen() };
     const found = visible.includes('product') ? await byName(query) : undefined;
     const isWord = last !== '' && !hasDigit(last);
     // Of all words of documents, which are pieces of codes too, only where no name goes on so.
-    const common = isWord && visible.includes('product') ? await names.completions(asked, mostWords) : [];
-    const key = `${types.join()} ${asked.join(' ')}`;
+    const common = isWord && visible.includes('product') ? await names.completions(wanted, mostWords) : [];
+    const key = `${types.join()} ${wanted.join(' ')}`;
     const longer =
       !isWord || common.length > 0
         ? common
-        : await completed(session.seen, key, () => completions(session, asked, types));
-    const categories = visible.includes('product') ? await categoriesFor(asked) : [];
+        : await completed(session.seen, key, () => completions(session, wanted, types));
+    const categories = visible.includes('product') ? await categoriesFor(wanted) : [];
     const words = longer.map(word => [...before, word].join(' '));
     if (found !== undefined) return { words, categories, products: found };
     const products = visible.filter(type => type === 'product');

@@ -34,7 +34,7 @@ export async function runTransaction<T>(
     await begun;
     progress.isCommitting = true;
     const { command } = await connection.run('commit');
-    // PostgreSQL answers the COMMIT of a transaction that has failed so.
+    // PostgreSQL responds to the COMMIT of a transaction that has failed so.
     if (command === 'ROLLBACK')
       throw new Error('A statement of the transaction failed, and its error was not handled.');
     return result;

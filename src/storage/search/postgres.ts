@@ -130,9 +130,9 @@ export const postgresWords: DialectWords = {
 
   documentsOf: ({ query, low, high, limit }) => sql<Placed>`
     select cast(place as integer) as place, position
-    from unnest(string_to_array(${query}::text, chr(10))) with ordinality as asked (query, place)
+    from unnest(string_to_array(${query}::text, chr(10))) with ordinality as wanted (query, place)
     cross join lateral (select position from search_index
-      where words @@ asked.query::tsquery and position + 0 >= ${low} and position + 0 < ${high}
+      where words @@ wanted.query::tsquery and position + 0 >= ${low} and position + 0 < ${high}
       order by position + 0 limit ${limit}) as found
     order by place, position`,
 

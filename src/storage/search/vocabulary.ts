@@ -65,9 +65,9 @@ export function vocabulary(database: Pick<Database, 'build' | 'dialect'>): Vocab
 
   return {
     async known(session, words) {
-      const asked = new Set(words.filter(canBeMisspelt));
-      const found = await wordsUnder(session, [...asked]);
-      return new Set(found.filter(word => asked.has(word)));
+      const wanted = new Set(words.filter(canBeMisspelt));
+      const found = await wordsUnder(session, [...wanted]);
+      return new Set(found.filter(word => wanted.has(word)));
     },
 
     beginning,

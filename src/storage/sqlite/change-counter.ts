@@ -19,7 +19,7 @@ export interface CommitState {
  */
 export function commitState(connected: Connected, file: string, changed: () => void): CommitState {
   const descriptor = walIndexOf(connected, file);
-  return descriptor === undefined ? askedState(connected, changed) : readState(descriptor, changed);
+  return descriptor === undefined ? queriedState(connected, changed) : readState(descriptor, changed);
 }
 
 /**
@@ -97,7 +97,7 @@ function readState(descriptor: number, changed: () => void): CommitState {
 }
 
 /** By SQLite's own means, which work everywhere. */
-export function askedState({ connection }: Connected, changed: () => void): CommitState {
+export function queriedState({ connection }: Connected, changed: () => void): CommitState {
   const dataVersion = connection.query<{ data_version: number }, []>('PRAGMA data_version');
   let state = 0;
   return {

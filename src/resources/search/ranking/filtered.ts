@@ -12,7 +12,7 @@ const readAtOnce = 10_000;
 /** What reads hits, whether there are filters or not. */
 export type HitReader = Pick<SearchReader, 'page' | 'among' | 'counts' | 'cached'>;
 
-interface Asked {
+interface Wanted {
   readonly session: SearchSession;
   readonly expression: Expression;
   readonly types: readonly DocumentType[];
@@ -22,7 +22,7 @@ interface Asked {
 /** All hits in their order, up to every product, or those of them that are accepted. */
 export async function allHits(
   reader: Pick<SearchReader, 'page'>,
-  { session, expression, types, smallest }: Asked,
+  { session, expression, types, smallest }: Wanted,
   accepts: (position: number) => boolean = () => true,
 ): Promise<number[]> {
   const found: number[] = [];

@@ -150,12 +150,12 @@ const isHead = ({ head }: Features, word: Weighed | undefined): boolean =>
   head !== undefined && word?.forms.includes(head) === true;
 
 /** Of the neighbours in the query, how many are neighbours in the title: a form of a word is as good as the word. */
-function together({ words }: Field, asked: readonly Weighed[]): number {
-  if (asked.length < 2) return 0;
+function together({ words }: Field, wanted: readonly Weighed[]): number {
+  if (wanted.length < 2) return 0;
   let pairs = 0;
-  for (const [index, { forms }] of asked.entries()) {
-    const before = asked[index - 1]?.forms ?? [];
+  for (const [index, { forms }] of wanted.entries()) {
+    const before = wanted[index - 1]?.forms ?? [];
     if (before.some(one => forms.some(other => words.includes(` ${one} ${other} `)))) pairs++;
   }
-  return pairs / (asked.length - 1);
+  return pairs / (wanted.length - 1);
 }

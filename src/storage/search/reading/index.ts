@@ -161,8 +161,9 @@ export function searchReader(database: Pick<Database, 'build' | 'dialect'>): Sea
     if (others.length > 0 || group.some(choice => choice.length > 1)) return false;
     for (const { word, mark = '', prefix, longer } of group.flat()) {
       if (prefix !== true || longer !== undefined) continue;
-      const asked = { word: mark + word, limit: fewInstances };
-      if (((await session.first(statements.instancesQuery(asked)))?.total ?? 0) >= fewInstances) return false;
+      const wanted = { word: mark + word, limit: fewInstances };
+      if (((await session.first(statements.instancesQuery(wanted)))?.total ?? 0) >= fewInstances)
+        return false;
     }
     return true;
   }
@@ -216,20 +217,20 @@ export function searchReader(database: Pick<Database, 'build' | 'dialect'>): Sea
 
     async documentsOf(session, terms) {
       if (words.documentsOf === undefined) return undefined;
-      const asked: { readonly at: number; readonly query: string }[] = [];
+      const wanted: { readonly at: number; readonly query: string }[] = [];
       for (const [at, term] of terms.entries()) {
         const expression = [[[term]]];
-        if (await isRare(session, expression)) asked.push({ at, query: words.text(expression) });
+        if (await isRare(session, expression)) wanted.push({ at, query: words.text(expression) });
       }
       const found: number[][] = [];
-      for (const { at } of asked) found[at] = [];
-      const queries = asked.map(({ query }) => query).join('\n');
+      for (const { at } of wanted) found[at] = [];
+      const queries = wanted.map(({ query }) => query).join('\n');
       const limit = mostDocuments;
       const rows =
-        asked.length === 0
+        wanted.length === 0
           ? []
           : await session.all(statements.documentsQuery({ query: queries, ...spanOf(searchTypes), limit }));
-      for (const { place, position } of rows) found[asked[place - 1]?.at ?? 0]?.push(position);
+      for (const { place, position } of rows) found[wanted[place - 1]?.at ?? 0]?.push(position);
       return terms.map((_, at) => found[at]);
     },
 

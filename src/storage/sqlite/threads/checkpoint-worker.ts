@@ -1,5 +1,5 @@
 /**
- * The thread that copies the write-ahead log into the database file: see checkpoint.ts. It answers each
+ * The thread that copies the write-ahead log into the database file: see checkpoint.ts. It responds to each
  * message `checkpoint` when it is done, and ends on `close`.
  */
 import { Database as Connection } from 'bun:sqlite';

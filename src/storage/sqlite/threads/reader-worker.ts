@@ -1,4 +1,4 @@
-/** The thread that reads background: see reader.ts. It answers each statement with its rows, and ends on `close`. */
+/** The thread that reads in the background: see reader.ts. It sends the rows of each statement, and ends on `close`. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { StorageError } from '../../database.ts';
 import { connectReader } from '../connection.ts';
@@ -12,10 +12,10 @@ parentPort?.on('message', (message: BackgroundStatement | 'close') => {
     parentPort?.close();
     return;
   }
-  void answer(message).then(given => parentPort?.postMessage(given));
+  void run(message).then(given => parentPort?.postMessage(given));
 });
 
-async function answer(statement: BackgroundStatement): Promise<BackgroundResult> {
+async function run(statement: BackgroundStatement): Promise<BackgroundResult> {
   try {
     return { rows: await reader.rows(statement) };
   } catch (error) {

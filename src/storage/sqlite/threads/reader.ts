@@ -13,7 +13,7 @@ export interface BackgroundStatement {
   readonly parameters: readonly unknown[];
 }
 
-/** What it answers. */
+/** What it sends. */
 export type BackgroundResult =
   | { readonly rows: unknown[] }
   | { readonly kind: StorageErrorKind | undefined; readonly message: string };
@@ -27,17 +27,17 @@ export interface BackgroundReader {
 /** @param file the database; the thread starts when it is first needed */
 export function backgroundReader(file: string): BackgroundReader {
   let thread: Worker | undefined;
-  /** Statements that the thread has yet to answer, in order. */
+  /** Statements that the thread has yet to run, in order. */
   const pending: PromiseWithResolvers<unknown[]>[] = [];
   let last: Promise<unknown> = Promise.resolve();
 
   function start(): Worker {
     const made = new Worker(new URL('./reader-worker.ts', import.meta.url), { workerData: file });
     made.unref();
-    made.on('message', (answer: BackgroundResult) => {
+    made.on('message', (result: BackgroundResult) => {
       const first = pending.shift();
-      if ('rows' in answer) first?.resolve(answer.rows);
-      else first?.reject(failure(answer));
+      if ('rows' in result) first?.resolve(result.rows);
+      else first?.reject(failure(result));
     });
     made.on('error', error => {
       // The next snapshot starts another.
