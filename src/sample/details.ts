@@ -23,3 +23,12 @@ export const details: DetailRows = {
   'LI-PEND-GL': ['Nordlicht', '2000000001142', 1.1, 'kg', { colour: 'smoke', material: 'glass', watt: 7 }],
   'LI-PEND-EN': ['Nordlicht', '2000000001159', 1.3, 'kg', { colour: 'green', material: 'enamel', watt: 7 }],
 };
+
+/** Pieces of those whose stock is counted. */
+export const stocks: Readonly<Record<string, number>> = {
+  'AU-SHELF-W': 24,
+  'AU-TURN-1': 6,
+  'AU-HEAD-OV': 60,
+  'LI-DESK-BR': 18,
+  'LI-DESK-LED': 0,
+};

@@ -1,8 +1,8 @@
 /**
  * The catalog a new shop starts with, so that every list, filter, sort and search has something to show:
- * 240 invented products in 15 categories, ten of them archived.
+ * 240 invented products in 15 categories, ten of them archived; the stock of some is counted.
  */
-import { details } from './details.ts';
+import { details, stocks } from './details.ts';
 import { home } from './home.ts';
 import { houseAndGarden } from './house-and-garden.ts';
 import { leisure } from './leisure.ts';
@@ -22,6 +22,7 @@ export interface SampleProduct {
   readonly weight?: { readonly value: number; readonly unit: 'g' | 'kg' };
   readonly attributes?: DetailRows[string][4];
   readonly compareAtPrice?: number;
+  readonly stock?: { readonly tracked: true; readonly onHand: number };
 }
 
 function detailsOf(sku: string): Partial<SampleProduct> {
@@ -30,6 +31,11 @@ function detailsOf(sku: string): Partial<SampleProduct> {
   const [brand, gtin, value, unit, attributes, compareAtPrice] = row;
   const before = compareAtPrice === undefined ? {} : { compareAtPrice };
   return { brand, gtin, weight: { value, unit }, attributes, ...before };
+}
+
+function stockOf(sku: string): Partial<SampleProduct> {
+  const onHand = stocks[sku];
+  return onHand === undefined ? {} : { stock: { tracked: true, onHand } };
 }
 
 function toProducts(rows: CategoryRows): SampleProduct[] {
@@ -44,6 +50,7 @@ function toProducts(rows: CategoryRows): SampleProduct[] {
         tags: tags.split(' '),
         status: status ?? 'active',
         ...detailsOf(sku),
+        ...stockOf(sku),
       }),
     ),
   );
