@@ -24,11 +24,11 @@ describe.skipIf(browserPath === undefined)('the documentation page', () => {
     await until(`document.querySelector('.opblock')`);
     await showTag('Todos');
   }
-  /** Leaves the operations of one tag. */
+  /** Leaves the operations of one tag, and of those that speak of it. */
   async function showTag(tag: string): Promise<void> {
     await fill('.operation-filter-input', tag);
     await until(
-      `document.querySelector('#operations-tag-${tag}') && document.querySelectorAll('.opblock-tag-section').length === 1`,
+      `document.querySelector('#operations-tag-${tag}') && document.querySelectorAll('.opblock-tag-section').length < 9`,
     );
   }
 
