@@ -14,9 +14,6 @@ describeOnDatabases('stock that many want on %s', kind => {
   });
   afterAll(() => service.stop());
 
-  const patch = (product: { readonly id: number }, body: object) =>
-    call(service, { method: 'PATCH', path: pathOf(product), as: 'editor', body });
-
   test('orders beside changes of their products all succeed, and neither loses anything', async () => {
     const replica = await service.replica();
     const products = [await addStocked(service, 1000), await addStocked(service, 1000)];
@@ -26,7 +23,12 @@ describeOnDatabases('stock that many want on %s', kind => {
       Array.from({ length: 15 }, async (_, number) => [
         ...(await Promise.all([
           order(at(number), [desk, 2], [lamp, 1]),
-          patch(number % 2 === 0 ? lamp : desk, { description: `text ${number}` }),
+          call(service, {
+            method: 'PATCH',
+            path: pathOf(number % 2 === 0 ? lamp : desk),
+            as: 'editor',
+            body: { description: `text ${number}` },
+          }),
           call(at(number + 1), {
             method: 'PATCH',
             path: '/v1/products',

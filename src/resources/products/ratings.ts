@@ -8,6 +8,7 @@ import { categoryTree } from '../../storage/categories/tree.ts';
 import type { Database, Session, Transaction } from '../../storage/database.ts';
 import { momentOfChange } from '../../storage/moments.ts';
 import { prepared } from '../../storage/prepared.ts';
+import { lockInParts } from '../../storage/together.ts';
 import {
   fieldsOf,
   keptOf,
@@ -66,9 +67,10 @@ export function productRatings(database: Database, outbox: Outbox): ProductRatin
   async function lockMany(session: Session, ids: readonly number[]): Promise<LockedProduct[]> {
     if (ids.length === 0) return [];
     await tree.share(session);
-    const query = sql<LockedProduct>`select ${columns} from products
-      where id in (${sql.join(ids)}) order by id ${dialect.forUpdate}`;
-    return session.all(query.compile(build));
+    return lockInParts(session, ids, some =>
+      sql<LockedProduct>`select ${columns} from products
+        where id in (${sql.join(some)}) order by id ${dialect.forUpdate}`.compile(build),
+    );
   }
 
   /** Writes the new rating of a product; gives what its event says. */

@@ -21,7 +21,7 @@ import {
 } from '../../storage/database.ts';
 import { type Lister, lister } from '../../storage/list/index.ts';
 import { prepared } from '../../storage/prepared.ts';
-import { readerById, statementByKeys } from '../../storage/together.ts';
+import { lockInParts, readerById, statementByKeys } from '../../storage/together.ts';
 import { productTotals } from '../../storage/totals.ts';
 import { productCategories } from '../categories/assign.ts';
 import {
@@ -41,8 +41,6 @@ export interface ProductStore extends ProductWrites {
   find(session: Session, id: number): Promise<StoredProduct | undefined>;
   /** The same, keeping others from changing it until the transaction ends. */
   lock(session: Transaction, id: number): Promise<LockedProduct | undefined>;
-  /** In order of id; ids that do not exist are left out. One statement: all as they are at one moment. */
-  findMany(session: Session, ids: readonly number[]): Promise<StoredProduct[]>;
   lockMany(session: Session, ids: readonly number[]): Promise<LockedProduct[]>;
   readonly list: Lister<StoredProduct>;
   /** Those that are read again and again, each with the response that shows it. */
@@ -50,9 +48,6 @@ export interface ProductStore extends ProductWrites {
 }
 
 /** How lists of products are read. */
-/** Rows that one statement locks and reads. */
-const lockedAtOnce = 50;
-
 const listed = {
   table: 'products',
   isCategorized: true,
@@ -85,10 +80,9 @@ export function productStore(database: Database, outbox: Outbox, columns?: Colum
   };
   // PostgreSQL refuses to compare with what its integers cannot hold; no product has such an id.
   const possible = (ids: readonly number[]) => ids.filter(id => id >= 1 && id <= largestId);
-  function many<Row>(columns: RawBuilder<unknown>, ids: readonly number[], ending: RawBuilder<unknown>) {
-    return sql<Row>`select ${columns} from products where id in (${sql.join(possible(ids))})
-      order by id ${ending}`.compile(build);
-  }
+  const lockedMany = (ids: readonly number[]) =>
+    sql<LockedProduct>`select ${locked} from products where id in (${sql.join(ids)})
+      order by id ${dialect.forUpdate}`.compile(build);
 
   const rowsById = <Row extends ReadProduct>(further: RawBuilder<unknown>) =>
     statementByKeys(size =>
@@ -118,20 +112,10 @@ export function productStore(database: Database, outbox: Outbox, columns?: Colum
       const [, row] = await Promise.all([categories.share(session), session.pick(forUpdate, id)]);
       return row && { ...row, value: productOf(row) };
     },
-    async findMany(session, ids) {
-      if (possible(ids).length === 0) return [];
-      return session.all(many<StoredProduct>(shown, ids, sql``));
-    },
-    // In order of id, so that two bulk updates never deadlock; some at a time, since their texts may be long.
     async lockMany(session, ids) {
-      const sorted = possible(ids).sort((a, b) => a - b);
-      if (sorted.length > 0) await categories.share(session);
-      const rows: LockedProduct[] = [];
-      for (let start = 0; start < sorted.length; start += lockedAtOnce) {
-        const some = sorted.slice(start, start + lockedAtOnce);
-        rows.push(...(await session.all(many<LockedProduct>(locked, some, dialect.forUpdate))));
-      }
-      return rows;
+      if (possible(ids).length === 0) return [];
+      await categories.share(session);
+      return lockInParts(session, possible(ids), lockedMany);
     },
     rows,
     list: lister<StoredProduct>(database, {
