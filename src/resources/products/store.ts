@@ -41,6 +41,7 @@ export interface ProductStore extends ProductWrites {
   find(session: Session, id: number): Promise<StoredProduct | undefined>;
   /** The same, keeping others from changing it until the transaction ends. */
   lock(session: Transaction, id: number): Promise<LockedProduct | undefined>;
+  /** In order of id, as every transaction locks them; ids that do not exist are left out. */
   lockMany(session: Session, ids: readonly number[]): Promise<LockedProduct[]>;
   readonly list: Lister<StoredProduct>;
   /** Those that are read again and again, each with the response that shows it. */
