@@ -3426,7 +3426,7 @@ export interface components {
          *       ],
          *       "update": {
          *         "options": {
-         *           "Shade": "Linen"
+         *           "Finish": "Oiled"
          *         }
          *       }
          *     }
@@ -4305,7 +4305,7 @@ export interface components {
         /**
          * @example {
          *       "options": {
-         *         "Shade": "Linen"
+         *         "Finish": "Oiled"
          *       }
          *     }
          */
@@ -4313,7 +4313,7 @@ export interface components {
             /**
              * @description A value for each option of the product.
              * @example {
-             *       "Shade": "Linen"
+             *       "Finish": "Oiled"
              *     }
              */
             options: {
@@ -7181,7 +7181,7 @@ export interface components {
         /**
          * @example {
          *       "options": {
-         *         "Shade": "Linen"
+         *         "Finish": "Oiled"
          *       }
          *     }
          */
@@ -7189,7 +7189,7 @@ export interface components {
             /**
              * @description A value for each option of the product.
              * @example {
-             *       "Shade": "Linen"
+             *       "Finish": "Oiled"
              *     }
              */
             options?: {
@@ -7650,11 +7650,11 @@ export interface components {
          *       },
          *       "options": [
          *         {
-         *           "name": "Shade",
+         *           "name": "Finish",
          *           "values": [
-         *             "Linen",
-         *             "Glass",
-         *             "Paper"
+         *             "Oiled",
+         *             "Waxed",
+         *             "Lacquered"
          *           ]
          *         }
          *       ],
@@ -8343,11 +8343,11 @@ export interface components {
          *           },
          *           "options": [
          *             {
-         *               "name": "Shade",
+         *               "name": "Finish",
          *               "values": [
-         *                 "Linen",
-         *                 "Glass",
-         *                 "Paper"
+         *                 "Oiled",
+         *                 "Waxed",
+         *                 "Lacquered"
          *               ]
          *             }
          *           ],
@@ -8950,7 +8950,7 @@ export interface components {
         /**
          * @example {
          *       "options": {
-         *         "Shade": "Linen"
+         *         "Finish": "Oiled"
          *       }
          *     }
          */
@@ -10565,10 +10565,10 @@ export interface components {
          * @example {
          *       "id": 1,
          *       "productId": 1,
-         *       "sku": "LAMP-0001-LINEN",
+         *       "sku": "LAMP-0001-OILED",
          *       "gtin": "4006381333931",
          *       "options": {
-         *         "Shade": "Linen"
+         *         "Finish": "Oiled"
          *       },
          *       "price": null,
          *       "compareAtPrice": null,
@@ -10610,7 +10610,7 @@ export interface components {
             /**
              * @description A value for each option of the product.
              * @example {
-             *       "Shade": "Linen"
+             *       "Finish": "Oiled"
              *     }
              */
             options: {
@@ -10655,7 +10655,7 @@ export interface components {
          *       "sku": "example text",
          *       "gtin": "4006381333931",
          *       "options": {
-         *         "Shade": "Linen"
+         *         "Finish": "Oiled"
          *       },
          *       "price": 1,
          *       "compareAtPrice": 1,
@@ -10715,7 +10715,7 @@ export interface components {
             /**
              * @description A value for each option of the product.
              * @example {
-             *       "Shade": "Linen"
+             *       "Finish": "Oiled"
              *     }
              */
             options: {
@@ -10772,10 +10772,10 @@ export interface components {
          *         {
          *           "id": 1,
          *           "productId": 1,
-         *           "sku": "LAMP-0001-LINEN",
+         *           "sku": "LAMP-0001-OILED",
          *           "gtin": "4006381333931",
          *           "options": {
-         *             "Shade": "Linen"
+         *             "Finish": "Oiled"
          *           },
          *           "price": null,
          *           "compareAtPrice": null,
@@ -10845,7 +10845,7 @@ export interface components {
          *             "sku": "example text",
          *             "gtin": "4006381333931",
          *             "options": {
-         *               "Shade": "Linen"
+         *               "Finish": "Oiled"
          *             },
          *             "price": 1,
          *             "compareAtPrice": 1,
@@ -12774,8 +12774,8 @@ export interface operations {
                 /**
                  * @example {
                  *       "name": "Ada Winter",
-                 *       "email": "ada@shop.example",
-                 *       "role": "user",
+                 *       "email": "admin@catalog.example",
+                 *       "role": "admin",
                  *       "tags": []
                  *     }
                  */
@@ -13635,11 +13635,11 @@ export interface operations {
                  *       },
                  *       "options": [
                  *         {
-                 *           "name": "Shade",
+                 *           "name": "Finish",
                  *           "values": [
-                 *             "Linen",
-                 *             "Glass",
-                 *             "Paper"
+                 *             "Oiled",
+                 *             "Waxed",
+                 *             "Lacquered"
                  *           ]
                  *         }
                  *       ],
@@ -13873,7 +13873,7 @@ export interface operations {
                  *       "currency": "EUR",
                  *       "status": "active",
                  *       "description": "A dimmable lamp with a solid walnut foot.",
-                 *       "sku": "LAMP-0001",
+                 *       "sku": "LAMP-0002",
                  *       "category": "lighting > desk lamps",
                  *       "tags": [
                  *         "desk",
@@ -13882,7 +13882,7 @@ export interface operations {
                  *       "brand": "Nordlicht",
                  *       "gtin": "4006381333931",
                  *       "mpn": "NL-2041-W",
-                 *       "externalId": "erp-48151",
+                 *       "externalId": "erp-48152",
                  *       "compareAtPrice": 99,
                  *       "weight": {
                  *         "value": 1.2,
@@ -13902,11 +13902,11 @@ export interface operations {
                  *       },
                  *       "options": [
                  *         {
-                 *           "name": "Shade",
+                 *           "name": "Finish",
                  *           "values": [
-                 *             "Linen",
-                 *             "Glass",
-                 *             "Paper"
+                 *             "Oiled",
+                 *             "Waxed",
+                 *             "Lacquered"
                  *           ]
                  *         }
                  *       ],
@@ -13915,12 +13915,7 @@ export interface operations {
                  *           "url": "https://images.example/lamp.jpg",
                  *           "alt": "The lamp, lit"
                  *         }
-                 *       ],
-                 *       "stock": {
-                 *         "tracked": true,
-                 *         "onHand": 40,
-                 *         "backorder": false
-                 *       }
+                 *       ]
                  *     }
                  */
                 "application/json": components["schemas"]["ReplaceProduct"];
@@ -14225,9 +14220,9 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "sku": "LAMP-0001-LINEN",
+                 *       "sku": "LAMP-0001-OILED",
                  *       "options": {
-                 *         "Shade": "Linen"
+                 *         "Finish": "Oiled"
                  *       },
                  *       "weight": {
                  *         "value": 1.1,
@@ -14470,9 +14465,9 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "sku": "LAMP-0001-LINEN",
+                 *       "sku": "LAMP-0001-OILED",
                  *       "options": {
-                 *         "Shade": "Linen"
+                 *         "Finish": "Oiled"
                  *       },
                  *       "weight": {
                  *         "value": 1.1,
@@ -15380,8 +15375,8 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "name": "Tables",
-                 *       "description": "To eat at, to write at."
+                 *       "name": "Loudspeakers",
+                 *       "description": "For shelves, floors and pockets."
                  *     }
                  */
                 "application/json": components["schemas"]["ReplaceCategory"];
@@ -15674,7 +15669,7 @@ export interface operations {
                  * @example {
                  *       "adjustments": [
                  *         {
-                 *           "productId": 1,
+                 *           "productId": 2,
                  *           "delta": 12,
                  *           "reason": "delivery 4711"
                  *         }
@@ -16237,7 +16232,7 @@ export interface operations {
                  * @example {
                  *       "items": [
                  *         {
-                 *           "productId": 1,
+                 *           "productId": 2,
                  *           "quantity": 2
                  *         }
                  *       ]

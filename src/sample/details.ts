@@ -2,6 +2,7 @@
  * What some of the sample products have besides: their brand, a GTIN of the range for use within a shop, a weight and
  * attributes.
  */
+import type { Option } from '../resources/products/members/options.ts';
 import type { DetailRows } from './rows.ts';
 
 // biome-ignore format: a product is easier to read, and to change, on one line
@@ -24,9 +25,14 @@ export const details: DetailRows = {
   'LI-PEND-EN': ['Nordlicht', '2000000001159', 1.3, 'kg', { colour: 'green', material: 'enamel', watt: 7 }],
 };
 
+/** What variants of these can differ in. */
+export const options: Readonly<Record<string, readonly Option[]>> = {
+  'AU-SHELF-W': [{ name: 'Finish', values: ['Oiled', 'Waxed', 'Lacquered'] }],
+};
+
 /** Pieces of those whose stock is counted. */
 export const stocks: Readonly<Record<string, number>> = {
-  'AU-SHELF-W': 24,
+  'AU-SHELF-B': 24,
   'AU-TURN-1': 6,
   'AU-HEAD-OV': 60,
   'LI-DESK-BR': 18,

@@ -2,7 +2,8 @@
  * The catalog a new shop starts with, so that every list, filter, sort and search has something to show:
  * 240 invented products in 15 categories, ten of them archived; the stock of some is counted.
  */
-import { details, stocks } from './details.ts';
+import type { Option } from '../resources/products/members/options.ts';
+import { details, options, stocks } from './details.ts';
 import { home } from './home.ts';
 import { houseAndGarden } from './house-and-garden.ts';
 import { leisure } from './leisure.ts';
@@ -22,6 +23,7 @@ export interface SampleProduct {
   readonly weight?: { readonly value: number; readonly unit: 'g' | 'kg' };
   readonly attributes?: DetailRows[string][4];
   readonly compareAtPrice?: number;
+  readonly options?: readonly Option[];
   readonly stock?: { readonly tracked: true; readonly onHand: number };
 }
 
@@ -38,6 +40,11 @@ function stockOf(sku: string): Partial<SampleProduct> {
   return onHand === undefined ? {} : { stock: { tracked: true, onHand } };
 }
 
+function optionsOf(sku: string): Partial<SampleProduct> {
+  const values = options[sku];
+  return values === undefined ? {} : { options: values };
+}
+
 function toProducts(rows: CategoryRows): SampleProduct[] {
   return Object.entries(rows).flatMap(([category, products]) =>
     products.map(
@@ -50,6 +57,7 @@ function toProducts(rows: CategoryRows): SampleProduct[] {
         tags: tags.split(' '),
         status: status ?? 'active',
         ...detailsOf(sku),
+        ...optionsOf(sku),
         ...stockOf(sku),
       }),
     ),

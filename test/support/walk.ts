@@ -103,7 +103,7 @@ export async function walkOf(service: TestService, operations: readonly Operatio
     for (let attempt = 0; ; attempt++) {
       const sent = {
         method: operation.method,
-        path: asked(operation, path),
+        path: withQuery(operation, path),
         ...(body === undefined ? {} : { body }),
         ...request,
         ...(as === undefined ? {} : { as }),
@@ -279,7 +279,7 @@ function filledIn(operation: Operation, place: 'query' | 'header'): [name: strin
 }
 
 /** The path with the query that is filled in, beside the one it may have. */
-function asked(operation: Operation, path: string): string {
+function withQuery(operation: Operation, path: string): string {
   const query = new URLSearchParams(filledIn(operation, 'query')).toString();
   if (query === '') return path;
   return `${path}${path.includes('?') ? '&' : '?'}${query}`;
@@ -287,7 +287,7 @@ function asked(operation: Operation, path: string): string {
 
 /** The query without which the operation is refused, with its question mark. */
 export function requiredQuery(operation: Operation): string {
-  return asked({ ...operation, parameters: operation.parameters.filter(({ required }) => required) }, '');
+  return withQuery({ ...operation, parameters: operation.parameters.filter(({ required }) => required) }, '');
 }
 
 function varied(value: string, variation: number): string {

@@ -45,7 +45,7 @@ export function categoryEndpoints(
     write: allow.staff('products:write'),
     schema: schema.category,
     hal: schema.categoryHal,
-    replace: { schema: schema.replaceCategory, example: schema.categoryBodyExample },
+    replace: { schema: schema.replaceCategory, example: schema.categoryReplacementExample },
     patch: { schema: schema.patchCategory, example: { description: 'To eat at.' } },
     presenter: present,
     rows: countedRows(store),

@@ -105,6 +105,10 @@ const example = {
 } as const;
 
 export const categoryBodyExample = { name: 'Tables', description: 'To eat at, to write at.' };
+export const categoryReplacementExample = {
+  name: 'Loudspeakers',
+  description: 'For shelves, floors and pockets.',
+};
 
 export const category = z
   .object({

@@ -96,7 +96,7 @@ export function orderEndpoints(
       body: {
         kind: 'json',
         schema: schema.createOrder,
-        example: { items: [{ productId: 1, quantity: 2 }] },
+        example: { items: [{ productId: 2, quantity: 2 }] },
       },
       responses: { 201: { ...one, description: 'The order was placed.' } },
       errors: ['NOT_FOUND', 'PRODUCT_UNAVAILABLE', 'OUT_OF_STOCK', 'MIXED_CURRENCIES', 'ORDER_TOO_LARGE'],

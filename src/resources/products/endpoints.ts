@@ -87,7 +87,7 @@ export function productEndpoints(
     write,
     schema: schema.product,
     hal: schema.productHal,
-    replace: { schema: schema.replaceProduct, example: schema.productBodyExample },
+    replace: { schema: schema.replaceProduct, example: schema.productReplacementExample },
     patch: { schema: schema.patchProduct, example: { price: 69.9 } },
     meaning: (before, body) => withWholeStock(productOf(before), body),
     presenter: present,

@@ -66,7 +66,7 @@ const example = {
   weight: { value: 1.2, unit: 'kg' },
   categories: ['office'],
   attributes: { colour: 'walnut', watt: 12.5, dimmable: true, materials: ['walnut', 'steel'] },
-  options: [{ name: 'Shade', values: ['Linen', 'Glass', 'Paper'] }],
+  options: [{ name: 'Finish', values: ['Oiled', 'Waxed', 'Lacquered'] }],
   images: [
     {
       ...{ id: 1_274_218_653, url: 'https://images.example/lamp.jpg', alt: 'The lamp, lit' },
@@ -80,13 +80,13 @@ const example = {
 } as const;
 
 const { id: _id, createdAt: _createdAt, updatedAt: _updatedAt, rating: _rating, ...rest } = example;
-const { variantCount: _variantCount, priceRange: _priceRange, available: _available, ...writable } = rest;
+const { variantCount: _variantCount, priceRange: _priceRange, available: _available, ...others } = rest;
+const { stock: _stock, ...uncounted } = others;
 export const productExample = example;
-export const productBodyExample = {
-  ...writable,
-  images: [{ url: 'https://images.example/lamp.jpg', alt: 'The lamp, lit' }],
-  stock: { tracked: true, onHand: 40, backorder: false },
-};
+const writable = { ...uncounted, images: [{ url: 'https://images.example/lamp.jpg', alt: 'The lamp, lit' }] };
+export const productBodyExample = { ...writable, stock: { tracked: true, onHand: 40, backorder: false } };
+/** For a product that may have variants, after the example above was sent: its sku and `externalId` are free. */
+export const productReplacementExample = { ...writable, sku: 'LAMP-0002', externalId: 'erp-48152' };
 
 export const product = z
   .object({

@@ -34,7 +34,7 @@ export function stockEndpoints({ paginator }: Dependencies, { adjustments, stock
       body: {
         kind: 'json',
         schema: schema.adjustStock,
-        example: { adjustments: [{ productId: 1, delta: 12, reason: 'delivery 4711' }] },
+        example: { adjustments: [{ productId: 2, delta: 12, reason: 'delivery 4711' }] },
       },
       responses: { 200: { description: 'What there is of each now.', schema: schema.adjusted } },
       errors: ['ADJUSTMENT_REFUSED'],

@@ -27,7 +27,8 @@ export interface UserOptions extends ChangeStores {
 const tag = 'Users';
 const path = '/users';
 const readOnly = ['id', 'version', 'pendingEmail', 'verifiedAt', 'createdAt', 'updatedAt'];
-const replacement = { name: 'Ada Winter', email: 'ada@shop.example', role: 'user', tags: [] };
+/** The first administrator’s own address, which needs no password to stay what it is. */
+const replacement = { name: 'Ada Winter', email: 'admin@catalog.example', role: 'admin', tags: [] };
 const oneUser = (description: string) => ({ description, schema: schema.user, hal: schema.userHal });
 
 export function userEndpoints({ database, paginator }: Dependencies, options: UserOptions): Endpoint[] {

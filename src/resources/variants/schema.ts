@@ -19,7 +19,7 @@ const compareAtPrice = z.number().min(0).describe('What it has cost before, to b
 const options = z
   .record(text(50), text(100))
   .describe('A value for each option of the product.')
-  .meta({ maxProperties: 5, examples: [{ Shade: 'Linen' }] });
+  .meta({ maxProperties: 5, examples: [{ Finish: 'Oiled' }] });
 const imageId = identifier().describe('An image of the product.');
 const position = z
   .int()
@@ -32,9 +32,9 @@ const stockText = 'How many pieces there are; null where nothing is counted.';
 const example = {
   id: 1,
   productId: 1,
-  sku: 'LAMP-0001-LINEN',
+  sku: 'LAMP-0001-OILED',
   gtin: '4006381333931',
-  options: { Shade: 'Linen' },
+  options: { Finish: 'Oiled' },
   price: null,
   compareAtPrice: null,
   weight: { value: 1.1, unit: 'kg' },
@@ -47,8 +47,8 @@ const example = {
 } as const;
 
 export const variantBodyExample = {
-  sku: 'LAMP-0001-LINEN',
-  options: { Shade: 'Linen' },
+  sku: 'LAMP-0001-OILED',
+  options: { Finish: 'Oiled' },
   weight: { value: 1.1, unit: 'kg' },
   stock: { tracked: true, onHand: 12, backorder: false },
 };
