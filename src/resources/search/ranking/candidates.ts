@@ -223,13 +223,20 @@ function sorted(
   const all: number[] = [];
   const some = new Map<number, number[]>();
   const hasAll = possible.length === words.length ? 2 ** possible.length - 1 : -1;
-  for (const [index, position] of positions.entries()) {
+  let [lastBits, last]: [number, number[]] = [-1, []];
+  for (let index = 0; index < positions.length; index++) {
+    const position = positions[index] ?? 0;
     const bits = had[index] ?? 0;
-    if (bits === hasAll) all.push(position);
-    else {
-      const those = some.get(bits) ?? [];
-      if (those.push(position) === 1) some.set(bits, those);
+    if (bits === hasAll) {
+      all.push(position);
+      continue;
     }
+    // Most have the same words as the one before.
+    if (bits !== lastBits) {
+      [lastBits, last] = [bits, some.get(bits) ?? []];
+      some.set(bits, last);
+    }
+    if (last.length < enoughHits) last.push(position);
   }
   const worth = possible.map(({ importance, frequency }) => importance * rarity(frequency, documents));
   const worthOf = (bits: number) =>

@@ -13,24 +13,32 @@ import type { WordSets } from './words.ts';
 
 /** Words of more products are kept in memory. */
 const fewDocuments = 200;
-/** Beginnings of codes of which it is kept whether there are any. */
-const mostLetters = 2000;
+/** Beginnings of words of which it is kept how many documents have them. */
+const mostBeginnings = 5000;
 
 /** @param few words of more products are kept in memory */
 export function memoryReader(reader: SearchReader, words: WordSets, few = fewDocuments): SearchReader {
   const { fetch, read, hold, group: groupOf, meeting } = finder(reader, words, few);
-  const letters = boundedMap<string, { readonly seen: number; readonly isAbsent: boolean }>(mostLetters);
+  const beginnings = boundedMap<string, { readonly seen: number; readonly total: number | undefined }>(
+    mostBeginnings,
+  );
 
-  /** Whether no word begins with the letters that a code begins with: then none begins with the code. */
-  async function isNoCode(session: SearchSession, word: string): Promise<boolean> {
+  /** As the index says: how many documents have words that begin so, where they are few. */
+  async function beginning(session: SearchSession, word: string, most?: number): Promise<number | undefined> {
     const { seen } = session;
-    const beginning = /^\D+(?=\d)/.exec(word)?.[0];
-    if (beginning === undefined || seen === undefined) return false;
-    const known = letters.get(beginning);
-    if (known?.seen === seen) return known.isAbsent;
-    const isAbsent = (await reader.beginning(session, beginning, 1)) === 0;
-    letters.set(beginning, { seen, isAbsent });
-    return isAbsent;
+    if (seen === undefined) return reader.beginning(session, word, most);
+    const key = `${word} ${most ?? ''}`;
+    const known = beginnings.get(key);
+    if (known?.seen === seen) return known.total;
+    const total = await reader.beginning(session, word, most);
+    beginnings.set(key, { seen, total });
+    return total;
+  }
+
+  /** Whether no word begins with the letters and the digit that a code begins with: then none begins with the code. */
+  async function isNoCode(session: SearchSession, word: string): Promise<boolean> {
+    const start = /^\D+\d/.exec(word)?.[0];
+    return start !== undefined && (await beginning(session, start, 1)) === 0;
   }
 
   const withoutProducts = (types: readonly DocumentType[]): readonly DocumentType[] =>
@@ -46,7 +54,7 @@ export function memoryReader(reader: SearchReader, words: WordSets, few = fewDoc
       await fetch(session, [term]);
       const known = await read(session, term);
       if (known !== undefined) return sizeOf(known.set) + known.others.length;
-      const total = (await isNoCode(session, word)) ? 0 : await reader.beginning(session, word);
+      const total = (await isNoCode(session, word)) ? 0 : await beginning(session, word);
       if (total === undefined) return undefined;
       const page = { limit: mostDocuments, smallest: total };
       const found = total === 0 ? [] : await reader.page(session, [[[term]]], searchTypes, page);
@@ -65,7 +73,7 @@ export function memoryReader(reader: SearchReader, words: WordSets, few = fewDoc
         skip: offset,
         limit,
       });
-      const positions = ids.map(id => positionOf('product', id));
+      const positions = ids.map(id => span.low + id);
       const left = limit - ids.length;
       const others = withoutProducts(types);
       if (left <= 0 || others.length === 0) return positions;
@@ -97,13 +105,18 @@ export function memoryReader(reader: SearchReader, words: WordSets, few = fewDoc
     async among(session, group, positions, types, within) {
       const found = types.includes('product') ? await groupOf(session, group) : undefined;
       if (found === undefined) return reader.among(session, group, positions, types, within);
-      const { high } = spanOf(['product']);
+      const { low, high } = spanOf(['product']);
       const isMet = testOf(found.met);
-      const those = positions.filter(position => position < high && isMet(idAt(position)));
-      const others = withoutProducts(types);
-      if ((positions.at(-1) ?? 0) < high) return those;
-      const beyond = positions.filter(position => position >= high);
-      return [...those, ...(await reader.among(session, group, beyond, others, within))];
+      const those: number[] = [];
+      let at = 0;
+      for (; at < positions.length; at++) {
+        const position = positions[at] ?? 0;
+        if (position >= high) break;
+        if (isMet(position - low)) those.push(position);
+      }
+      if (at === positions.length) return those;
+      const beyond = positions.slice(at);
+      return [...those, ...(await reader.among(session, group, beyond, withoutProducts(types), within))];
     },
 
     async counts(session, expression, types, smallest) {

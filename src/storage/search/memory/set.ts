@@ -64,7 +64,10 @@ export function someOf(set: DocumentSet, { low, high, skip, limit }: Part): { id
   if (set.kind === 'list') {
     const [first, last] = [placeIn(set.ids, low), placeIn(set.ids, high)];
     const start = Math.min(last, first + skip);
-    return { ids: [...set.ids.subarray(start, Math.min(last, start + limit))], left: first + skip - start };
+    const ids: number[] = [];
+    const end = Math.min(last, start + limit);
+    for (let index = start; index < end; index++) ids.push(set.ids[index] ?? 0);
+    return { ids, left: first + skip - start };
   }
   const { words } = set.rows;
   const ids: number[] = [];
