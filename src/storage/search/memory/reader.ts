@@ -3,7 +3,7 @@
  * Documents of other types are found by the index alone.
  */
 import { boundedMap } from '../../../bounded-map.ts';
-import { type DocumentType, idAt, positionOf, searchTypes, typeAt } from '../index.ts';
+import { type DocumentType, searchTypes, typeAt } from '../index.ts';
 import { estimate, reachLimit, type SearchSession, spanOf } from '../reading/frequency.ts';
 import { mostDocuments, type SearchReader } from '../reading/index.ts';
 import { finder } from './finder.ts';
