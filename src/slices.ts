@@ -69,3 +69,21 @@ export async function* pagesAfter<Row>(
     yield rows;
   }
 }
+
+/**
+ * The same, and while some are worked on the next are read: where many requests share the event loop, each promise waits
+ * for a turn of it, and that for all of them.
+ */
+export async function* pagesAhead<Row>(
+  read: (last: Row | undefined) => Promise<Row[]>,
+): AsyncGenerator<Row[]> {
+  for (let next = read(undefined); ; ) {
+    const rows = await next;
+    const last = rows.at(-1);
+    if (last === undefined) return;
+    next = read(last);
+    // Who stops before the end has no use for it, nor for what it fails with.
+    next.catch(() => undefined);
+    yield rows;
+  }
+}

@@ -42,15 +42,18 @@ export async function rowsByKeys<Row>(
   queries: Pick<ListQueries<Row>, 'rows'>,
 ): Promise<(Row & Positioned)[] | undefined> {
   const found = keys.map(({ id }) => cached?.get(id)?.row);
-  const missing = keys.flatMap(({ id }, index) => (found[index] === undefined ? [id] : []));
+  const missing: number[] = [];
+  for (const [index, { id }] of keys.entries()) if (found[index] === undefined) missing.push(id);
   const read = new Map<number, Row>();
   if (missing.length > 0) {
     const rows = await queries.rows(session, missing);
     if (rows.length !== missing.length || rows.some(row => row.version !== version)) return undefined;
     for (const row of cached?.keep(version, rows) ?? rows) read.set(row.id, row);
   }
-  return keys.flatMap(({ id, value }, index) => {
+  const positioned: (Row & Positioned)[] = [];
+  for (const [index, { id, value }] of keys.entries()) {
     const row = found[index] ?? read.get(id);
-    return row === undefined ? [] : [{ ...row, id, sort_value: value }];
-  });
+    if (row !== undefined) positioned.push({ ...row, id, sort_value: value });
+  }
+  return positioned;
 }

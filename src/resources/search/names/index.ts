@@ -4,7 +4,7 @@
  * first needed, and then follow the changes that storage/changes/ reads, so that they are as new as the last check. They are
  * bounded in bytes; a catalog with more names is searched without them (docs/decisions/0036).
  */
-import { slices } from '../../../slices.ts';
+import { pagesAhead, slices } from '../../../slices.ts';
 import type { Change, Collection } from '../../../storage/changes/change.ts';
 import { followedLoads } from '../../../storage/changes/loads.ts';
 import type { Database } from '../../../storage/database.ts';
@@ -31,7 +31,7 @@ const largestId = 16_000_000;
 const mostLate = 500;
 /** Products that may change between two searches by name; after more changes all names are dropped. */
 const mostWaiting = 2000;
-const rowsAtOnce = 1000;
+const rowsAtOnce = 2000;
 /** Milliseconds that a search waits for names which have begun to be read: those of most shops are read in less. */
 const longestWait = 500;
 const formsLookedAt = 300;
@@ -103,17 +103,18 @@ export function productNames<Row extends { readonly id: number }>(
   async function readAll(isGivenUp: () => boolean): Promise<NameArrays | undefined> {
     const made = nameArrays();
     const { turn } = slices();
-    for (let last = 0; !isGivenUp(); ) {
-      const query = rows({ last, limit: rowsAtOnce });
-      const read = await snapshot(session => session.all(query), { background: true });
+    const pages = pagesAhead<Row>(last => {
+      const query = rows({ last: last?.id ?? 0, limit: rowsAtOnce });
+      return snapshot(session => session.all(query), { background: true });
+    });
+    for await (const read of pages) {
+      if (isGivenUp()) break;
       for (const row of read) {
         made.add(namedRow(row));
         await turn();
       }
-      last = read.at(-1)?.id ?? last;
-      isRefused = made.bytes() > mostBytes || last > largestId;
+      isRefused = made.bytes() > mostBytes || (read.at(-1)?.id ?? 0) > largestId;
       if (isRefused) return undefined;
-      if (read.length < rowsAtOnce) break;
     }
     return made.make();
   }
