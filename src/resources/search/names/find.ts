@@ -29,7 +29,7 @@ const shares = { words: 0.78, name: 0.14, together: 0.05, quality: 0.03 } as con
 
 /** How often products have a word. */
 const countOfWord = ({ starts, lost }: NameArrays, word: number): number =>
-  (starts[word + 1] ?? 0) - (starts[word] ?? 0) - (lost.words.get(word) ?? 0);
+  (starts[word + 1] ?? 0) - (starts[word] ?? 0) - (lost.words.size === 0 ? 0 : (lost.words.get(word) ?? 0));
 
 /** How often they have one of several words that follow each other. */
 function countOf({ starts, lost }: NameArrays, { low, high }: Span): number {
@@ -43,13 +43,16 @@ function countOf({ starts, lost }: NameArrays, { low, high }: Span): number {
 /** Those words that are counted most often, the commonest first; of words as common in their order. */
 function commonest({ low, high }: Span, most: number, count: (word: number) => number): number[] {
   const found: number[] = [];
-  for (let word = low; word < Math.min(high, low + wordsCompared); word++) {
+  const end = Math.min(high, low + wordsCompared);
+  let least = 0;
+  for (let word = low; word < end; word++) {
     const own = count(word);
-    if (own === 0 || (found.length === most && own <= count(found[most - 1] ?? 0))) continue;
+    if (own <= least) continue;
     let at = found.length;
     while (at > 0 && count(found[at - 1] ?? 0) < own) at--;
     found.splice(at, 0, word);
     if (found.length > most) found.pop();
+    if (found.length === most) least = count(found[most - 1] ?? 0);
   }
   return found;
 }
@@ -128,19 +131,26 @@ function placesMeeting(arrays: NameArrays, groups: readonly NameGroup[]): number
   const rarest = groups.toSorted((one, other) => countOfGroup(arrays, one) - countOfGroup(arrays, other));
   const [first, ...others] = rarest;
   if (first === undefined || countOfGroup(arrays, first) === 0) return [];
-  // Tests that read one bit come first.
-  const tests = others.map(group => ({ group, bits: bitsOf(arrays, group) }));
-  tests.sort((one, other) => Number(one.bits === undefined) - Number(other.bits === undefined));
+  const bits: Uint32Array[] = [];
+  const tested: NameGroup[] = [];
+  for (const group of others) {
+    const known = bitsOf(arrays, group);
+    if (known === undefined) tested.push(group);
+    else bits.push(known);
+  }
+  const { places, qualities, starts } = arrays;
   const found = new Set<number>();
   let looked = 0;
   const collect = (low: number, high: number): void => {
-    const start = arrays.starts[low] ?? 0;
-    const end = Math.min(arrays.starts[high] ?? 0, start + mostLooked - looked);
-    for (let at = start; at < end && found.size < mostCompared; at++) {
-      looked += 1;
-      const place = arrays.places[at] ?? 0;
-      if (meets(arrays, place, tests) && arrays.qualities[place] !== gone) found.add(place);
+    const start = starts[low] ?? 0;
+    const end = Math.min(starts[high] ?? 0, start + mostLooked - looked);
+    let at = start;
+    for (; at < end && found.size < mostCompared; at++) {
+      const place = places[at] ?? 0;
+      if (!isInAll(bits, place) || qualities[place] === gone) continue;
+      if (tested.length === 0 || meets(arrays, place, tested)) found.add(place);
     }
+    looked += at - start;
   };
   for (const range of first) {
     if (range.high - range.low > mostCommon)
@@ -149,12 +159,6 @@ function placesMeeting(arrays: NameArrays, groups: readonly NameGroup[]): number
     collect(range.low, range.high);
   }
   return [...found];
-}
-
-interface Test {
-  readonly group: NameGroup;
-  /** One for each place that meets the group, where that is known. */
-  readonly bits: Uint32Array | undefined;
 }
 
 /** For single words that many products have. */
@@ -175,19 +179,21 @@ function bitsOf(arrays: NameArrays, group: NameGroup): Uint32Array | undefined {
   return bits;
 }
 
-// Written out: it is done thousands of times for some searches.
-function meets({ offsets, sequence }: NameArrays, place: number, tests: readonly Test[]): boolean {
-  for (let index = 0; index < tests.length; index++) {
-    const test = tests[index];
-    if (test === undefined) return false;
-    if (test.bits !== undefined) {
-      if (((test.bits[place >>> 5] ?? 0) & (1 << (place & 31))) === 0) return false;
-      continue;
-    }
-    const end = offsets[place + 1] ?? 0;
+// Written out: these are done thousands of times for some searches.
+function isInAll(bits: readonly Uint32Array[], place: number): boolean {
+  const index = place >>> 5;
+  const bit = 1 << (place & 31);
+  for (let at = 0; at < bits.length; at++) if (((bits[at]?.[index] ?? 0) & bit) === 0) return false;
+  return true;
+}
+
+function meets({ offsets, sequence }: NameArrays, place: number, groups: readonly NameGroup[]): boolean {
+  const end = offsets[place + 1] ?? 0;
+  for (let index = 0; index < groups.length; index++) {
+    const group = groups[index];
     let isMet = false;
-    for (let at = offsets[place] ?? 0; at < end && !isMet; at++)
-      isMet = factorOf(test.group, sequence[at] ?? 0) > 0;
+    for (let at = offsets[place] ?? 0; group !== undefined && at < end && !isMet; at++)
+      isMet = factorOf(group, sequence[at] ?? 0) > 0;
     if (!isMet) return false;
   }
   return true;
