@@ -67,10 +67,10 @@ function joinedPieceOf(texts: readonly string[], found: WordTest): string | unde
 /** What is marked with a run of a text, which is given in its order: it ends there. */
 type Marker = (run: Run) => Marked | undefined;
 
-const wordsIn = (found: WordTest): Marker => {
-  const isFound = (word: string) => found(word) || hasPart(word, found);
-  return run => (run.words.some(isFound) ? run : undefined);
-};
+const wordsIn =
+  (found: WordTest): Marker =>
+  run =>
+    run.words.some(word => found(word) || hasPart(word, found)) ? run : undefined;
 
 /** Finds what several runs are together, with one character between each, or what is part of that. */
 function joinedIn(found: WordTest, text: string): Marker {

@@ -42,18 +42,15 @@ export async function rowsByKeys<Row>(
   queries: Pick<ListQueries<Row>, 'rows'>,
 ): Promise<(Row & Positioned)[] | undefined> {
   const found = keys.map(({ id }) => cached?.get(id)?.row);
-  const missing: number[] = [];
-  for (const [index, { id }] of keys.entries()) if (found[index] === undefined) missing.push(id);
+  const missing = keys.flatMap(({ id }, index) => (found[index] === undefined ? [id] : []));
   const read = new Map<number, Row>();
   if (missing.length > 0) {
     const rows = await queries.rows(session, missing);
     if (rows.length !== missing.length || rows.some(row => row.version !== version)) return undefined;
     for (const row of cached?.keep(version, rows) ?? rows) read.set(row.id, row);
   }
-  const positioned: (Row & Positioned)[] = [];
-  for (const [index, { id, value }] of keys.entries()) {
+  return keys.flatMap(({ id, value }, index) => {
     const row = found[index] ?? read.get(id);
-    if (row !== undefined) positioned.push({ ...row, id, sort_value: value });
-  }
-  return positioned;
+    return row === undefined ? [] : [{ ...row, id, sort_value: value }];
+  });
 }

@@ -29,7 +29,7 @@ const shares = { words: 0.78, name: 0.14, together: 0.05, quality: 0.03 } as con
 
 /** How often products have a word. */
 const countOfWord = ({ starts, lost }: NameArrays, word: number): number =>
-  (starts[word + 1] ?? 0) - (starts[word] ?? 0) - (lost.words.size === 0 ? 0 : (lost.words.get(word) ?? 0));
+  (starts[word + 1] ?? 0) - (starts[word] ?? 0) - (lost.words.get(word) ?? 0);
 
 /** How often they have one of several words that follow each other. */
 function countOf({ starts, lost }: NameArrays, { low, high }: Span): number {
@@ -43,16 +43,13 @@ function countOf({ starts, lost }: NameArrays, { low, high }: Span): number {
 /** Those words that are counted most often, the commonest first; of words as common in their order. */
 function commonest({ low, high }: Span, most: number, count: (word: number) => number): number[] {
   const found: number[] = [];
-  const end = Math.min(high, low + wordsCompared);
-  let least = 0;
-  for (let word = low; word < end; word++) {
+  for (let word = low; word < Math.min(high, low + wordsCompared); word++) {
     const own = count(word);
-    if (own <= least) continue;
+    if (own === 0 || (found.length === most && own <= count(found[most - 1] ?? 0))) continue;
     let at = found.length;
     while (at > 0 && count(found[at - 1] ?? 0) < own) at--;
     found.splice(at, 0, word);
     if (found.length > most) found.pop();
-    if (found.length === most) least = count(found[most - 1] ?? 0);
   }
   return found;
 }
@@ -147,8 +144,7 @@ function placesMeeting(arrays: NameArrays, groups: readonly NameGroup[]): number
     let at = start;
     for (; at < end && found.size < mostCompared; at++) {
       const place = places[at] ?? 0;
-      if (!isInAll(bits, place) || qualities[place] === gone) continue;
-      if (tested.length === 0 || meets(arrays, place, tested)) found.add(place);
+      if (isInAll(bits, place) && qualities[place] !== gone && meets(arrays, place, tested)) found.add(place);
     }
     looked += at - start;
   };

@@ -27,12 +27,7 @@ export function documentsMeeting(groups: readonly MetGroup[]): DocumentSet {
 export function testOf(group: MetGroup): (id: number) => boolean {
   const [choice, another] = group;
   const [set, other] = choice ?? [];
-  if (set !== undefined && other === undefined && another === undefined) {
-    if (set.kind === 'list') return id => contains(set, id);
-    // Written out: it is done thousands of times for most searches.
-    const { words } = set.rows;
-    return id => ((words[id >>> 5] ?? 0) & (1 << (id & 31))) !== 0;
-  }
+  if (set !== undefined && other === undefined && another === undefined) return id => contains(set, id);
   return id => group.some(sets => sets.every(one => contains(one, id)));
 }
 

@@ -44,17 +44,16 @@ const isNumeral = (code: number): boolean =>
 
 /** Where the stretches of letters and of digits of a word end; undefined where it is one, or very many. */
 function endsOf(word: string): readonly number[] | undefined {
-  // Most words are one: no list is made for them.
-  let ends: number[] | undefined;
+  const ends: number[] = [];
   let last = isNumeral(word.charCodeAt(0));
   for (let index = 1; index < word.length; index++) {
     const is = isNumeral(word.charCodeAt(index));
     if (is === last) continue;
     last = is;
-    ends ??= [];
     if (ends.push(index) >= mostParts) return;
   }
-  ends?.push(word.length);
+  if (ends.length === 0) return;
+  ends.push(word.length);
   return ends;
 }
 
