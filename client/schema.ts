@@ -11849,6 +11849,8 @@ export interface components {
         QueryBrand: string;
         /** @description Only products that have exactly this tag among theirs. */
         QueryTag: string;
+        /** @description Only products that are called exactly so. */
+        QueryName: string;
         /** @description Only the product that has exactly this sku, or of which a variant has it. */
         QuerySku: string;
         /** @description Only the product that another system calls so. */
@@ -13489,6 +13491,8 @@ export interface operations {
                 status?: "active" | "archived";
                 /** @description Only products of the category with this path, and of all below it. May be repeated: those of any of them. */
                 category?: components["parameters"]["QueryCategory"];
+                /** @description Only products that are called exactly so. */
+                name?: components["parameters"]["QueryName"];
                 /** @description Only the product that has exactly this sku, or of which a variant has it. */
                 sku?: components["parameters"]["QuerySku"];
                 /** @description Only products that have exactly this tag among theirs. */
@@ -18933,6 +18937,8 @@ export interface operations {
                 brand?: components["parameters"]["QueryBrand"];
                 /** @description Only products that have exactly this tag among theirs. */
                 tag?: components["parameters"]["QueryTag"];
+                /** @description Only products that are called exactly so. */
+                name?: components["parameters"]["QueryName"];
                 /** @description Only the product that has exactly this sku, or of which a variant has it. */
                 sku?: components["parameters"]["QuerySku"];
                 /** @description Only products with this GTIN; leading zeros do not count. */

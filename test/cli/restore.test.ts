@@ -132,6 +132,15 @@ describe('catalog restore', () => {
     expect(await names()).toEqual(['In the log']);
   });
 
+  test('leaves no folder behind when there is nothing to restore', async () => {
+    rmSync(data, { recursive: true });
+    const noCatalog = place.file('notes.db', 'these are notes');
+    for (const file of [join(place.folder, 'nowhere.db'), noCatalog]) {
+      expect(await restore(file)).toMatchObject({ status: 1, out: '' });
+      expect([file, existsSync(data)]).toEqual([file, false]);
+    }
+  });
+
   test('on PostgreSQL names the tool for it', async () => {
     const elsewhere = await createPlace('sqlite', { DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none' });
     const ended = await elsewhere.runHere(['restore', copy]);

@@ -1,4 +1,4 @@
-/** What product data says besides name and price: every member at its edges, in every kind of write, and the filters. */
+/** What product data says besides name and price: every member at its edges, in every kind of write. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { addProduct, nowOf, type Product, pathOf, plainProduct, read, whole } from '../support/catalog.ts';
 import { describeOnDatabases } from '../support/databases.ts';
@@ -245,38 +245,5 @@ describeOnDatabases('details of products on %s', kind => {
     await call(service, { method: 'DELETE', path: pathOf(first), as: 'editor' });
     expect((await send('PATCH', pathOf(second), { externalId: 'TAKEN' })).status).toBe(200);
     expect(await idsOf('externalId=TAKEN')).toEqual([second.id]);
-  });
-
-  test('lists are filtered by brand, GTIN and availability, alone and together, and are right after every change', async () => {
-    const brand = 'Filtered & Co';
-    const query = `brand=${encodeURIComponent(brand)}`;
-    const a = await addProduct(service, { brand, price: 3, gtin: '012345678905', stock: { onHand: 1 } });
-    const b = await addProduct(service, { brand, price: 1, gtin: '0012345678905', stock: { onHand: 0 } });
-    const c = await addProduct(service, { brand, price: 2, status: 'archived' });
-    expect(await idsOf(query)).toEqual([a.id, b.id, c.id]);
-    for (const sort of ['price', 'name', 'created_at'])
-      expect((await idsOf(`${query}&sort=${sort}`)).length).toBe(3);
-    expect(await idsOf(`${query}&sort=price&order=desc`)).toEqual([a.id, c.id, b.id]);
-    expect(await idsOf(`${query}&minPrice=2&status=active`)).toEqual([a.id]);
-    expect(await idsOf('gtin=00012345678905')).toEqual([a.id, b.id]);
-    expect(await idsOf('gtin=012345678905&sort=price')).toEqual([b.id, a.id]);
-    expect(await idsOf(`${query}&available=true`)).toEqual([a.id]);
-    expect(await idsOf(`${query}&available=false&sort=price`)).toEqual([b.id, c.id]);
-    await send('PATCH', pathOf(b), { stock: { onHand: 4 } });
-    await send('PATCH', pathOf(c), { status: 'active' });
-    expect(await idsOf(`${query}&available=true`)).toEqual([a.id, b.id, c.id]);
-    expect(await idsOf(`${query}&available=false`)).toEqual([]);
-    await send('PATCH', '/v1/products', { ids: [a.id, b.id], update: { brand: null, gtin: null } });
-    expect(await idsOf(query)).toEqual([c.id]);
-    expect(await idsOf('gtin=012345678905')).toEqual([]);
-    for (const [parameter, rule] of [
-      ['gtin=12', 'pattern'],
-      ['gtin=abcdefgh', 'pattern'],
-      ['available=yes', 'enum'],
-      ['brand=%20', 'blank'],
-    ]) {
-      const response = await call(service, { path: `/v1/products?${parameter}`, as: 'user' });
-      expect([parameter, response.status, response.body.details[0].code]).toEqual([parameter, 400, rule]);
-    }
   });
 });

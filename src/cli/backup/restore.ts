@@ -1,10 +1,10 @@
 /** `catalog restore`: a backup in the place of the embedded database. */
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, readdirSync, rmdirSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { loadConfig } from '../../config.ts';
 import { refuseNewer } from '../../storage/migrations/migrate.ts';
 import { checkDataFolder, embeddedFile } from '../../storage/open.ts';
-import { restoreSqlite } from '../../storage/sqlite/files/restore.ts';
+import { type Restored, restoreSqlite } from '../../storage/sqlite/files/restore.ts';
 import { grouped } from '../import/report.ts';
 import { type Command, onePositional, parse } from '../usage.ts';
 
@@ -28,10 +28,11 @@ Exit status: 0 FILE is the database now; 1 it is not, and everything is as it wa
     if (config.DATABASE_URL !== undefined) {
       throw new Error('the database is PostgreSQL (DATABASE_URL): restore it with pg_restore or psql');
     }
+    const isNew = !existsSync(config.DATA_DIR);
     checkDataFolder(config);
     const database = embeddedFile(config);
     const stamp = new Date().toISOString().replaceAll(/[-:]|\.\d+/g, '');
-    const { products, former } = restoreSqlite(file, database, refuseNewer, stamp);
+    const { products, former } = restoreInto(database, file, stamp, isNew);
     console.log(`${database} is ${file} now: ${grouped(products)} products, integrity checked`);
     if (former !== undefined) console.log(`the former database is ${former}; remove it when all is well`);
     if (config.JWT_SECRET === undefined && !existsSync(join(config.DATA_DIR, 'jwt-secret'))) {
@@ -42,3 +43,14 @@ Exit status: 0 FILE is the database now; 1 it is not, and everything is as it wa
     return 0;
   },
 };
+
+/** @param isNew whether the folder was made for it: it is removed again when nothing is restored */
+function restoreInto(database: string, file: string, stamp: string, isNew: boolean): Restored {
+  try {
+    return restoreSqlite(file, database, refuseNewer, stamp);
+  } catch (error) {
+    const folder = dirname(database);
+    if (isNew && readdirSync(folder).length === 0) rmdirSync(folder);
+    throw error;
+  }
+}

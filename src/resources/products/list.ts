@@ -105,18 +105,27 @@ function categoryCondition(paths: readonly string[]): Condition {
   return { column: 'category', operator: 'in', values, value: JSON.stringify(values) };
 }
 
+/** Filters by text, and their columns. */
+const comparedExactly = [
+  ['name', 'name'],
+  ['brand', 'brand'],
+  ['externalId', 'external_id'],
+] as const;
+
 /** The conditions of a list that the filters of a query stand for. */
 export function conditionsOf(query: Query, definitions: Definitions): Condition[] {
-  const { category, status, sku, tag, minPrice, maxPrice, brand, gtin, externalId, available, id } = query;
+  const { category, status, sku, tag, minPrice, maxPrice, gtin, available, id } = query;
   const conditions: Condition[] = [];
   if (category !== undefined) conditions.push(categoryCondition(category));
   if (status !== undefined)
     conditions.push({ column: 'status', operator: '=', value: status, literal: true });
   if (id !== undefined) conditions.push({ column: 'id', operator: '=', value: id });
   else if (sku !== undefined) conditions.push({ column: 'sku', operator: '=', value: sku });
-  if (brand !== undefined) conditions.push({ column: 'brand', operator: '=', value: brand });
+  for (const [filter, column] of comparedExactly) {
+    const value = query[filter];
+    if (value !== undefined) conditions.push({ column, operator: '=', value });
+  }
   if (gtin !== undefined) conditions.push({ column: 'gtin', operator: '=', value: comparableGtin(gtin) });
-  if (externalId !== undefined) conditions.push({ column: 'external_id', operator: '=', value: externalId });
   if (available !== undefined) {
     const value = available === 'true' ? 1 : 0;
     conditions.push({ column: 'available', operator: '=', value, literal: true });

@@ -55,7 +55,7 @@ export const products: Collection = {
   name: 'products',
   events: {
     resource: 'product',
-    keys: ['sku', 'external_id', 'gtin', 'tag', 'brand', 'category', 'status'],
+    keys: ['sku', 'external_id', 'gtin', 'name', 'tag', 'brand', 'category', 'status'],
     valuesOf(id, document) {
       const product = storedProduct.membersOf(document);
       const { name, price, status, category, sku, tags, createdAt, brand, gtin } = product;

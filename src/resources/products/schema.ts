@@ -228,6 +228,7 @@ export const listProducts = z.object({
         examples: ['lighting'],
       },
     }),
+  name: text(200).optional().describe('Only products that are called exactly so.'),
   sku: text(longestSku)
     .optional()
     .describe('Only the product that has exactly this sku, or of which a variant has it.'),

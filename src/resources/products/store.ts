@@ -57,7 +57,7 @@ const listed = {
     orders: ['id', 'price', 'created_at'],
     filters: ['category', 'status', 'brand', 'available'],
   },
-  countedColumns: ['brand', 'available'],
+  countedColumns: ['brand', 'name', 'available'],
 } as const;
 
 /** @param columns in memory, where lists are filtered by attributes */

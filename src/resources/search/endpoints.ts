@@ -143,6 +143,7 @@ const ofProducts = [
   'category',
   'brand',
   'tag',
+  'name',
   'sku',
   'gtin',
   'externalId',

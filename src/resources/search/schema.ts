@@ -76,7 +76,7 @@ export const searchResults = collectionOf(searchHit, 'SearchResults', {
 });
 
 const { category: inCategory, brand, tag, minPrice, maxPrice, attributes } = listProducts.shape;
-const { sku: ofSku, gtin, externalId } = listProducts.shape;
+const { name, sku: ofSku, gtin, externalId } = listProducts.shape;
 const { available: isAvailable, facets: counted, sort, order } = listProducts.shape;
 
 /** Those of lists of products: with any of them, hits are products only. */
@@ -84,6 +84,7 @@ const filters = {
   category: inCategory,
   brand,
   tag,
+  name,
   sku: ofSku,
   gtin,
   externalId,

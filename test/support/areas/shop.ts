@@ -98,6 +98,7 @@ const reads: readonly string[] = [
   ...words.flatMap(word => [
     `/v1/products?tag=${word}`,
     `/v1/products?brand=${word}&sort=name`,
+    `/v1/products?name=${word}%20${word.length}`,
     `/v1/search?q=${word}`,
   ]),
   '/v1/products?facets=brand,category,price',
