@@ -100,10 +100,12 @@ type SeekState = 'value' | 'key' | 'in key' | 'colon' | 'member' | 'skip' | 'fir
 
 /**
  * Finds the array: at a dotted path of member names; without a path, the root array or else the first member
- * of the root object that is an array of objects.
+ * of the root object that is an array of objects; where none is, an empty array will do.
  */
 export class ArraySeeker {
   found = false;
+  /** True when the only array that may be it is empty, and the text behind it has been read. */
+  isEmpty = false;
   /** True when the array found is the root of the file, so that nothing may follow it. */
   isRoot = false;
   /** Why the array cannot be found, once that is clear. */
@@ -112,6 +114,7 @@ export class ArraySeeker {
   lines = 0;
   #state: SeekState = 'value';
   #matched = 0;
+  #passedEmpty = false;
   #key = '';
   readonly #path: readonly string[];
   readonly #scanner = new ValueScanner();
@@ -129,7 +132,8 @@ export class ArraySeeker {
   scan(text: string, from: number): number {
     this.lines = 0;
     let at = from;
-    while (at < text.length && !this.found && this.problem === undefined) at = this.#step(text, at);
+    while (at < text.length && !this.found && !this.isEmpty && this.problem === undefined)
+      at = this.#step(text, at);
     return at;
   }
 
@@ -144,7 +148,7 @@ export class ArraySeeker {
         return this.#value(code, at);
       case 'key':
         if (code === quote) this.#enter('in key');
-        else if (code === closeBrace) this.problem = this.missing;
+        else if (code === closeBrace) this.#endRoot();
         else if (code !== comma) this.problem = 'is not valid JSON: a member name is expected';
         return at + 1;
       case 'colon':
@@ -156,6 +160,11 @@ export class ArraySeeker {
       default:
         return this.#firstElement(code, at);
     }
+  }
+
+  #endRoot(): void {
+    if (this.#passedEmpty) this.isEmpty = true;
+    else this.problem = this.missing;
   }
 
   #enter(state: 'in key' | 'skip', depth = 0): void {
@@ -203,6 +212,7 @@ export class ArraySeeker {
 
   #firstElement(code: number, at: number): number {
     this.found = code === openBrace;
+    if (code === closeBracket) this.#passedEmpty = true;
     if (!this.found) this.#enter('skip', 1);
     return at;
   }

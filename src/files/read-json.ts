@@ -99,6 +99,7 @@ class JsonArrayParser {
     this.#line += this.#seeker.lines;
     if (this.#seeker.problem !== undefined) this.#fail(this.#seeker.problem);
     else if (this.#seeker.found) this.#state = 'first';
+    else if (this.#seeker.isEmpty) this.#state = 'end';
     return end;
   }
 
@@ -139,8 +140,8 @@ class JsonArrayParser {
 
 /**
  * The elements of one JSON array, in any layout. `path` is the dotted path of the array's member (`data.items`);
- * without it, the root array or the first member of the root object that is an array of objects. An element
- * that is not a valid object is a record with an error; text that is no JSON around the elements is one such
+ * without it, the root array or the first member of the root object that is an array of objects, or else is empty. An
+ * element that is not a valid object is a record with an error; text that is no JSON around the elements is one such
  * record, and the last. Throws only what the source throws.
  */
 export async function* readJson(

@@ -70,14 +70,19 @@ export function detectFormat(fileName: string | undefined, firstBytes: Uint8Arra
   return extension === 'json' ? 'json' : 'csv';
 }
 
-/** Whether text that begins with `{` is NDJSON; a single object is when it holds no array of objects. */
+/**
+ * Whether text that begins with `{` is NDJSON. A single object is when it holds a text or a number and no array of
+ * objects: a page of a list that is empty holds arrays and objects only.
+ */
 function isNdjson(text: string): boolean {
   const end = text.indexOf('\n');
   try {
     const first: unknown = JSON.parse(end < 0 ? text : text.slice(0, end));
     if (!isObject(first)) return false;
     if (end >= 0 && text.slice(end).trim() !== '') return true;
-    return !Object.values(first).some(member => Array.isArray(member) && isObject(member[0]));
+    const members = Object.values(first);
+    const isRecord = members.some(member => typeof member === 'string' || typeof member === 'number');
+    return isRecord && !members.some(member => Array.isArray(member) && isObject(member[0]));
   } catch {
     return false;
   }

@@ -68,6 +68,8 @@ const unusable: readonly (readonly [file: string, content: string | Uint8Array, 
   ['p.csv', '', 'p.csv has no records: it is empty'],
   ['p.csv', 'sku,name,price\n', 'p.csv has no records: nothing follows the header row'],
   ['p.json', '[]', 'p.json has no records: its list is empty'],
+  ['p.json', '{"data":[],"meta":{"total":0}}\n', 'p.json has no records: its list is empty'],
+  ['p.json', '{\n"meta": {"total": 0},\n"data": []\n}', 'p.json has no records: its list is empty'],
   ['p.ndjson.gz', gzipSync(''), 'p.ndjson.gz has no records: it is empty'],
   ['p.csv.gz', gzipSync(csv).subarray(0, 60), 'p.csv.gz is a gzip file that is damaged or cut off: '],
   [

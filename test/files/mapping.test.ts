@@ -19,6 +19,7 @@ describe('the format of a file', () => {
     [undefined, '{"items":[{"a":1}]}\n', 'json'],
     [undefined, '{"name":"x","tags":["y"]}\n', 'ndjson'],
     [undefined, '{"name":"x"}', 'ndjson'],
+    [undefined, '{"data":[],"meta":{"total":0}}', 'json'],
     [undefined, '{"items":[{"a":1},{', 'json'],
     [undefined, 'name,price\n', 'csv'],
     ['a.txt', 'name\tprice\n', 'csv'],
