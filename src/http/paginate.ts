@@ -92,6 +92,20 @@ export function collectionOf<Item extends z.ZodType>(item: Item, name: string, e
     .meta({ id: name });
 }
 
+/** One page of a list, ready to be put together; all are JSON texts. */
+export interface PageTexts {
+  /** The items, with commas between them. */
+  readonly items: string;
+  readonly meta: string;
+  /** Addresses of other pages, or null. */
+  readonly links: Readonly<Record<'first' | 'last' | 'prev' | 'next', string>>;
+}
+
+/** The envelope of a page, as JSON text. */
+export function envelope({ items, meta, links: { first, last, prev, next } }: PageTexts): string {
+  return `{"data":[${items}],"meta":${meta},"links":{"first":${first},"last":${last},"prev":${prev},"next":${next}}}`;
+}
+
 export interface Paginator {
   /** @throws HttpError 400: parameters that exclude each other, or INVALID_CURSOR */
   request(
@@ -101,14 +115,14 @@ export interface Paginator {
     list: string,
   ): ListRequest;
   /** @param item the JSON text of one row; @param extra JSON text: members that `meta` has besides */
-  envelope<Row>(
+  page<Row>(
     listed: Listed<Row>,
     request: ListRequest,
     list: string,
     url: RequestUrl,
     item: (row: Row & { id: number }) => string,
     extra?: string,
-  ): string;
+  ): PageTexts;
 }
 
 /** @param secret the service's secret, from which the key that signs cursors is derived */
@@ -159,8 +173,8 @@ export function paginator(secret: string): Paginator {
       const order = { column, descending: query.order === 'desc' };
       return { conditions, order, page: pageOf(query, bindingOf(list, conditions, order)) };
     },
-    envelope(listed, { conditions, order, page }, list, url, item, extra) {
-      const data = listed.rows.map(item).join(',');
+    page(listed, { conditions, order, page }, list, url, item, extra) {
+      const items = listed.rows.map(item).join(',');
       const link = linker(url);
       const besides = extra === undefined ? '' : `,${extra}`;
       if (page.kind === 'offset') {
@@ -170,7 +184,7 @@ export function paginator(secret: string): Paginator {
         const meta = `{"currentPage":${page.page},"perPage":${page.perPage},"total":${total},"lastPage":${last}${besides}}`;
         const prev = listed.hasPrevious ? pageLink(Math.min(page.page - 1, last)) : 'null';
         const next = listed.hasNext ? pageLink(page.page + 1) : 'null';
-        return `{"data":[${data}],"meta":${meta},"links":{"first":${pageLink(1)},"last":${pageLink(last)},"prev":${prev},"next":${next}}}`;
+        return { items, meta, links: { first: pageLink(1), last: pageLink(last), prev, next } };
       }
       const binding = bindingOf(list, conditions, order);
       // An empty page was reached from a row that the way back must not skip: it starts one id past that row.
@@ -189,7 +203,8 @@ export function paginator(secret: string): Paginator {
         cursor === null ? 'null' : link(`${size}&cursor=${cursor}`);
       const total = listed.total === undefined ? '' : `,"total":${listed.total}`;
       const meta = `{"perPage":${page.limit},"nextCursor":${quoted(next)},"prevCursor":${quoted(prev)}${total}${besides}}`;
-      return `{"data":[${data}],"meta":${meta},"links":{"first":${link(size)},"last":null,"prev":${cursorLink(prev)},"next":${cursorLink(next)}}}`;
+      const links = { first: link(size), last: 'null', prev: cursorLink(prev), next: cursorLink(next) };
+      return { items, meta, links };
     },
   };
 }

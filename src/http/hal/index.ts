@@ -4,7 +4,7 @@
  */
 import { z } from 'zod';
 import { halJson, json } from '../negotiate.ts';
-import { collectionOf } from '../paginate.ts';
+import { collectionOf, type PageTexts } from '../paginate.ts';
 import type { ReplyOptions } from '../response/reply.ts';
 
 export interface Link {
@@ -139,32 +139,25 @@ export function hal(
   return { ...resource, _links: links, _embedded: embedded };
 }
 
+/** The same of a resource that is JSON text of an object with members, with nothing embedded: JSON text. */
+export function halText(resource: string, links: Links): string {
+  return `${resource.slice(0, -1)},"_links":${JSON.stringify(links)},"_embedded":{}}`;
+}
+
 /** The links of one who may change and delete what is at this address; none for others. */
 export function changeLinks(href: string, mayWrite: boolean): Links {
   return mayWrite ? { edit: { href, method: 'PATCH' }, delete: { href, method: 'DELETE' } } : {};
 }
 
-interface Envelope {
-  readonly data: readonly unknown[];
-  readonly meta: object;
-  readonly links: Readonly<Record<string, string | null>>;
-}
-
 /**
- * Turns the envelope of a page, whose items are HAL already, into HAL.
- * @param envelope JSON text made by paginate.ts
+ * A page, whose items are HAL already, as HAL: JSON text.
  * @param relation the name the items are embedded under: the collection's, in the plural
  * @param self the address of this page
  */
-export function halCollection(envelope: string, relation: string, self: string): object {
-  // Boundary: paginate.ts has written the text.
-  const { data, meta, links } = JSON.parse(envelope) as Envelope;
-  const pages = Object.entries(links).flatMap(([name, address]) =>
-    address === null ? [] : [[name, { href: address }] as const],
+export function halCollection({ items, meta, links }: PageTexts, relation: string, self: string): string {
+  const others = Object.entries(links).filter(([, address]) => address !== 'null');
+  const texts = [['self', JSON.stringify(self)], ...others].map(
+    ([name, address]) => `"${name}":{"href":${address}}`,
   );
-  return {
-    meta,
-    _links: withSelf(self, Object.fromEntries(pages)),
-    _embedded: { [relation]: data },
-  };
+  return `{"meta":${meta},"_links":{${texts.join(',')}},"_embedded":{${JSON.stringify(relation)}:[${items}]}}`;
 }

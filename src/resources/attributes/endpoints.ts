@@ -23,7 +23,7 @@ export function attributeEndpoints(
   const present = presenter<StoredDocument>({
     placeOf: ({ id }) => ['attributes', id],
     representationOf: definitionOf,
-    textOf: documentJson,
+    representationText: documentJson,
     linksOf: ({ caller }, _, self) => changeLinks(self, may(caller, admins, 'products:write')),
     changedAt: row => row.updated_at,
   });

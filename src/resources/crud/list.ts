@@ -5,7 +5,7 @@ import { type Endpoint, endpoint, type Input, type Output } from '../../http/end
 import type { ErrorCode } from '../../http/errors.ts';
 import { selfAddress } from '../../http/hal/addresses.ts';
 import { halCollection, isHal } from '../../http/hal/index.ts';
-import type { Paginator } from '../../http/paginate.ts';
+import { envelope, type PageTexts, type Paginator } from '../../http/paginate.ts';
 import { ok, type Reply } from '../../http/response/reply.ts';
 import type { Lister } from '../../storage/list/index.ts';
 import type { Condition } from '../../storage/list/request.ts';
@@ -66,12 +66,12 @@ export function listEndpoint<Params extends z.ZodObject | undefined, Query exten
       const request = paginator.request(query, conditions, sortColumns, name);
       const listed = await spec.list(request);
       const textOf = await spec.textsOf(context, listed.rows);
-      return pageReply(context, paginator.envelope(listed, request, name, url, textOf), relation);
+      return pageReply(context, paginator.page(listed, request, name, url, textOf), relation);
     },
   });
 }
 
-/** @param envelope made by paginate.ts, as JSON text; @param relation of its items in HAL */
-export function pageReply({ url, mediaType }: RequestContext, envelope: string, relation: string): Reply {
-  return ok(isHal(mediaType) ? halCollection(envelope, relation, selfAddress(url)) : envelope);
+/** @param relation of its items in HAL */
+export function pageReply({ url, mediaType }: RequestContext, page: PageTexts, relation: string): Reply {
+  return ok(isHal(mediaType) ? halCollection(page, relation, selfAddress(url)) : envelope(page));
 }

@@ -1,6 +1,6 @@
 /** How rows of one kind are shown: as JSON or HAL, with links that the caller can follow. */
 import { addressOf } from '../../http/hal/addresses.ts';
-import { datedUnlessHal, hal, isHal, type Links, withSelf } from '../../http/hal/index.ts';
+import { datedUnlessHal, halText, isHal, type Links, withSelf } from '../../http/hal/index.ts';
 import { created, ok, type Reply, type ReplyOptions } from '../../http/response/reply.ts';
 import type { RequestContext } from '../context.ts';
 
@@ -11,7 +11,9 @@ export interface Kind<Row, Context = RequestContext> {
   representationOf(row: Row): object;
   /** The representation as plain JSON has it, where that has more than HAL's. */
   plainOf?(context: Context, row: Row): object;
-  /** The body as plain JSON text, where it is stored as text or is not the representation alone. */
+  /** The representation as JSON text, where it is stored so. */
+  representationText?(row: Row): string;
+  /** The body as plain JSON text, where it is not the representation alone. */
   textOf?(row: Row): string;
   /** Links of HAL beyond `self`. */
   linksOf?(context: Context, row: Row, self: string): Links;
@@ -41,10 +43,11 @@ export function presenter<Row, Context extends RequestContext = RequestContext>(
   });
 
   function body(context: Context, row: Row): string {
-    if (!isHal(context.mediaType)) return kind.textOf?.(row) ?? JSON.stringify(plain(context, row));
+    const text = kind.representationText?.(row);
+    if (!isHal(context.mediaType)) return text ?? kind.textOf?.(row) ?? JSON.stringify(plain(context, row));
     const href = addressOf(context.url, ...kind.placeOf(row));
     const links = withSelf(href, kind.linksOf?.(context, row, href));
-    return JSON.stringify(hal(kind.representationOf(row), links));
+    return halText(text ?? JSON.stringify(kind.representationOf(row)), links);
   }
 
   function options({ mediaType }: Context, row: Row): ReplyOptions {

@@ -142,10 +142,10 @@ export function imageEndpoints(
         const list = `images of product ${row.id}`;
         const request = paginator.request(query, [], { id: 'position' }, list);
         const placed = productOf(row).images.map(({ id }, index) => ({ id, sort_value: index }));
-        const envelope = paginator.envelope(pageOf(placed, request), request, list, url, ({ id }) =>
+        const page = paginator.page(pageOf(placed, request), request, list, url, ({ id }) =>
           present.body(context, imageIn(row, id)),
         );
-        return pageReply(context, envelope, 'images');
+        return pageReply(context, page, 'images');
       },
     }),
     endpoint({

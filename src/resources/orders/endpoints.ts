@@ -181,10 +181,10 @@ export function orderEndpoints(
         const order = known(await orders.find(database.read, id), id, caller);
         const request = paginator.request(query, equal({ order_id: id }), { id: 'id' }, 'order items');
         const listed = await orders.listItems(request);
-        const text = paginator.envelope(listed, request, 'order items', url, item =>
+        const page = paginator.page(listed, request, 'order items', url, item =>
           JSON.stringify(itemView(item, order, context)),
         );
-        return pageReply(context, text, 'items');
+        return pageReply(context, page, 'items');
       },
     }),
     endpoint({

@@ -52,7 +52,7 @@ export function productEndpoints(
   const present = presenter<StoredProduct>({
     placeOf: ({ id }) => ['products', id],
     representationOf: productOf,
-    textOf: productJson,
+    representationText: productJson,
     linksOf,
     changedAt: row => row.updated_at,
   });

@@ -3,6 +3,7 @@ import type { z } from 'zod';
 import { cachedLists } from '../../http/cache/index.ts';
 import type { RequestUrl } from '../../http/endpoint.ts';
 import { isHal } from '../../http/hal/index.ts';
+import { envelope } from '../../http/paginate.ts';
 import { ok, type Reply } from '../../http/response/reply.ts';
 import type { Condition, ListRequest } from '../../storage/list/request.ts';
 import type { ProductFacets } from '../attributes/facets.ts';
@@ -44,15 +45,20 @@ export function productLists(
     return names.length === 0 ? request : { ...request, facets: names };
   };
 
-  /** A page as JSON text, and the rows that it shows. */
-  async function pageOf(url: RequestUrl, request: ListRequest, textOf: (row: StoredProduct) => string) {
+  /** A page, and the rows that it shows. */
+  async function readPage(url: RequestUrl, request: ListRequest, textOf: (row: StoredProduct) => string) {
     const { conditions, facets: names } = request;
     const [listed, counted] = await Promise.all([
       store.list(request),
       names === undefined ? undefined : facets.members({ facets: names, conditions }),
     ]);
     const rows = listed.rows.map(({ id, sort_value }) => ({ id, value: sort_value }));
-    return { rows, body: paginator.envelope(listed, request, 'products', url, textOf, counted) };
+    return { rows, page: paginator.page(listed, request, 'products', url, textOf, counted) };
+  }
+
+  async function readBody(url: RequestUrl, request: ListRequest) {
+    const { rows, page } = await readPage(url, request, productJson);
+    return { rows, body: envelope(page) };
   }
 
   function page(
@@ -64,16 +70,16 @@ export function productLists(
     const { url } = context;
     // Made again each time: what is cached is the same for all callers.
     if (isHal(context.mediaType)) {
-      const made = pageOf(url, requestOf(query, defined, names), row => bodyOf(context, row));
-      return made.then(({ body }) => pageReply(context, body, 'products'));
+      const made = readPage(url, requestOf(query, defined, names), row => bodyOf(context, row));
+      return made.then(({ page }) => pageReply(context, page, 'products'));
     }
     // No event of the product says that its variant's sku is another one.
     if (query.id !== undefined)
-      return pageOf(url, requestOf(query, defined, names), productJson).then(({ body }) => ok(body));
+      return readBody(url, requestOf(query, defined, names)).then(({ body }) => ok(body));
     return lists.respond(
       `${url.base}${url.path}?${url.search}`,
       () => requestOf(query, defined, names),
-      request => pageOf(url, request, productJson),
+      request => readBody(url, request),
     );
   }
 

@@ -4,6 +4,7 @@ import { admins, allow, type Caller, type Role, roles, staff } from '../../http/
 import { cachedLists } from '../../http/cache/index.ts';
 import { type Endpoint, endpoint, type RequestUrl } from '../../http/endpoint.ts';
 import { HttpError, invalid } from '../../http/errors.ts';
+import { envelope } from '../../http/paginate.ts';
 import { ok } from '../../http/response/reply.ts';
 import type { Condition, ListRequest } from '../../storage/list/request.ts';
 import { type SearchType, searchCollection, searchTypes } from '../../storage/search/index.ts';
@@ -122,8 +123,8 @@ export function searchEndpoints(
               ? undefined
               : await facets.members({ facets: names, conditions, within: found.unfiltered });
           const item = ({ hit }: { hit: Hit }) => JSON.stringify(shown(hit, url));
-          const body = paginator.envelope(found, request, 'search', url, item, metaOf(found, counted));
-          return { body, rows: [] };
+          const page = paginator.page(found, request, 'search', url, item, metaOf(found, counted));
+          return { body: envelope(page), rows: [] };
         };
         // The events of a product do not say that the sku of one of its variants has changed.
         if (query.sku !== undefined) {

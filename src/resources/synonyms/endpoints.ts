@@ -21,7 +21,7 @@ export function synonymEndpoints(
   const present = presenter<StoredDocument>({
     placeOf: ({ id }) => ['search', 'synonyms', id],
     representationOf: synonymOf,
-    textOf: documentJson,
+    representationText: documentJson,
     linksOf: (_context, _row, self) => changeLinks(self, true),
     changedAt: row => row.updated_at,
   });

@@ -42,7 +42,7 @@ export function variantEndpoints(
   const present = presenter<StoredVariant>({
     placeOf: row => ['products', variantOf(row).productId, 'variants', row.id],
     representationOf: variantOf,
-    textOf: variantJson,
+    representationText: variantJson,
     linksOf,
     changedAt: row => row.updated_at,
   });
