@@ -67,12 +67,14 @@ export const embeddedFile = ({ DATA_DIR }: Pick<Config, 'DATA_DIR'>): string => 
 
 /**
  * Makes DATA_DIR when it is missing.
+ * @returns the uppermost folder that was made; undefined when DATA_DIR was there
  * @throws ConfigError naming the path that is no folder, or cannot be written by this process
  */
-export function checkDataFolder({ DATA_DIR }: Pick<Config, 'DATA_DIR'>): void {
+export function checkDataFolder({ DATA_DIR }: Pick<Config, 'DATA_DIR'>): string | undefined {
   const folder = resolve(DATA_DIR);
+  let made: string | undefined;
   try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    made = mkdirSync(folder, { recursive: true, mode: 0o700 });
   } catch (error) {
     const code = codeOf(error);
     if (code === 'EEXIST' || code === 'ENOTDIR') {
@@ -84,9 +86,10 @@ export function checkDataFolder({ DATA_DIR }: Pick<Config, 'DATA_DIR'>): void {
   }
   checkWritable(folder, constants.R_OK | constants.W_OK | constants.X_OK);
   const file = join(folder, 'catalog.db');
-  if (!existsSync(file)) return;
+  if (!existsSync(file)) return made;
   if (!statSync(file).isFile()) throw new ConfigError(`DATA_DIR: ${file} is not a file`);
   checkWritable(file, constants.R_OK | constants.W_OK);
+  return made;
 }
 
 function checkWritable(path: string, mode: number): void {

@@ -21,6 +21,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import { runHere } from './here.ts';
 import { createCatalog, createPlace, type Place, productsOf, waitFor } from './program.ts';
 
 // Each test starts several processes.
@@ -137,6 +138,11 @@ describe('catalog restore', () => {
     const noCatalog = place.file('notes.db', 'these are notes');
     for (const file of [join(place.folder, 'nowhere.db'), noCatalog]) {
       expect(await restore(file)).toMatchObject({ status: 1, out: '' });
+      expect([file, existsSync(data)]).toEqual([file, false]);
+      const below = join(data, 'below');
+      expect(await runHere(['restore', file], { ...place.environment, DATA_DIR: below })).toMatchObject({
+        status: 1,
+      });
       expect([file, existsSync(data)]).toEqual([file, false]);
     }
   });

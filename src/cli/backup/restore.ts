@@ -1,6 +1,6 @@
 /** `catalog restore`: a backup in the place of the embedded database. */
 import { existsSync, readdirSync, rmdirSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { loadConfig } from '../../config.ts';
 import { refuseNewer } from '../../storage/migrations/migrate.ts';
 import { checkDataFolder, embeddedFile } from '../../storage/open.ts';
@@ -28,11 +28,10 @@ Exit status: 0 FILE is the database now; 1 it is not, and everything is as it wa
     if (config.DATABASE_URL !== undefined) {
       throw new Error('the database is PostgreSQL (DATABASE_URL): restore it with pg_restore or psql');
     }
-    const isNew = !existsSync(config.DATA_DIR);
-    checkDataFolder(config);
+    const made = checkDataFolder(config);
     const database = embeddedFile(config);
     const stamp = new Date().toISOString().replaceAll(/[-:]|\.\d+/g, '');
-    const { products, former } = restoreInto(database, file, stamp, isNew);
+    const { products, former } = restoreInto(database, file, stamp, made);
     console.log(`${database} is ${file} now: ${grouped(products)} products, integrity checked`);
     if (former !== undefined) console.log(`the former database is ${former}; remove it when all is well`);
     if (config.JWT_SECRET === undefined && !existsSync(join(config.DATA_DIR, 'jwt-secret'))) {
@@ -44,13 +43,19 @@ Exit status: 0 FILE is the database now; 1 it is not, and everything is as it wa
   },
 };
 
-/** @param isNew whether the folder was made for it: it is removed again when nothing is restored */
-function restoreInto(database: string, file: string, stamp: string, isNew: boolean): Restored {
+/** @param made the uppermost folder that was made for it: removed again, with those below, when nothing is restored */
+function restoreInto(database: string, file: string, stamp: string, made: string | undefined): Restored {
   try {
     return restoreSqlite(file, database, refuseNewer, stamp);
   } catch (error) {
-    const folder = dirname(database);
-    if (isNew && readdirSync(folder).length === 0) rmdirSync(folder);
+    if (made !== undefined) removeEmpty(dirname(resolve(database)), made);
     throw error;
   }
+}
+
+/** Removes folders that are empty, from `folder` up to `uppermost`. */
+function removeEmpty(folder: string, uppermost: string): void {
+  if (readdirSync(folder).length > 0) return;
+  rmdirSync(folder);
+  if (folder !== uppermost) removeEmpty(dirname(folder), uppermost);
 }
