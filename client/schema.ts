@@ -559,7 +559,7 @@ export interface paths {
         head?: never;
         /**
          * Change many products at once
-         * @description All or none. Ids that do not exist are skipped and not counted.
+         * @description All or none. Ids that do not exist are skipped and not counted. The products have 6,000,000 characters of text together at most, before and after: those with very long texts are changed in several requests.
          *
          *     Access: the roles admin, editor; API keys with the scope `products:write`.
          */

@@ -25,6 +25,33 @@ export function slices(): Slices {
   return { begin, turn: () => (performance.now() - begun > sliceMs ? next() : undefined) };
 }
 
+/** Texts that are sorted in one piece. */
+const sortedAtOnce = 2000;
+
+/** The texts, all different, as `sort` puts them, which takes seconds for so many: first by the first code unit, and so on. */
+export async function sortInSlices(texts: readonly string[]): Promise<string[]> {
+  const { turn } = slices();
+  const sorted: string[] = [];
+  async function add(some: readonly string[], place: number): Promise<void> {
+    await turn();
+    if (some.length <= sortedAtOnce) {
+      sorted.push(...some.toSorted());
+      return;
+    }
+    const alike = new Map<string, string[]>();
+    for (const text of some) {
+      const unit = text.charAt(place);
+      const others = alike.get(unit);
+      if (others === undefined) alike.set(unit, [text]);
+      else others.push(text);
+      await turn();
+    }
+    for (const unit of [...alike.keys()].sort()) await add(alike.get(unit) ?? [], place + 1);
+  }
+  await add(texts, 0);
+  return sorted;
+}
+
 /** Rows per statement, from those of a slow disk to those of pages that are in memory. */
 const paces = [125, 250, 500, 1000, 2000] as const;
 const longRead = 8;

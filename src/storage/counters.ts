@@ -10,11 +10,8 @@ export interface Addition {
   readonly amount: number;
 }
 
-/** An item that has been left for an ending. */
-export interface Left {
-  readonly ending: Ending;
-  readonly item: string;
-}
+/** What has been left for endings: each item once, however many rows leave it. */
+export type Items = Map<Ending, Set<string>>;
 
 /** Rows for the end. */
 export interface Late {
@@ -42,11 +39,21 @@ export function writeLate(late: readonly Late[], write: WriteRows): Promise<void
   return write(together);
 }
 
-/** Runs each ending once, with its items. */
-export async function runEndings(session: Session, left: readonly Left[]): Promise<void> {
-  if (left.length === 0) return;
-  for (const [ending, items] of Map.groupBy(left, ({ ending }) => ending)) {
-    await ending.run(session, [...new Set(items.map(({ item }) => item))]);
+export function leaveItem(items: Items, ending: Ending, item: string): void {
+  const left = items.get(ending);
+  if (left === undefined) items.set(ending, new Set([item]));
+  else left.add(item);
+}
+
+/** Runs each ending once, with the items that several pieces of work have left for it. */
+export async function runEndings(session: Session, all: readonly Items[]): Promise<void> {
+  const parts = all.flatMap(items => [...items]);
+  for (const [ending, left] of Map.groupBy(parts, ([ending]) => ending)) {
+    const [most, ...others] = left.map(([, items]) => items).sort((one, other) => other.size - one.size);
+    if (most === undefined) continue;
+    // The largest may be very many: it is not copied.
+    for (const items of others) for (const item of items) most.add(item);
+    await ending.run(session, most);
   }
 }
 

@@ -40,8 +40,7 @@ export interface Lookup<Key extends string | number, Row> {
 
 /** What transactions leave to be done together before their commit: see Transaction.atEnd. */
 export interface Ending {
-  /** @param items distinct, in the order they were left in */
-  run(session: Session, items: readonly string[]): Promise<void>;
+  run(session: Session, items: ReadonlySet<string>): Promise<void>;
 }
 
 /** What a write transaction can do besides. */

@@ -100,6 +100,30 @@ describeOnDatabases('bulk update on %s', kind => {
     expect((await bulk('500', [product.id, ...upTo(499)], { price: 2 })).body).toEqual({ updated: 1 });
   });
 
+  test('refuses products that have more text together than is written at once, and takes as many of them as fit', async () => {
+    const description = 'long '.repeat(20_000).trim();
+    const products = await Promise.all(
+      Array.from({ length: 60 }, (_, index) => addProduct(service, { name: `Long ${index}`, description })),
+    );
+    const ids = idsOf(products);
+    const [first, last] = [products.at(0), products.at(-1)];
+    if (first === undefined || last === undefined) throw new Error('there are none');
+    const refusal = await bulk('too much text', ids, { price: 5 }, 400);
+    expect(refusal.body).toMatchObject({
+      error: 'VALIDATION_FAILED',
+      details: [{ field: 'ids', pointer: '#/ids', code: 'maxText' }],
+    });
+    expect(refusal.body.message).toContain('6,000,000');
+    expect((await read(service, first)).body).toEqual(first);
+    expect((await read(service, last)).body).toEqual(last);
+    expect((await bulk('fewer', ids.slice(0, 50), { price: 5 })).body).toEqual({ updated: 50 });
+    // What is sent counts for each of them, too.
+    const short = await Promise.all(Array.from({ length: 61 }, () => addProduct(service)));
+    await bulk('long for many', idsOf(short), { description }, 400);
+    expect((await bulk('long', idsOf(short).slice(0, 50), { description })).body).toEqual({ updated: 50 });
+    expect((await bulk('none of them', upTo(500), { description })).body).toEqual({ updated: 0 });
+  });
+
   test('changes all or none: a sku cannot belong to two products', async () => {
     const products = await three();
     const refusal = await bulk('one sku for all', idsOf(products), { price: 99, sku: `BULK-${kind}` }, 409);

@@ -23,7 +23,7 @@ import type { VariantStore } from '../variants/store.ts';
 import { productLists } from './list.ts';
 import { withWholeStock } from './members/stock.ts';
 import { type LockedProduct, productJson, productOf, type StoredProduct } from './row.ts';
-import { optionInUse, refuseImpossible, removedValues } from './rules.ts';
+import { mostWritten, optionInUse, refuseImpossible, refuseTooMuchText, removedValues } from './rules.ts';
 import * as schema from './schema.ts';
 import type { ProductStore } from './store.ts';
 import type { ProductChange } from './writes/index.ts';
@@ -137,7 +137,7 @@ export function productEndpoints(
       path,
       operationId: 'bulkPatchProducts',
       summary: 'Change many products at once',
-      description: 'All or none. Ids that do not exist are skipped and not counted.',
+      description: `All or none. Ids that do not exist are skipped and not counted. The products have ${mostWritten.toLocaleString('en')} characters of text together at most, before and after: those with very long texts are changed in several requests.`,
       tag,
       access: write,
       body: {
@@ -156,6 +156,7 @@ export function productEndpoints(
       handle({ body, write, cause }) {
         return write(async session => {
           const rows = await store.lockMany(session, body.ids);
+          refuseTooMuchText(rows, body.update);
           const patch = { kind: 'partial', changes: body.update } as const;
           const changes: ProductChange[] = [];
           const fit = fits(session);

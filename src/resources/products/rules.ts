@@ -22,6 +22,23 @@ export function refuseImpossible(before: Product | undefined, { stock, images }:
   refuseBelowReserved(before?.stock ?? null, stock);
 }
 
+/** Characters of products, as they are stored, that one change writes again at most. */
+export const mostWritten = 6_000_000;
+
+/**
+ * Keeps one change from holding up all other requests: what COMMIT does grows with all that is written.
+ * @param rows those that are changed @param update what is sent for each of them
+ * @throws HttpError 400
+ */
+export function refuseTooMuchText(rows: readonly { readonly document: string }[], update: object): void {
+  const sent = JSON.stringify(update).length;
+  const written = rows.reduce((sum, { document }) => sum + Math.max(document.length, sent), 0);
+  if (written <= mostWritten) return;
+  const [have, most] = [written, mostWritten].map(count => count.toLocaleString('en'));
+  const message = `these products have ${have} characters of text together; ${most} can be changed at once: send fewer ids`;
+  throw invalid('ids', 'maxText', message);
+}
+
 const isSame = (stock: Stock | null, fields: StockFields): boolean =>
   isDeepStrictEqual(writtenStock(stock), fields);
 

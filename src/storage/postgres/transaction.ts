@@ -2,8 +2,9 @@
 import type { CompiledQuery } from 'kysely';
 import {
   type Addition,
+  type Items,
   type Late,
-  type Left,
+  leaveItem,
   runEndings,
   type WriteRows,
   writeAdditions,
@@ -47,12 +48,12 @@ export async function runTransaction<T>(
 /** What a piece of work leaves for the end of the transaction, and for after it. */
 export interface Leftovers {
   readonly late: Late[];
-  readonly items: Left[];
+  readonly items: Items;
   readonly additions: Addition[];
   readonly effects: (() => void)[];
 }
 
-export const nothingLeft = (): Leftovers => ({ late: [], items: [], additions: [], effects: [] });
+export const nothingLeft = (): Leftovers => ({ late: [], items: new Map(), additions: [], effects: [] });
 
 /** Writes what is left for the end, of all together. */
 export async function writeLeftovers(session: CopySession, all: readonly Leftovers[]): Promise<void> {
@@ -61,8 +62,11 @@ export async function writeLeftovers(session: CopySession, all: readonly Leftove
   const written = writeLate(late, write);
   // What follows is sent behind the rows without waiting for them, unless a COPY has the connection to itself.
   if (mayBeCopied(late)) await written;
-  const items = all.flatMap(left => left.items);
-  await Promise.all([written, runEndings(session, items)]);
+  const endings = runEndings(
+    session,
+    all.map(left => left.items),
+  );
+  await Promise.all([written, endings]);
   const additions = all.flatMap(left => left.additions);
   await writeAdditions(additions, write);
 }
@@ -87,7 +91,7 @@ export function transactionOf(inner: CopySession, left: Leftovers): Transaction 
     writeMany: (statement, rows) => writeRows(inner, [{ statement, rows }]),
     add: (counter, amount) => void left.additions.push({ counter, amount }),
     writeDeferred: (statement, rows) => void left.late.push({ statement, rows }),
-    atEnd: (ending, item) => void left.items.push({ ending, item }),
+    atEnd: (ending, item) => leaveItem(left.items, ending, item),
     onCommit: effect => void left.effects.push(effect),
   };
 }

@@ -93,9 +93,9 @@ export interface SpellingStatements {
   unused(words: Part, below: Part): RawBuilder<{ word: string }>;
   /** A first test, cheap for words that many documents have: those that a sample of the documents does not have. */
   rare?(words: Part, below: Part): RawBuilder<{ word: string }>;
-  /** Keeps words: two lists of the same length, of spellings and of the words they are of. */
-  insert(spellings: Part, words: Part): Part;
-  remove(spellings: Part, words: Part): Part;
+  /** Keeps words: each element is a spelling and the word it is of, as `spelling:word`. */
+  insert(spelt: Part): Part;
+  remove(spelt: Part): Part;
   /** All words of the documents below a position. */
   indexed(below: Part): RawBuilder<{ word: string }>;
 }

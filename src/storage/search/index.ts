@@ -2,7 +2,7 @@
  * The search index: one document for each resource that can be found, changed in the transaction that changes
  * the resource. A store calls `add`, `change` and `remove` beside its own statements, and that is all it does.
  */
-import { bulk } from '../bulk.ts';
+import { type Bulk, bulk } from '../bulk.ts';
 import { collectionVersions } from '../changes/versions.ts';
 import type { Database, Session, Transaction } from '../database.ts';
 import type { DialectWords } from './dialect.ts';
@@ -99,18 +99,17 @@ export function searchIndex(database: Pick<Database, 'build' | 'dialect'>): Sear
   const dialect = wordsOfDialect(database);
   const versions = collectionVersions(database);
   const words = spellingOf(database);
-  const inserts = bulk(database, table, rowColumns, rows => dialect.insert(rows), {
-    sizes: insertSizes,
-    keyOf: ([position]) => position,
-  });
+  const inserts = bulk(database, table, rowColumns, rows => dialect.insert(rows), { sizes: insertSizes });
   /** New documents need not look for old ones in their places. */
   const added = dialect.copied === undefined ? {} : { columns: dialect.copied };
   const removals = bulk(database, table, { position: 'double precision' }, rows => dialect.remove(rows));
+  const changes = lastOfEach(inserts, removals);
 
-  const row = (type: DocumentType, id: number, entries: readonly string[]) => [
+  const row = (type: DocumentType, id: number, entries: readonly string[]): Row => [
     positionOf(type, id),
     entries.join(' '),
   ];
+  const noRow = (type: DocumentType, id: number): Row => [positionOf(type, id), null];
 
   const isKept = (type: DocumentType) => positionOf(type, 0) < keptBelow;
 
@@ -121,7 +120,7 @@ export function searchIndex(database: Pick<Database, 'build' | 'dialect'>): Sear
       const entries = documentWords(document);
       const place = placeOf(type, document);
       if (isKept(place)) words.keep(session, entries);
-      session.writeDeferred(inserts, [row(place, document.id, entries)]);
+      session.writeDeferred(changes, [row(place, document.id, entries)]);
     },
 
     keep: words.keep,
@@ -151,8 +150,8 @@ export function searchIndex(database: Pick<Database, 'build' | 'dialect'>): Sear
       const old = hasSameWords(before, after) ? entries : documentWords(before);
       const isSame = entries.length === old.length && entries.every((word, index) => word === old[index]);
       if (isSame && from === to) return;
-      if (from !== to) session.writeDeferred(removals, [[positionOf(from, after.id)]]);
-      session.writeDeferred(inserts, [row(to, after.id, entries)]);
+      if (from !== to) session.writeDeferred(changes, [noRow(from, after.id)]);
+      session.writeDeferred(changes, [row(to, after.id, entries)]);
       const had = new Set(isKept(from) ? old : []);
       const has = new Set(isKept(to) ? entries : []);
       words.keep(session, [...has.difference(had)]);
@@ -162,12 +161,32 @@ export function searchIndex(database: Pick<Database, 'build' | 'dialect'>): Sear
     async remove(session, type, before) {
       versions.advance(session, searchCollection);
       const place = placeOf(type, before);
-      session.writeDeferred(removals, [[positionOf(place, before.id)]]);
+      session.writeDeferred(changes, [noRow(place, before.id)]);
       if (isKept(place)) words.release(session, documentWords(before));
     },
 
     async compact(session) {
       for (const statement of dialect.compact()) await session.run(statement.compile(build));
+    },
+  };
+}
+
+/** A position and the words of its document; null where it has none any more. */
+type Row = readonly [position: number, words: string | null];
+
+/**
+ * Of several rows for a position the last counts. All are written in the order of their positions: FTS5 writes what it
+ * has collected each time that a position comes before the last one, however little that is.
+ */
+function lastOfEach(inserts: Bulk, removals: Bulk): Bulk {
+  return {
+    table,
+    *statements(rows) {
+      // Boundary: `row` and `noRow` have made them.
+      const last = new Map((rows as readonly Row[]).map(([position, words]) => [position, words]));
+      const sorted = [...last].sort(([one], [other]) => one - other);
+      yield* removals.statements(sorted.flatMap(([position, words]) => (words === null ? [[position]] : [])));
+      yield* inserts.statements(sorted.filter(([, words]) => words !== null));
     },
   };
 }

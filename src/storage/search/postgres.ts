@@ -11,6 +11,8 @@ import { expressionText, type Term } from './expression.ts';
 const quoted = ({ word, mark = '', prefix }: Term) => `'${mark}${word}'${prefix === true ? ':*' : ''}`;
 
 const list = (words: Part) => sql`string_to_array(${words}::text, ' ')`;
+const pairs = (words: Part) =>
+  sql`select split_part(pair, ':', 1), split_part(pair, ':', 2) from unnest(${list(words)}) as listed (pair)`;
 const isIn = sql`words @@ quote_literal(word)::tsquery`;
 
 const spellings: SpellingStatements = {
@@ -26,10 +28,9 @@ const spellings: SpellingStatements = {
       select words from search_index where position < ${below} order by position desc limit 200)
     select word from unnest(${list(words)}) as listed (word)
     where not exists (select 1 from sample where ${isIn})`,
-  insert: (spelt, words) => sql`insert into search_spellings (spelling, word)
-    select * from unnest(${list(spelt)}, ${list(words)}) on conflict (spelling, word) do nothing`,
-  remove: (spelt, words) => sql`delete from search_spellings
-    where (spelling, word) in (select * from unnest(${list(spelt)}, ${list(words)}))`,
+  insert: spelt => sql`insert into search_spellings (spelling, word) ${pairs(spelt)}
+    on conflict (spelling, word) do nothing`,
+  remove: spelt => sql`delete from search_spellings where (spelling, word) in (${pairs(spelt)})`,
   indexed: below => sql<{ word: string }>`select word
     from ts_stat(format('select words from search_index where position < %s', ${below}::double precision))`,
 };

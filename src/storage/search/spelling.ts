@@ -10,6 +10,7 @@
  * (docs/decisions/0014).
  */
 import { type RawBuilder, sql } from 'kysely';
+import { slices, sortInSlices } from '../../slices.ts';
 import type { Database, Ending, Session, Transaction } from '../database.ts';
 import { prepared } from '../prepared.ts';
 import type { SpellingStatements } from './dialect.ts';
@@ -31,7 +32,7 @@ export interface Spelling {
   isWhole(session: Session): Promise<boolean>;
 }
 
-/** How an item of the ending begins: what has become of the word. */
+/** What an item of the ending begins with, one character: what has become of the word. */
 const added = '+';
 const dropped = '-';
 
@@ -60,20 +61,12 @@ export function spelling(
   const { rare } = statements;
   const seldom = rare && listing(words => rare(words, limit));
 
-  const writing = (
-    query: (spelt: RawBuilder<unknown>, words: RawBuilder<unknown>) => RawBuilder<unknown>,
-  ) => {
-    const write = prepared<{ spelt: string; words: string }, unknown>(build, ({ spelt, words }) =>
-      query(spelt, words),
-    );
+  const writing = (query: (spelt: RawBuilder<unknown>) => RawBuilder<unknown>) => {
+    const write = prepared<{ spelt: string }, unknown>(build, ({ spelt }) => query(spelt));
     return async (session: Session, words: readonly string[]): Promise<void> => {
-      if (words.length === 0) return;
-      const pairs = words.flatMap(word => spellingsOf(word).map(spelt => ({ spelt, word })));
-      for (let start = 0; start < pairs.length; start += pairsAtOnce) {
-        const some = pairs.slice(start, start + pairsAtOnce);
-        const column = (name: 'spelt' | 'word') => some.map(pair => pair[name]).join(' ');
-        await session.run(write({ spelt: column('spelt'), words: column('word') }));
-      }
+      const pairs = words.flatMap(word => spellingsOf(word).map(spelt => `${spelt}:${word}`));
+      for (let start = 0; start < pairs.length; start += pairsAtOnce)
+        await session.run(write({ spelt: pairs.slice(start, start + pairsAtOnce).join(' ') }));
     };
   };
   const insert = writing(statements.insert);
@@ -81,10 +74,18 @@ export function spelling(
 
   const ending: Ending = {
     async run(session, items) {
-      const used = wordsWith(added, items);
-      const freed = wordsWith(dropped, items);
+      const { turn } = slices();
+      const used = new Set<string>();
+      const freed = new Set<string>();
+      const all: string[] = [];
+      for (const item of items) {
+        const word = item.slice(1);
+        if (!used.has(word) && !freed.has(word)) all.push(word);
+        (item.startsWith(added) ? used : freed).add(word);
+        await turn();
+      }
       // In one order for all transactions, so that no deadlock arises.
-      const words = [...used.union(freed)].sort();
+      const words = await sortInSlices(all);
       for (let start = 0; start < words.length; start += wordsAtOnce) {
         const some = words.slice(start, start + wordsAtOnce);
         let kept = new Set(await (freed.size === 0 ? shared : alone)(session, some));
@@ -130,10 +131,6 @@ export function spelling(
       return kept.size === words.length && words.every(word => kept.has(word)) && total === expected;
     },
   };
-}
-
-function wordsWith(what: string, items: readonly string[]): Set<string> {
-  return new Set(items.filter(item => item.startsWith(what)).map(item => item.slice(what.length)));
 }
 
 const without = (words: readonly string[], others: ReadonlySet<string>) =>

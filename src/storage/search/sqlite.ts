@@ -28,9 +28,9 @@ export const tidyMerging = [setting('automerge', 4), setting('crisismerge', 16),
 
 /** The words of a list that has spaces between them; no word has a character that JSON would escape. */
 const list = (words: RawBuilder<unknown>) => sql`json_each('["' || replace(${words}, ' ', '","') || '"]')`;
-/** Two lists, side by side. */
-const pairs = (spelt: RawBuilder<unknown>, words: RawBuilder<unknown>) =>
-  sql`select spelt.value, listed.value from ${list(spelt)} as spelt join ${list(words)} as listed using (key)`;
+/** One list of both sides: to join two, SQLite would go through one of them for each element of the other. */
+const pairs = (words: RawBuilder<unknown>) =>
+  sql`select substr(value, 1, instr(value, ':') - 1), substr(value, instr(value, ':') + 1) from ${list(words)}`;
 
 const spellings: SpellingStatements = {
   // There is one writer: what it reads stays as it is.
@@ -41,10 +41,8 @@ const spellings: SpellingStatements = {
   unused: (words, below) => sql<{ word: string }>`select value as word from ${list(words)} as listed
     where not exists (select 1 from search_index
       where search_index match '"' || listed.value || '"' and rowid < ${below})`,
-  insert: (spelt, words) =>
-    sql`insert or ignore into search_spellings (spelling, word) ${pairs(spelt, words)}`,
-  remove: (spelt, words) => sql`delete from search_spellings
-    where (spelling, word) in (${pairs(spelt, words)})`,
+  insert: spelt => sql`insert or ignore into search_spellings (spelling, word) ${pairs(spelt)}`,
+  remove: spelt => sql`delete from search_spellings where (spelling, word) in (${pairs(spelt)})`,
   indexed: below =>
     sql<{ word: string }>`select distinct term as word from search_terms where doc < ${below}`,
 };

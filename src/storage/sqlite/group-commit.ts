@@ -3,8 +3,9 @@ import { SQLiteError } from 'bun:sqlite';
 import type { Bulk } from '../bulk.ts';
 import {
   type Addition,
-  type Left as Item,
+  type Items,
   type Late,
+  leaveItem,
   runEndings,
   type WriteRows,
   writeAdditions,
@@ -89,14 +90,14 @@ interface Done {
   readonly settle: () => void;
   readonly additions: readonly Addition[];
   readonly late: readonly Late[];
-  readonly items: readonly Item[];
+  readonly items: Items;
 }
 
 /** What a job leaves while it works. */
 interface Left {
   readonly additions: Addition[];
   readonly late: Late[];
-  readonly items: Item[];
+  readonly items: Items;
   readonly effects: (() => void)[];
   /** Whether a statement of its own has changed, or may have changed, anything. */
   hasWritten: boolean;
@@ -105,7 +106,7 @@ interface Left {
 const nothingLeft = (): Left => ({
   additions: [],
   late: [],
-  items: [],
+  items: new Map(),
   effects: [],
   hasWritten: false,
 });
@@ -124,7 +125,7 @@ async function runGroup(writer: Connected, group: readonly Job[]): Promise<(() =
   }
   const late = results.flatMap(result => result.late);
   const additions = results.flatMap(result => result.additions);
-  const items = results.flatMap(result => result.items);
+  const items = results.map(result => result.items);
   const write: WriteRows = async parts => {
     for (const { statement, rows } of parts) await writeMany(writer.session, statement, rows);
   };
@@ -175,7 +176,7 @@ const failed = (job: Job, error: unknown): Done => ({
   settle: () => job.reject(error),
   additions: [],
   late: [],
-  items: [],
+  items: new Map(),
 });
 
 async function runJob(writer: Connected, job: Job, left: Left): Promise<Done> {
@@ -255,7 +256,7 @@ function transaction(writer: Connected, left: Left, isOpen: () => boolean): Tran
     },
     atEnd(ending, item) {
       check();
-      left.items.push({ ending, item });
+      leaveItem(left.items, ending, item);
     },
     onCommit(effect) {
       check();
