@@ -89,6 +89,11 @@ export interface SpellingStatements {
   kept(words: Part, lock: 'shared' | 'exclusive'): RawBuilder<{ word: string }>;
   /** The words kept under any of these spellings. */
   spelt(spellings: Part): RawBuilder<{ word: string }>;
+  /**
+   * Sorts in what was written lately, so that many words are looked up in a moment; undefined where it always is.
+   * It is not for transactions that look up few: it costs more than they do.
+   */
+  sortIn?: Part;
   /** Those of the words that no document below a position has. */
   unused(words: Part, below: Part): RawBuilder<{ word: string }>;
   /** A first test, cheap for words that many documents have: those that a sample of the documents does not have. */

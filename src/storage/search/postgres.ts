@@ -13,7 +13,9 @@ const quoted = ({ word, mark = '', prefix }: Term) => `'${mark}${word}'${prefix 
 const list = (words: Part) => sql`string_to_array(${words}::text, ' ')`;
 const pairs = (words: Part) =>
   sql`select split_part(pair, ':', 1), split_part(pair, ':', 2) from unnest(${list(words)}) as listed (pair)`;
-const isIn = sql`words @@ quote_literal(word)::tsquery`;
+/** Each word and the query for it, which is made once and not for each document. */
+const queries = (words: Part) => sql`(select word, quote_literal(word)::tsquery as query
+  from unnest(${list(words)}) as given (word) offset 0) as listed`;
 
 const spellings: SpellingStatements = {
   kept: (words, lock) => sql<{ word: string }>`select word from search_spellings
@@ -21,13 +23,17 @@ const spellings: SpellingStatements = {
     order by spelling ${sql.raw(lock === 'shared' ? 'for key share' : 'for update')}`,
   spelt: spellings => sql<{ word: string }>`select distinct word from search_spellings
     where spelling = any(${list(spellings)})`,
-  // As a sum, the position is not one that there is an order of: rare words are found by the index of words.
-  unused: (words, below) => sql<{ word: string }>`select word from unnest(${list(words)}) as listed (word)
-    where not exists (select 1 from search_index where ${isIn} and position + 0 < ${below} offset 0)`,
+  // As a sum, the position is not one that there is an order of: rare words are found by the index of words. With a limit
+  // PostgreSQL plans a join, which takes that index also where it has not counted the documents yet.
+  unused: (words, below) => sql<{ word: string }>`select word from ${queries(words)}
+    where not exists (select 1 from search_index where words @@ query and position + 0 < ${below} limit 1)`,
+  // GIN keeps up to 4 MB of what was written as it came, and reads through it for each word. By the owner only; not where
+  // an import has dropped the index.
+  sortIn: sql`select gin_clean_pending_list(oid) from pg_class
+    where oid = to_regclass('search_index_by_word') and pg_has_role(relowner, 'usage')`,
   rare: (words, below) => sql<{ word: string }>`with sample as materialized (
       select words from search_index where position < ${below} order by position desc limit 200)
-    select word from unnest(${list(words)}) as listed (word)
-    where not exists (select 1 from sample where ${isIn})`,
+    select word from ${queries(words)} where not exists (select 1 from sample where words @@ query)`,
   insert: spelt => sql`insert into search_spellings (spelling, word) ${pairs(spelt)}
     on conflict (spelling, word) do nothing`,
   remove: spelt => sql`delete from search_spellings where (spelling, word) in (${pairs(spelt)})`,

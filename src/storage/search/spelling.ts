@@ -18,6 +18,8 @@ import { canBeMisspelt } from './text/words.ts';
 
 /** Words per statement: none takes long. */
 const wordsAtOnce = 250;
+/** Words that are looked up one by one for less than it takes to sort in what was written before. */
+const manyFreed = 32;
 /** Spellings per statement: each is a row at some place of an index. */
 const pairsAtOnce = 1000;
 
@@ -59,6 +61,7 @@ export function spelling(
   const alone = listing(words => statements.kept(words, 'exclusive'));
   const unused = listing(words => statements.unused(words, limit));
   const { rare } = statements;
+  const sortIn = statements.sortIn?.compile(build);
   const seldom = rare && listing(words => rare(words, limit));
 
   const writing = (query: (spelt: RawBuilder<unknown>) => RawBuilder<unknown>) => {
@@ -84,6 +87,7 @@ export function spelling(
         (item.startsWith(added) ? used : freed).add(word);
         await turn();
       }
+      if (sortIn !== undefined && freed.size > manyFreed) await session.run(sortIn);
       // In one order for all transactions, so that no deadlock arises.
       const words = await sortInSlices(all);
       for (let start = 0; start < words.length; start += wordsAtOnce) {
