@@ -32,7 +32,7 @@ const spellings: SpellingStatements = {
   sortIn: sql`select gin_clean_pending_list(oid) from pg_class
     where oid = to_regclass('search_index_by_word') and pg_has_role(relowner, 'usage')`,
   rare: (words, below) => sql<{ word: string }>`with sample as materialized (
-      select words from search_index where position < ${below} order by position desc limit 200)
+      select words from search_index where position < ${below} order by position desc limit 64)
     select word from ${queries(words)} where not exists (select 1 from sample where words @@ query)`,
   insert: spelt => sql`insert into search_spellings (spelling, word) ${pairs(spelt)}
     on conflict (spelling, word) do nothing`,
