@@ -1,5 +1,5 @@
 /**
- * What transactions leave for their end, put together until it is written: see Transaction.add, insertDeferred and
+ * What transactions leave for their end, put together until it is written: see Transaction.add, writeDeferred and
  * atEnd in database.ts.
  */
 import type { Bulk } from './bulk.ts';

@@ -67,7 +67,7 @@ export interface Transaction extends Session {
    */
   writeDeferred(statement: Bulk, rows: readonly (readonly unknown[])[]): void;
   /**
-   * Has `ending` run before the commit, after the rows of `insertDeferred` and before the counters of `add`: once for all
+   * Has `ending` run before the commit, after the rows of `writeDeferred` and before the counters of `add`: once for all
    * items that the transaction leaves for it; on SQLite once for all transactions that are committed together. If it
    * fails, they fail.
    */

@@ -101,9 +101,9 @@ describeOnDatabases('bulk update on %s', kind => {
   });
 
   test('refuses products that have more text together than is written at once, and takes as many of them as fit', async () => {
-    const description = 'long '.repeat(20_000).trim();
+    const description = 'long '.repeat(19_900).trim();
     const products = await Promise.all(
-      Array.from({ length: 60 }, (_, index) => addProduct(service, { name: `Long ${index}`, description })),
+      Array.from({ length: 62 }, (_, index) => addProduct(service, { name: `Long ${index}`, description })),
     );
     const ids = idsOf(products);
     const [first, last] = [products.at(0), products.at(-1)];
@@ -121,6 +121,11 @@ describeOnDatabases('bulk update on %s', kind => {
     const short = await Promise.all(Array.from({ length: 61 }, () => addProduct(service)));
     await bulk('long for many', idsOf(short), { description }, 400);
     expect((await bulk('long', idsOf(short).slice(0, 50), { description })).body).toEqual({ updated: 50 });
+    // What comes beside what they have counts, and what it takes the place of does not.
+    const many = ids.slice(0, 50);
+    const attributes = Object.fromEntries(upTo(30).map(key => [`key${key}`, 'x'.repeat(1000)]));
+    await bulk('more for each', many, { attributes }, 400);
+    expect((await bulk('another', many, { description: `${description} z` })).body).toEqual({ updated: 50 });
     expect((await bulk('none of them', upTo(500), { description })).body).toEqual({ updated: 0 });
   });
 

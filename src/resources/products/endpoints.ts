@@ -23,7 +23,7 @@ import type { VariantStore } from '../variants/store.ts';
 import { productLists } from './list.ts';
 import { withWholeStock } from './members/stock.ts';
 import { type LockedProduct, productJson, productOf, type StoredProduct } from './row.ts';
-import { mostWritten, optionInUse, refuseImpossible, refuseTooMuchText, removedValues } from './rules.ts';
+import { mostWritten, optionInUse, refuseImpossible, removedValues, textLimit } from './rules.ts';
 import * as schema from './schema.ts';
 import type { ProductStore } from './store.ts';
 import type { ProductChange } from './writes/index.ts';
@@ -156,14 +156,15 @@ export function productEndpoints(
       handle({ body, write, cause }) {
         return write(async session => {
           const rows = await store.lockMany(session, body.ids);
-          refuseTooMuchText(rows, body.update);
           const patch = { kind: 'partial', changes: body.update } as const;
           const changes: ProductChange[] = [];
           const fit = fits(session);
+          const limitText = textLimit(body.update);
           const { turn } = slices();
           for (const before of rows) {
             await turn();
             const old = productOf(before);
+            limitText(before, old);
             const fields = patched(old, withWholeStock(old, patch), schema.replaceProduct);
             await refuse(session, old, fields);
             await fit(fields, old);

@@ -22,21 +22,29 @@ export function refuseImpossible(before: Product | undefined, { stock, images }:
   refuseBelowReserved(before?.stock ?? null, stock);
 }
 
-/** Characters of products, as they are stored, that one change writes again at most. */
+/** Characters of products that one change writes again at most. */
 export const mostWritten = 6_000_000;
 
 /**
  * Keeps one change from holding up all other requests: what COMMIT does grows with all that is written.
- * @param rows those that are changed @param update what is sent for each of them
- * @throws HttpError 400
+ * @param update what is sent for each product
+ * @returns a function to be called with each of them, as it is stored and parsed; it throws an HttpError 400 as soon as they
+ * have more text than one change may write, as they are or as they would be
  */
-export function refuseTooMuchText(rows: readonly { readonly document: string }[], update: object): void {
+export function textLimit(update: object): (stored: { readonly document: string }, product: Product) => void {
   const sent = JSON.stringify(update).length;
-  const written = rows.reduce((sum, { document }) => sum + Math.max(document.length, sent), 0);
-  if (written <= mostWritten) return;
-  const [have, most] = [written, mostWritten].map(count => count.toLocaleString('en'));
-  const message = `these products have ${have} characters of text together; ${most} can be changed at once: send fewer ids`;
-  throw invalid('ids', 'maxText', message);
+  let before = 0;
+  let after = 0;
+  return ({ document }, product) => {
+    before += document.length;
+    after += document.length + sent;
+    for (const [name, value] of Object.entries(product))
+      if (name in update) after -= JSON.stringify(value).length;
+    if (Math.max(before, after) <= mostWritten) return;
+    const most = mostWritten.toLocaleString('en');
+    const rule = `must name products that have ${most} characters of text together at most, before and after`;
+    throw invalid('ids', 'maxText', `${rule}: send fewer`);
+  };
 }
 
 const isSame = (stock: Stock | null, fields: StockFields): boolean =>
