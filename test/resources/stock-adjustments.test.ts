@@ -38,6 +38,26 @@ describeOnDatabases('stock adjustments on %s', kind => {
   });
   afterAll(() => service.stop());
 
+  test('of products that have more text together than is written at once are refused, and fewer are made', async () => {
+    const description = 'long '.repeat(19_900).trim();
+    const fields = { description, stock: { onHand: 1 } };
+    const products = await Promise.all(
+      Array.from({ length: 61 }, (_, index) => addProduct(service, { ...fields, name: `Long ${index}` })),
+    );
+    const lines = products.map(({ id }) => ({ productId: id, delta: 2, reason: 'count' }));
+    const check = await unchanged(service);
+    expect(await adjust(service, lines)).toMatchObject({
+      status: 400,
+      body: { details: [{ field: 'adjustments', pointer: '#/adjustments', code: 'maxText' }] },
+    });
+    await check();
+    const fewer = [...lines.slice(0, 59), ...lines.slice(0, 59)];
+    expect((await adjust(service, fewer)).status).toBe(200);
+    const [first] = products;
+    if (first === undefined) throw new Error('there are none');
+    expect((await shownOf(service, first)).onHand).toBe(5);
+  });
+
   test('as HAL they link to what was adjusted', async () => {
     const lamp = await addStocked(service, 3);
     const fields = { options: [{ name: 'Size', values: ['S'] }] };

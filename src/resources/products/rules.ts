@@ -40,11 +40,20 @@ export function textLimit(update: object): (stored: { readonly document: string 
     after += document.length + sent;
     for (const [name, value] of Object.entries(product))
       if (name in update) after -= JSON.stringify(value).length;
-    if (Math.max(before, after) <= mostWritten) return;
-    const most = mostWritten.toLocaleString('en');
-    const rule = `must name products that have ${most} characters of text together at most, before and after`;
-    throw invalid('ids', 'maxText', `${rule}: send fewer`);
+    refuseLongTexts('ids', Math.max(before, after));
   };
+}
+
+/**
+ * @param field the member that names the products
+ * @param characters what they have together
+ * @throws HttpError 400 when that is more than one change may write
+ */
+export function refuseLongTexts(field: string, characters: number): void {
+  if (characters <= mostWritten) return;
+  const most = mostWritten.toLocaleString('en');
+  const rule = `must name products that have ${most} characters of text together at most, before and after`;
+  throw invalid(field, 'maxText', `${rule}: send fewer`);
 }
 
 const isSame = (stock: Stock | null, fields: StockFields): boolean =>

@@ -7,6 +7,7 @@ import { ok } from '../../http/response/reply.ts';
 import { equal } from '../../storage/list/request.ts';
 import { listEndpoint } from '../crud/list.ts';
 import type { Dependencies } from '../dependencies.ts';
+import { mostWritten, refuseLongTexts } from '../products/rules.ts';
 import { apply, placeOf } from './apply.ts';
 import type { StockLocks } from './locked.ts';
 import * as schema from './schema.ts';
@@ -27,8 +28,7 @@ export function stockEndpoints({ paginator }: Dependencies, { adjustments, stock
       path,
       operationId: 'adjustStock',
       summary: 'Adjust stock',
-      description:
-        'Adds to what is on hand, or takes from it, of products and variants, 500 lines at most: all or none. What is sold through orders is not to be adjusted: it is taken when they are paid. Each line names a product by productId, a variant by variantId, or either by sku.',
+      description: `Adds to what is on hand, or takes from it, of products and variants, 500 lines at most: all or none. The products have ${mostWritten.toLocaleString('en')} characters of text together at most. What is sold through orders is not to be adjusted: it is taken when they are paid. Each line names a product by productId, a variant by variantId, or either by sku.`,
       tag,
       access: allow.staff('products:write'),
       body: {
@@ -56,6 +56,7 @@ export function stockEndpoints({ paginator }: Dependencies, { adjustments, stock
             session,
             places.filter(place => place !== undefined),
           );
+          refuseLongTexts('adjustments', locked.characters);
           const { actor, at } = cause();
           const made = apply(lines, places, locked).map(one => ({ ...one, actor, created_at: at }));
           await locked.save(session, cause());

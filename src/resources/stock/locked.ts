@@ -33,6 +33,8 @@ interface Stocked {
 }
 
 export interface LockedStock {
+  /** Of the texts of all products that are locked. */
+  readonly characters: number;
   /** Undefined for what is not there (any more), and for a variant of another product. */
   get(place: Place): Stocked | undefined;
   /** To be written by `save`. */
@@ -141,6 +143,7 @@ export function stockLocks(
         hold({ productId: variant.productId, variantId: variant.id }, row, variant);
       }
       return {
+        characters: rows.reduce((sum, { document }) => sum + document.length, 0),
         get: place => held.get(keyOf(place)),
         set(place, stock) {
           const one = held.get(keyOf(place));
