@@ -1,9 +1,10 @@
-/** `catalog import` of a made-up file into an empty database: products/s of one process, and its memory. */
+/** `catalog import` of made-up files: products/s of one process, and its memory. */
 
 import { once } from 'node:events';
-import { createWriteStream, rmSync, statSync } from 'node:fs';
+import { createWriteStream, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { csvHeader, csvRow } from '../src/files/write.ts';
+import type { ProductFields } from '../src/resources/products/schema.ts';
 import { productNumber } from './catalog-data.ts';
 import { type DatabaseKind, type RunDatabase, runFolder } from './databases.ts';
 import type { PostgresServer } from './postgres.ts';
@@ -19,6 +20,28 @@ const sampleMs = 50;
 /** CPU of a database's own processes is counted when they have had time to end. */
 const restMs = 500;
 
+interface File {
+  readonly what: string;
+  readonly path: string;
+  readonly records: number;
+}
+
+/**
+ * What real shops have and the benchmark's products lack: words that no other product has, and changes of them.
+ * @param salt makes others of the same products
+ */
+function wordyProduct(number: number, salt: string): ProductFields {
+  const { fields } = productNumber(number);
+  const words = Array.from({ length: 3 }, (_, index) => wordOf(`${salt}${number}.${index}`));
+  return { ...fields, name: `${fields.name} ${words.join(' ')}` };
+}
+
+/** A word of eleven to fourteen letters. */
+function wordOf(seed: string): string {
+  const digits = Bun.hash(seed).toString(26).padStart(11, '0');
+  return [...digits].map(digit => String.fromCharCode(97 + Number.parseInt(digit, 26))).join('');
+}
+
 /** @returns a table in Markdown */
 export async function measureImport(
   records: number,
@@ -27,37 +50,26 @@ export async function measureImport(
 ): Promise<string> {
   const folder = runFolder();
   try {
-    const file = join(folder, 'products.csv');
-    await writeCsv(file, records);
+    const few = Math.ceil(records / 10);
+    const write = async (what: string, count: number, of: (number: number) => ProductFields) => {
+      const path = join(folder, `${what.replaceAll(' ', '-')}.csv`);
+      await writeCsv(path, count, of);
+      return { what, path, records: count };
+    };
+    const plain = await write('new products', records, number => productNumber(number).fields);
+    const wordy = await write('words of their own', few, number => wordyProduct(number, 'a'));
+    const renamed = await write('other names', few, number => wordyProduct(number, 'b'));
+    const unchanged = { ...renamed, what: 'nothing changed' };
     const rows: string[][] = [];
     for (const kind of kinds) {
-      const { settings, remove } = await emptyDatabase(kind === 'postgresql' ? postgres : undefined, folder);
-      await command(['migrate'], settings);
-      const before = postgres?.cpuSeconds() ?? 0;
-      const { seconds, cpuSeconds, peakMiB } = await command(['import', file], settings);
-      await Bun.sleep(restMs);
-      const perProduct = (spent: number) => ((spent / records) * 1_000_000).toFixed(1);
-      rows.push([
-        kind,
-        thousands(records),
-        thousands(statSync(file).size / 1_048_576),
-        seconds.toFixed(1),
-        thousands(records / seconds),
-        perProduct(cpuSeconds),
-        kind === 'sqlite' ? '–' : perProduct((postgres?.cpuSeconds() ?? 0) - before),
-        peakMiB.toFixed(0),
-      ]);
-      await remove();
+      const server = kind === 'postgresql' ? postgres : undefined;
+      for (const files of [[plain], [wordy, renamed, unchanged]]) {
+        rows.push(...(await importAll(files, server, folder)));
+      }
     }
     const header = [
-      'database',
-      'products',
-      'file MiB',
-      'seconds',
-      'products/s',
-      'CPU µs',
-      'database µs',
-      'peak MiB',
+      ...['database', 'file', 'products', 'file MiB', 'seconds', 'products/s'],
+      ...['CPU µs', 'database µs', 'peak MiB'],
     ];
     return markdownTable([header, ...rows]);
   } finally {
@@ -65,8 +77,40 @@ export async function measureImport(
   }
 }
 
+/** Imports one file after the other into an empty database. @returns a row of the table for each */
+async function importAll(
+  files: readonly File[],
+  server: PostgresServer | undefined,
+  folder: string,
+): Promise<string[][]> {
+  const { settings, remove } = await emptyDatabase(server, folder);
+  const rows: string[][] = [];
+  await command(['migrate'], settings);
+  for (const { what, path, records } of files) {
+    const before = server?.cpuSeconds() ?? 0;
+    const { seconds, cpuSeconds, peakMiB } = await command(['import', path], settings);
+    await Bun.sleep(restMs);
+    const perProduct = (spent: number) => ((spent / records) * 1_000_000).toFixed(1);
+    rows.push([
+      ...[server === undefined ? 'sqlite' : 'postgresql', what],
+      thousands(records),
+      thousands(statSync(path).size / 1_048_576),
+      seconds.toFixed(1),
+      thousands(records / seconds),
+      perProduct(cpuSeconds),
+      server === undefined ? '–' : perProduct((server.cpuSeconds() ?? 0) - before),
+      peakMiB.toFixed(0),
+    ]);
+  }
+  await remove();
+  return rows;
+}
+
 async function emptyDatabase(server: PostgresServer | undefined, folder: string): Promise<RunDatabase> {
-  if (server === undefined) return { settings: { DATA_DIR: folder }, remove: async () => undefined };
+  if (server === undefined) {
+    const data = mkdtempSync(join(folder, 'data-'));
+    return { settings: { DATA_DIR: data }, remove: async () => rmSync(data, { recursive: true }) };
+  }
   const name = 'bench_import';
   await server.drop(name);
   await server.create(name);
@@ -76,13 +120,13 @@ async function emptyDatabase(server: PostgresServer | undefined, folder: string)
   };
 }
 
-async function writeCsv(file: string, records: number): Promise<void> {
+async function writeCsv(file: string, records: number, of: (number: number) => ProductFields): Promise<void> {
   const output = createWriteStream(file);
   output.write(csvHeader(fields));
   for (let first = 1; first <= records; first += rowsPerWrite) {
     let text = '';
     for (let number = first; number < first + rowsPerWrite && number <= records; number++) {
-      text += csvRow(fields, productNumber(number).fields);
+      text += csvRow(fields, of(number));
     }
     if (!output.write(text)) await once(output, 'drain');
   }
