@@ -205,7 +205,7 @@ export interface paths {
         put?: never;
         /**
          * Ask for a mail to set a new password
-         * @description The response does not tell whether there is a user of this address.
+         * @description The response does not reveal whether there is a user of this address.
          *
          *     Access: public.
          */
@@ -914,7 +914,7 @@ export interface paths {
         put?: never;
         /**
          * Adjust stock
-         * @description Adds to what is on hand, or takes from it, of products and variants, 500 lines at most: all or none. What is sold through orders is not to be adjusted: it is taken when they are paid. Each line names a product by productId, a variant by variantId, or either by sku.
+         * @description Adds to what is on hand, or takes from it, of products and variants, 500 lines at most: all or none. The products have 6,000,000 characters of text together at most. What is sold through orders is not to be adjusted: it is taken when they are paid. Each line names a product by productId, a variant by variantId, or either by sku.
          *
          *     Access: the roles admin, editor; API keys with the scope `products:write`.
          */
@@ -1836,7 +1836,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Suggest while somebody types
+         * Suggest as a user types
          * @description Words that complete the last one, categories and products: some of each. Of what the caller may read.
          *
          *     Access: the roles admin, editor, user; API keys with the scope `search:read`.
@@ -11474,7 +11474,7 @@ export interface components {
          *
          *     `OPTION_IN_USE`: Variants have this option or value; change or delete them first.
          *
-         *     `LIMIT_REACHED`: There are as many of these as one user may have.
+         *     `LIMIT_REACHED`: The maximum number of these per user has been reached.
          *
          *     `CATEGORY_NOT_EMPTY`: The category has products or other categories below it; move them first. Nothing was deleted.
          */
@@ -11566,7 +11566,7 @@ export interface components {
         /**
          * @description `UNSUPPORTED_MEDIA_TYPE`: This operation does not take a body of this media type.
          *
-         *     `UNSUPPORTED_IMAGE`: The file is none of the images that this service takes.
+         *     `UNSUPPORTED_IMAGE`: The file is not an image in a supported format.
          */
         UnsupportedMediaType: {
             headers: {
@@ -11597,7 +11597,7 @@ export interface components {
                 };
             };
         };
-        /** @description `RANGE_NOT_SATISFIABLE`: The range begins after the end of what there is. */
+        /** @description `RANGE_NOT_SATISFIABLE`: The range begins after the end of the file. */
         RangeNotSatisfiable: {
             headers: {
                 "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -11741,7 +11741,7 @@ export interface components {
          *
          *     `MEDIA_UNAVAILABLE`: The store of the images cannot be reached; retry after the time in Retry-After.
          *
-         *     `SERVICE_BUSY`: The service has too much of this kind of work; retry after the time in Retry-After.
+         *     `SERVICE_BUSY`: The service is overloaded with this kind of work; retry after the time in Retry-After.
          *
          *     `SHUTTING_DOWN`: The service is stopping; retry on another instance.
          */

@@ -1,11 +1,11 @@
 /**
- * Raises the price of every product of a category by some per cent, without overwriting anybody's change:
+ * Raises the price of every product of a category by some per cent, without overwriting the changes of others:
  *
  *   npm run example -- http://127.0.0.1:3000 admin@catalog.example PASSWORD lighting 5
  *
- * It signs in as an administrator and makes an API key of its own, so that it spends nobody else's quota; RATE, the
+ * It signs in as an administrator and makes an API key of its own, so that it has a quota of its own; RATE, the
  * last argument, is how many requests per window the key may send. With the key it goes through the products page by
- * page with the cursor, and sends each change with If-Match. When somebody was faster (412) it reads the product again;
+ * page with the cursor, and sends each change with If-Match. When another change came first (412) it reads the product again;
  * when the quota is used up (429) it waits. In the end it revokes the key.
  */
 import { type Catalog, createCatalog } from '@catalog/client';

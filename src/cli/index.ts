@@ -20,7 +20,7 @@ export const commands: readonly Listed[] = [
     summary: 'add products from a CSV, NDJSON or JSON file',
     load: () => import('./import/index.ts'),
   },
-  { name: 'export', summary: 'write all products as CSV or NDJSON', load: () => import('./export.ts') },
+  { name: 'export', summary: 'write all products as CSV, NDJSON or JSON', load: () => import('./export.ts') },
   {
     name: 'users',
     summary: 'create and list users, set passwords and roles',

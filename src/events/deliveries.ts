@@ -1,6 +1,7 @@
 /**
- * The queries of deliveries. `due_at` is when a delivery may be taken up next; anyone who takes one up to speak to
- * the outside moves it on, so that it falls due again should he never come back: it is also the name of his claim.
+ * The queries of deliveries. `due_at` is when a delivery may be taken up next. A lane that starts an external delivery
+ * postpones it: if its process dies, the delivery becomes due again. The postponed `due_at` also identifies the claim: only
+ * its holder can remove or postpone the delivery.
  */
 import { sql } from 'kysely';
 import type { Database, Session } from '../storage/database.ts';

@@ -112,7 +112,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
         await stored.remove(session, claimed);
       });
     } catch (error) {
-      // That the database cannot be used is nothing the delivery has done.
+      // A failure of the database is not the delivery's fault: it does not count as an attempt.
       const isItsOwn = !(error instanceof StorageError) || error.kind === 'unique';
       if (claimed === undefined || !isItsOwn) throw error;
       await postpone(consumer.queue, claimed, error);

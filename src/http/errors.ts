@@ -51,7 +51,7 @@ const messages = {
     PATCH_PATH_NOT_FOUND: 'A path of the patch does not exist; nothing was changed.',
     IDEMPOTENCY_KEY_IN_USE: 'A request with this Idempotency-Key is still running; retry later.',
     OPTION_IN_USE: 'Variants have this option or value; change or delete them first.',
-    LIMIT_REACHED: 'There are as many of these as one user may have.',
+    LIMIT_REACHED: 'The maximum number of these per user has been reached.',
     CATEGORY_NOT_EMPTY:
       'The category has products or other categories below it; move them first. Nothing was deleted.',
   },
@@ -64,10 +64,10 @@ const messages = {
   },
   415: {
     UNSUPPORTED_MEDIA_TYPE: 'This operation does not take a body of this media type.',
-    UNSUPPORTED_IMAGE: 'The file is none of the images that this service takes.',
+    UNSUPPORTED_IMAGE: 'The file is not an image in a supported format.',
   },
   416: {
-    RANGE_NOT_SATISFIABLE: 'The range begins after the end of what there is.',
+    RANGE_NOT_SATISFIABLE: 'The range begins after the end of the file.',
   },
   422: {
     PATCH_RESULT_INVALID: 'The patched resource would not be valid; nothing was changed.',
@@ -100,7 +100,7 @@ const messages = {
     PAYMENT_UNAVAILABLE:
       'The payment provider cannot be reached; nothing was charged. Retry after the time in Retry-After.',
     MEDIA_UNAVAILABLE: 'The store of the images cannot be reached; retry after the time in Retry-After.',
-    SERVICE_BUSY: 'The service has too much of this kind of work; retry after the time in Retry-After.',
+    SERVICE_BUSY: 'The service is overloaded with this kind of work; retry after the time in Retry-After.',
     SHUTTING_DOWN: 'The service is stopping; retry on another instance.',
   },
   507: {

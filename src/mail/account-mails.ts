@@ -22,7 +22,7 @@ export const invitationMail = ({ shop, name, link }: LetterWithLink): MailText =
 
 export const passwordResetMail = ({ shop, name, link }: LetterWithLink): MailText =>
   composeMail(`Set a new password for ${shop}`, name, [
-    `Somebody, most likely you, has requested a new password at ${shop}. Set it here:`,
+    `Someone, probably you, requested a new password for your account at ${shop}. Set it here:`,
     { link },
     'The link works once, for one hour. If you did not ask for it, do nothing: your password stays as it is.',
   ]);
@@ -37,7 +37,7 @@ export const verificationMail = ({ shop, name, link }: LetterWithLink): MailText
 /** To an address that a user has requested. Whose it is, is not known yet: it quotes nothing of the user's. */
 export const addressConfirmationMail = ({ shop, link }: Omit<LetterWithLink, 'name'>): MailText =>
   composeMail(`Confirm your new e-mail address for ${shop}`, undefined, [
-    `Somebody, most likely you, wants to use this address for an account at ${shop}. Confirm that it is yours:`,
+    `Someone, probably you, wants to use this address for an account at ${shop}. Confirm that it is yours:`,
     { link },
     'The link works once, for 7 days. From then on you sign in with this address. If you did not ask for it, do nothing.',
   ]);
@@ -45,7 +45,7 @@ export const addressConfirmationMail = ({ shop, link }: Omit<LetterWithLink, 'na
 /** To the same address, where it is another user's already: only its owner learns of that. */
 export const addressTakenMail = ({ shop }: Omit<MailTemplate, 'name'>): MailText =>
   composeMail(`Your e-mail address for ${shop}`, undefined, [
-    `Somebody, most likely you, wants to use this address for another account at ${shop}. It belongs to an account already, so nothing was changed.`,
+    `Someone, probably you, wants to use this address for another account at ${shop}. It belongs to an account already, so nothing was changed.`,
     'If that was you, sign in with this address, and ask for a new password if you have forgotten it. If not, do nothing.',
   ]);
 
@@ -62,5 +62,5 @@ export const addressChangedWithWayBackMail = ({ shop, name, link }: LetterWithLi
 export const addressChangedMail = ({ shop, name }: MailTemplate): MailText =>
   composeMail(`Your e-mail address for ${shop} was changed`, name, [
     `Your account at ${shop} has another e-mail address now, and this one is not used any more.`,
-    'If that was not you, tell the people who run it at once.',
+    'If that was not you, contact the shop immediately.',
   ]);

@@ -10,7 +10,7 @@ export function attributeKey(name: string): string {
     .toLowerCase()
     .replaceAll('ß', 'ss');
   const key = without('_.-', latin.replace(/[^a-z0-9.-]+/g, '_'));
-  // Of a name in other letters its code points are left.
+  // A name without Latin letters or digits becomes its code points.
   const named =
     key !== '' ? key : [...name.trim()].map(letter => letter.codePointAt(0)?.toString(16)).join('_');
   const whole = /^[a-z]/.test(named) && key !== '' ? named : `x_${named}`;

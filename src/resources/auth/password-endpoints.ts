@@ -140,7 +140,7 @@ export function passwordEndpoints(services: Dependencies, options: PasswordOptio
       path: '/auth/forgot-password',
       operationId: 'forgotPassword',
       summary: 'Ask for a mail to set a new password',
-      description: 'The response does not tell whether there is a user of this address.',
+      description: 'The response does not reveal whether there is a user of this address.',
       tag,
       access: allow.public,
       idempotent: false,

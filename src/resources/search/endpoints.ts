@@ -55,7 +55,7 @@ export function searchEndpoints(
       method: 'GET',
       path: '/search/suggest',
       operationId: 'suggest',
-      summary: 'Suggest while somebody types',
+      summary: 'Suggest as a user types',
       description:
         'Words that complete the last one, categories and products: some of each. Of what the caller may read.',
       tag: 'Search',

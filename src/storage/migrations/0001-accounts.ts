@@ -1,4 +1,4 @@
-/** Who may use the service, and what it caches of their requests. */
+/** Accounts, sessions and API keys, and the stored responses of requests with an Idempotency-Key. */
 import { sql } from 'kysely';
 import type { Migration } from './migration.ts';
 

@@ -1,4 +1,4 @@
-/** Checks of an SQLite database: see checks.ts. */
+/** Checks of an SQLite database: the `DialectChecks` of ../../database.ts. */
 import { sql } from 'kysely';
 import type { DialectChecks, Reference } from '../../database.ts';
 import { StorageError } from '../../database.ts';
