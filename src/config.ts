@@ -1,5 +1,6 @@
 /** Settings: the environment, validated once into a frozen object. Nothing else reads process.env. */
 import { z } from 'zod';
+import { parseOrigin } from './http/cors.ts';
 import { detailsOf } from './http/schema.ts';
 import { parsePlace } from './media/store/place.ts';
 import { parseAddress } from './storage/postgres/address.ts';
@@ -18,6 +19,14 @@ const list = z.string().transform(text =>
     .filter(part => part !== ''),
 );
 const httpUrl = z.url({ protocol: /^https?$/ }).transform(text => text.replace(/(?<!\/)\/+$/, ''));
+/** What links begin with: nothing else may be in front of their paths. */
+const publicUrl = httpUrl.refine(
+  text => {
+    const { username, password, search, hash, pathname } = new URL(text);
+    return [username, password, search, hash].every(part => part === '') && !/\/v\d+$/.test(pathname);
+  },
+  { error: 'must be an address without credentials, query and fragment, and without /v1' },
+);
 const secret = z
   .string()
   .min(32, 'needs at least 32 characters (HS256 asks for 256 bits, RFC 7518 section 3.2)');
@@ -98,7 +107,7 @@ export const settings = {
     help: 'seconds that a start waits for the migrations of another process (600)',
   },
   BASE_URL: {
-    schema: httpUrl.optional(),
+    schema: publicUrl.optional(),
     help: 'public address for links, without /v1; unset: taken from the request',
   },
   JWT_SECRET: {
@@ -124,8 +133,8 @@ export const settings = {
   },
   RATE_WINDOW: { schema: integer(1, 86_400).default(3600), help: 'length of the window in seconds (3600)' },
   CORS_ORIGINS: {
-    schema: list.optional(),
-    help: 'comma-separated origins that browsers may call from; unset: any',
+    schema: list.pipe(z.array(parsed(parseOrigin))).optional(),
+    help: 'comma-separated origins, as https://shop.example, that browsers may call from; unset: any',
   },
   DEFAULT_CURRENCY: {
     schema: z

@@ -50,6 +50,19 @@ export interface Cors {
   preflight(request: Request): Record<string, string>;
 }
 
+/**
+ * @returns the origin as browsers send it (RFC 6454 §6.2): in lower case, without the port that its scheme has anyway
+ * @throws Error for what is no origin
+ */
+export function parseOrigin(text: string): string {
+  if (text === '*') throw new Error('* is no origin: leave the setting out to allow any');
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const hasMore = url === undefined || !/^[a-z][a-z\d+.-]*:\/\/[^/?#@\\]+\/?$/i.test(text);
+  if (hasMore) throw new Error(`must be a scheme, a host and no more, as https://shop.example`);
+  // Apps have schemes of their own, which have no origin by the URL standard.
+  return url.origin === 'null' ? text.replace(/\/$/, '').toLowerCase() : url.origin;
+}
+
 /** @param origins origins that may call; undefined for any. `null` is never allowed: any page can have it. */
 export function cors(origins: readonly string[] | undefined): Cors {
   const isAllowed = (origin: string) =>

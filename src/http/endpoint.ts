@@ -59,7 +59,12 @@ export type BodySpec =
 /** The parsed body of a PATCH: a partial object that is valid, or a patch document still to be applied. */
 export type PatchBody<T> =
   | { readonly kind: 'partial'; readonly changes: T }
-  | { readonly kind: 'merge'; readonly patch: unknown }
+  | {
+      readonly kind: 'merge';
+      readonly patch: unknown;
+      /** Whether it may leave read-only members only as they are (`Prefer: handling=strict`). */
+      readonly strict?: boolean;
+    }
   | { readonly kind: 'operations'; readonly patch: unknown };
 
 /** What a handler gets of a body. */

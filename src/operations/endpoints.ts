@@ -116,7 +116,9 @@ export function operationEndpoints(options: OperationsOptions): Endpoint[] {
       operationId: 'getDocs',
       summary: 'The documentation, to read and try',
       produces: ['text/html'],
-      responses: { 200: { description: 'A page.', mediaType: 'text/html', tagged: true } },
+      responses: {
+        200: { description: 'A page.', mediaType: 'text/html', tagged: true, headers: pageHeaders },
+      },
       async handle() {
         const headers = { 'Content-Security-Policy': docs.contentSecurityPolicy };
         return { ...text(docs.page, html), headers, cacheControl: 'public, max-age=300', tagged: true };
@@ -130,8 +132,15 @@ export function operationEndpoints(options: OperationsOptions): Endpoint[] {
         summary,
         description:
           'Mails link here, with the token as the query parameter `token`, which the page sends on.',
+        query: mailed,
         produces: ['text/html'],
-        responses: { 200: { description: 'A page.', mediaType: 'text/html' } },
+        responses: {
+          200: {
+            description: 'A page.',
+            mediaType: 'text/html',
+            headers: { ...pageHeaders, 'Referrer-Policy': 'That no other site is told the token.' },
+          },
+        },
         handle: () => htmlReply(page),
       }),
     ),
@@ -181,6 +190,13 @@ async function requireMigrated(database: Database): Promise<void> {
   if (message !== undefined)
     throw new HttpError('DATABASE_UNAVAILABLE', { message, headers: { 'Retry-After': '5' } });
 }
+
+const pageHeaders = { 'Content-Security-Policy': 'What the page may load and run: its own files.' };
+
+/** What a page that a mail links to is called with. */
+const mailed = z.object({
+  token: z.string().max(1000).optional().describe('From the mail; the page sends it on.'),
+});
 
 const localOnly =
   'Without the setting METRICS_TOKEN, /metrics answers only this machine. Set it, and send it as a bearer token.';

@@ -63,7 +63,9 @@ export async function metricsText({
       'Requests let through while the database took no writes.',
       [` ${quota.uncounted?.() ?? 0}`],
     ),
-    family('catalog_quota_rejections_total', 'counter', 'Requests rejected with 429.', [` ${rejections(routes)}`]),
+    family('catalog_quota_rejections_total', 'counter', 'Requests rejected with 429.', [
+      ` ${rejections(routes)}`,
+    ]),
     family('catalog_database_damage_total', 'counter', 'Requests that met damaged data.', [
       ` ${observer.damage()}`,
     ]),

@@ -155,26 +155,36 @@ interface Writer {
 /** A row's columns by their names. */
 type Columns = Readonly<Record<string, unknown>>;
 
+interface ChangedRow {
+  readonly id: number;
+  /** What its columns were, of those in the parts. */
+  readonly before: Columns;
+  readonly after: Columns;
+}
+
 /**
  * UPDATEs that name the columns which a change changes: SQLite writes the entries of all indexes whose columns are named,
  * whatever their values, and PostgreSQL is given less to read.
  * @param parts columns that are written together where one of them has changed; all others always are
- * @returns what writes a row by its id. @param before what its columns were, of those in the parts
+ * @returns what writes rows by their ids: those whose same columns change in one statement, where the database can
  */
 export function changedColumns(
   database: Compiler,
   table: string,
   columns: ColumnTypes,
   parts: readonly (readonly string[])[],
-): (session: Writer, id: number, before: Columns, after: Columns) => Promise<void> {
+): (session: Writer, rows: readonly ChangedRow[]) => Promise<void> {
   const inParts = new Set(parts.flat());
   const always = Object.keys(columns).filter(name => !inParts.has(name));
   const statements = new Map<number, { readonly names: readonly string[]; readonly update: Bulk }>();
-  return async (session, id, before, after) => {
+  const changedParts = ({ before, after }: ChangedRow): number => {
     let changed = 0;
     for (const [index, part] of parts.entries()) {
       if (part.some(name => before[name] !== after[name])) changed |= 1 << index;
     }
+    return changed;
+  };
+  const statementFor = (changed: number) => {
     let known = statements.get(changed);
     if (known === undefined) {
       const names = [...parts.filter((_, index) => (changed & (1 << index)) !== 0).flat(), ...always];
@@ -182,7 +192,14 @@ export function changedColumns(
       known = { names, update: bulkUpdate(database, table, types) };
       statements.set(changed, known);
     }
-    await session.writeMany(known.update, [[...known.names.map(name => after[name]), id]]);
+    return known;
+  };
+  return async (session, rows) => {
+    for (const [changed, alike] of Map.groupBy(rows, changedParts)) {
+      const { names, update } = statementFor(changed);
+      const values = alike.map(({ id, after }) => [...names.map(name => after[name]), id]);
+      await session.writeMany(update, values);
+    }
   };
 }
 

@@ -166,6 +166,27 @@ describeOnDatabases('connections on %s', kind => {
       expect(status === 0 || status === 400).toBe(true);
     }));
 
+  test('a length that is sent twice is the length', async () => {
+    const twice = `Content-Length: ${lamp.length}`;
+    expect((await send(service.url, [head(twice, twice), lamp])).status).toBe(201);
+  });
+
+  test('a request sent before the response to the one before it loses no write without saying so', async () => {
+    const sent = `${head(`Content-Length: ${lamp.length}`, 'Idempotency-Key: pipelined')}${lamp}`;
+    const { text } = await send(
+      service.url,
+      [`${sent}GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n`],
+      true,
+    );
+    // Bun closes the connection: nothing is sent, or all of it (docs/bun-reports.md).
+    expect(['', '201']).toContain(/^HTTP\/1\.1 (\d+)/.exec(text)?.[1] ?? '');
+    let again = await send(service.url, [sent]);
+    // While the first is still at work.
+    while (again.status === 409) again = await send(service.url, [sent]);
+    expect(again.status).toBe(201);
+    expect(again.text).toContain('"name":"Lamp"');
+  });
+
   test.each([
     ['no number', ['Content-Length: ten']],
     ['negative', ['Content-Length: -1']],

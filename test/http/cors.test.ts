@@ -26,7 +26,7 @@ describeOnDatabases('CORS on %s', kind => {
   let listed: TestService;
   beforeAll(async () => {
     open = await startTestService(kind);
-    listed = await open.replica({ CORS_ORIGINS: `${shop}, http://localhost:5173` });
+    listed = await open.replica({ CORS_ORIGINS: `${shop.toUpperCase()}:443/, http://localhost:5173` });
   });
   afterAll(() => open.stop());
 

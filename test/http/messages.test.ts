@@ -55,7 +55,10 @@ describeOnDatabases('unusual messages on %s', kind => {
     expect(response.text).not.toContain('smuggled');
   });
 
-  test.each(['evil.example/x', 'user:password@evil.example', 'a b', '"><script>', 'a?b', 'a#b', 'a\\b'])(
+  test.each([
+    ...['evil.example/x', 'user:password@evil.example', 'a b', '"><script>', 'a?b', 'a#b', 'a\\b'],
+    ...['[::1', 'a:b', 'a:+1', 'a:99999', '::1', '[a', 'a]'],
+  ])(
     'Host: %s is no host: 400',
     host =>
       writesNothing(service, async () => {
@@ -120,6 +123,10 @@ describeOnDatabases('unusual messages on %s', kind => {
       { 'X-Forwarded-Host': 'forged.example, shop.example', 'X-Forwarded-Proto': 'http,https' },
       'https://shop.example',
     ],
+    [{ 'X-Forwarded-Host': 'my_shop:8080', 'X-Forwarded-Proto': 'https' }, 'https://my_shop:8080'],
+    [{ 'X-Forwarded-Host': '[2001:db8::1]:8443' }, 'http://[2001:db8::1]:8443'],
+    [{ 'X-Forwarded-Host': '::::', 'X-Forwarded-Proto': 'https' }, 'http://inner.example'],
+    [{ 'X-Forwarded-Host': 'a:b:c' }, 'http://inner.example'],
     [{ 'X-Forwarded-Host': 'no host/', 'X-Forwarded-Proto': 'https' }, 'http://inner.example'],
   ])('behind a trusted proxy %j gives links to %s', async (forwarded, base) => {
     await using replica = await service.replica({ TRUST_PROXY: 'true' });

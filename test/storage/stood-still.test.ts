@@ -42,6 +42,24 @@ describe.skipIf(!hasPostgres)('a transaction in which the process stood still', 
     await database.close();
   });
 
+  test('that works for longer between two statements, others having their turn, goes on', async () => {
+    const database = openDatabase(await settings());
+    const { build, write } = database;
+    let runs = 0;
+    const silent = 900;
+    const result = await write(async session => {
+      runs++;
+      await session.run(
+        sql`set local idle_in_transaction_session_timeout = ${sql.lit(silent)}`.compile(build),
+      );
+      const begun = performance.now();
+      while (performance.now() - begun < 1.5 * silent) await new Promise(resolve => setTimeout(resolve, 1));
+      return session.first(sql<{ one: number }>`select 1 as one`.compile(build));
+    });
+    expect([result, runs]).toEqual([{ one: 1 }, 1]);
+    await database.close();
+  });
+
   test('that stands still each time it is given up in the end', async () => {
     const database = openDatabase(await settings());
     const { build, write } = database;

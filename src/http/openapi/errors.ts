@@ -69,6 +69,7 @@ const headersByStatus: Readonly<Record<number, readonly ParticularHeader[]>> = {
   401: ['WWW-Authenticate'],
   405: ['Allow'],
   409: ['Retry-After'],
+  416: ['Accept-Ranges', 'Content-Range'],
   415: ['Accept', 'Accept-Post', 'Accept-Patch'],
   429: ['Retry-After'],
   503: ['Retry-After'],

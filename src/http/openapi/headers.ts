@@ -120,7 +120,7 @@ const particular = {
   ETag: header(
     'The entity tag of this representation, for If-None-Match and If-Match.',
     '"0f343b0931126a20f133d67c2b018a3b"',
-    { type: 'string', maxLength: 64, pattern: entityTag },
+    { type: 'string', maxLength: 128, pattern: entityTag },
   ),
   'Last-Modified': header(
     'The end of the second in which what the body shows was last changed; sent once that second is over.',
@@ -147,6 +147,8 @@ const particular = {
     'The challenge: Bearer (RFC 6750), with error="invalid_token" when credentials were sent; ApiKey where only API keys are taken.',
     'Bearer realm="catalog", error="invalid_token", error_description="The token has expired"',
   ),
+  'Accept-Ranges': header('That parts can be requested with Range.', 'bytes'),
+  'Content-Range': header('How many bytes there are.', 'bytes */48151'),
   Allow: always('The methods of this address.', 'GET, POST, HEAD, OPTIONS'),
   Accept: header('On PUT: the media types it takes.', 'application/json'),
   'Accept-Post': header('On POST: the media types it takes.', 'application/json'),

@@ -53,7 +53,9 @@ function operationOf(endpoint: Endpoint, version: Version | undefined, schemas: 
 }
 
 function headersReadBy(endpoint: Endpoint): HeaderParameter[] {
-  if (isConditional(endpoint)) return ['IfNoneMatch', 'IfModifiedSince'];
+  const inParts = endpoint.errors?.includes('RANGE_NOT_SATISFIABLE') === true;
+  const partial = inParts ? (['Range', 'IfRange'] as const) : [];
+  if (isConditional(endpoint)) return ['IfNoneMatch', 'IfModifiedSince', ...partial];
   const isGuarded = endpoint.errors?.includes('PRECONDITION_FAILED') === true;
   return [
     ...(honoursIdempotency(endpoint) ? (['IdempotencyKey'] as const) : []),

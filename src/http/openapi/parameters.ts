@@ -45,6 +45,19 @@ export const parameters = {
     description: 'When the resource has changed since, 412. If-Match takes precedence.',
     schema: line(64),
   },
+  Range: {
+    name: 'Range',
+    in: 'header',
+    description:
+      'A range of bytes: the response is that part (206). Several ranges at once, and what is no range of bytes, are ignored.',
+    schema: line(64),
+  },
+  IfRange: {
+    name: 'If-Range',
+    in: 'header',
+    description: 'The ETag of which the range is a part: when it is not current, the response is the whole.',
+    schema: line(128),
+  },
   IdempotencyKey: {
     name: 'Idempotency-Key',
     in: 'header',

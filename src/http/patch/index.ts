@@ -1,8 +1,8 @@
 /** Applies the body of a PATCH, in whichever of the three media types, to a representation. */
 import type { z } from 'zod';
 import type { PatchBody } from '../endpoint.ts';
-import { HttpError } from '../errors.ts';
-import { validationFailed } from '../request/index.ts';
+import { type ErrorDetail, HttpError } from '../errors.ts';
+import { invalidDetails, validationFailed } from '../request/index.ts';
 import { detailsOf } from '../schema.ts';
 import { applyJsonPatch, applyMergePatch, type Json } from './documents.ts';
 
@@ -11,7 +11,8 @@ import { applyJsonPatch, applyMergePatch, type Json } from './documents.ts';
  * @param complete the schema of a complete replacement; members it does not know are read-only
  * @param readOnly members that no patch document may change
  * @returns the new fields, complete and valid
- * @throws HttpError 400 for a body that is not valid, 409 for a patch that does not apply, 422 for a patch
+ * @throws HttpError 400 for a body that is not valid, and for a merge patch that changes a read-only member where nothing may
+ *   be ignored, 409 for a patch that does not apply, 422 for a patch
  *   document whose result is not valid or changes a read-only member
  */
 export function patched<S extends z.ZodType>(
@@ -25,8 +26,12 @@ export function patched<S extends z.ZodType>(
   if (body.kind === 'operations') return fromOperations(document, body.patch, complete, readOnly);
   const changed = body.kind === 'merge' ? merged(document, body.patch) : { ...document, ...body.changes };
   const result = complete.safeParse(changed);
-  if (result.success) return result.data;
-  throw validationFailed(result.error);
+  if (!result.success) throw validationFailed(result.error);
+  if (body.kind === 'merge' && body.strict === true) {
+    const details = readOnlyChanges(changed, document, result, readOnly);
+    if (details.length > 0) throw invalidDetails(details);
+  }
+  return result.data;
 }
 
 function merged(document: Json, patch: unknown): Json {
@@ -47,17 +52,9 @@ function fromOperations<S extends z.ZodType>(
   readOnly: readonly string[],
 ): z.output<S> {
   const changed = applyJsonPatch(document, patch);
-  const members = typeof changed === 'object' && changed !== null && !Array.isArray(changed) ? changed : {};
-  const broken = readOnly.filter(name => JSON.stringify(members[name]) !== JSON.stringify(document[name]));
   const result = complete.safeParse(changed);
-  const inside = result.success ? brokenIn(members, document, result.data) : [];
   const details = [
-    ...[...broken, ...inside].map(path => ({
-      field: path.replaceAll('/', '.'),
-      pointer: `#/${path}`,
-      code: 'readOnly',
-      message: 'is read-only',
-    })),
+    ...readOnlyChanges(changed, document, result, readOnly),
     ...(result.success ? [] : detailsOf(result.error)),
   ];
   const first = details[0];
@@ -67,6 +64,30 @@ function fromOperations<S extends z.ZodType>(
     details,
   });
 }
+
+/** What a patch changes though only the service writes it. @param result what the schema makes of what is `changed` */
+function readOnlyChanges(
+  changed: unknown,
+  document: Members,
+  result: z.ZodSafeParseResult<unknown>,
+  readOnly: readonly string[],
+): ErrorDetail[] {
+  const members = isMembers(changed) ? changed : {};
+  const broken = readOnly.filter(name => !isSame(members[name], document[name]));
+  const inside = result.success ? brokenIn(members, document, result.data) : [];
+  return [...broken, ...inside].map(path => ({
+    field: path.replaceAll('/', '.'),
+    pointer: `#/${path}`,
+    code: 'readOnly',
+    message: 'is read-only',
+  }));
+}
+
+/** Whether two values say the same: a merge patch that sends back what it was shown removes what is null. */
+const isSame = (changed: unknown, document: unknown): boolean =>
+  JSON.stringify(changed, withoutNulls) === JSON.stringify(document, withoutNulls);
+
+const withoutNulls = (_name: string, value: unknown): unknown => value ?? undefined;
 
 type Members = { readonly [member: string]: unknown };
 

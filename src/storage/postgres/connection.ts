@@ -8,6 +8,8 @@ import { endsConnection, isCancelledHere } from './errors.ts';
 
 /** Milliseconds after its limit for which a statement may take to be cancelled by the server. */
 const cancelMarginMs = 2000;
+/** Milliseconds after which a transaction is kept alive: well below what the server allows. */
+const silenceMs = 300;
 /** Seconds that a new connection may take. */
 const connectionTimeout = 5;
 
@@ -39,6 +41,11 @@ export interface Connection {
   copy(text: string, data: Iterable<string>): Promise<void>;
   /** Cancels the first statement that is over its limit; closes the connection when that has not helped. */
   checkLimits(now: number): void;
+  /**
+   * Sends something within a transaction whose work takes a while between two statements: the server ends those whose client
+   * is silent, as one that stands still is.
+   */
+  keepAlive(now: number): void;
   /** Fails what is pending. */
   close(): void;
 }
@@ -136,6 +143,11 @@ export async function connect(options: ConnectionOptions): Promise<Connection> {
         late = true;
         close();
       }
+    },
+    keepAlive(now) {
+      // Where the transaction has failed already, this fails as well; its end is the concern of what runs it.
+      if (open && statements.size === 0 && now - since > silenceMs)
+        void run('select 1').catch(() => undefined);
     },
     close,
   };

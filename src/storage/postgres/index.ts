@@ -34,7 +34,8 @@ const slots = 32;
 const migrationLock = 7_305_411_987;
 /**
  * Milliseconds after which the server ends a transaction whose client is silent, and with it the locks that others
- * wait for. A transaction waits for nothing but its statements, so only a process that stands still is silent.
+ * wait for. Long work between two statements is done in slices and keeps its connection alive (connection.ts), so only a
+ * process that stands still is silent.
  */
 const silenceLimit = 1500;
 /** Milliseconds that a group waits for a lock, and with it those of its transactions that do not need it. */

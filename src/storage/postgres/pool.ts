@@ -69,6 +69,7 @@ export function openPool({ size, connector, limits, patience }: PoolOptions): Po
     const now = performance.now();
     for (const connection of all) {
       connection.checkLimits(now);
+      if (lent.has(connection)) connection.keepAlive(now);
       if (connection.pending() > 0 || lent.has(connection)) continue;
       if (now - connection.idleSince() > idleLimitMs || !connection.isUsable()) {
         connection.close();

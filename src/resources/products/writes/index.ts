@@ -4,13 +4,13 @@
  */
 import { type Cause, changesOf, type Outbox } from '../../../events/outbox.ts';
 import { slices } from '../../../slices.ts';
-import { type AttributeChange, attributeIndex } from '../../../storage/attributes/index.ts';
+import { attributeIndex } from '../../../storage/attributes/index.ts';
 import { bulkInsert, changedColumns } from '../../../storage/bulk.ts';
 import type { Database, Transaction } from '../../../storage/database.ts';
 import { momentOfChange } from '../../../storage/moments.ts';
 import { searchIndex } from '../../../storage/search/index.ts';
 import type { productTotals } from '../../../storage/totals.ts';
-import { type CategoryChange, categoryColumnsOf, type productCategories } from '../../categories/assign.ts';
+import { type CategoriesByPath, categoryColumnsOf, type productCategories } from '../../categories/assign.ts';
 import { categoryImageLosses } from '../../categories/images.ts';
 import { hasSamePlaces, momentIn, placed } from '../categories.ts';
 import type { Image } from '../members/images.ts';
@@ -19,6 +19,7 @@ import {
   columnsOf,
   fieldsOf,
   type LockedProduct,
+  type ProductRow,
   productInEvent,
   productJson,
   productOf,
@@ -31,7 +32,7 @@ import {
 } from '../row.ts';
 import type { Product, ProductFields } from '../schema.ts';
 import { hasSameTexts, searchTextOf } from '../search-text.ts';
-import { productTags, type TagChange } from './tags.ts';
+import { productTags } from './tags.ts';
 import { variantImages } from './variant-images.ts';
 import { variantSummaries } from './variant-summary.ts';
 
@@ -56,6 +57,20 @@ export interface ProductChange {
   readonly variantCount?: number;
   /** Those that the fields may name, where it is not those it has: with one that has been uploaded. */
   readonly images?: readonly Image[];
+}
+
+/** A change, and what it is compared with. */
+interface Sent extends ProductChange {
+  readonly old: Product;
+  readonly isMoved: boolean;
+}
+
+/** A change with the row that it makes. */
+interface Written extends Sent {
+  readonly members: Omit<Product, 'id'>;
+  readonly row: ProductRow & ReturnType<typeof categoryColumnsOf>;
+  /** What those of its columns were that may stay. */
+  readonly columns: Readonly<Record<string, unknown>>;
 }
 
 /** What reads use too. */
@@ -107,50 +122,88 @@ export function productWrites(
     changes: readonly ProductChange[],
     cause: Cause,
   ): Promise<StoredProduct[]> {
-    const stored: StoredProduct[] = [];
-    const tags: TagChange[] = [];
-    const attributes: AttributeChange[] = [];
-    const moved: CategoryChange[] = [];
-    const all: (ProductChange & { readonly old: Product; readonly isMoved: boolean })[] = [];
     const { turn } = slices();
+    const sent: Sent[] = [];
     for (const change of changes) {
       await turn();
       const [old, fields] = [productOf(change.before), placed(change.fields)];
-      all.push({ ...change, old, fields, isMoved: !hasSamePlaces(fields, old) });
+      sent.push({ ...change, old, fields, isMoved: !hasSamePlaces(fields, old) });
     }
-    const named = all.flatMap(({ fields, isMoved }) => (isMoved ? [fields] : []));
+    const named = sent.flatMap(({ fields, isMoved }) => (isMoved ? [fields] : []));
     const known = await categories.find(session, named, cause);
-    for (const { before, fields, old, variantCount, images, isMoved } of all) {
-      const { id } = before;
-      const at = momentIn(momentOfChange(cause.at, before.updated_at), isMoved ? known : undefined);
-      const next = await summarize(session, before, old, fields, variantCount);
-      const kept = { ...next.kept, images: images ?? old.images };
-      const { members, row } = writtenOf(next.fields, at, kept);
-      const { category_id, base_price } = before;
-      const had = { ...columnsOf(old), category_id, base_price, further_categories: old.categories.length };
-      const columns = isMoved
-        ? categoryColumnsOf(fields, known)
-        : { category_id, further_categories: had.further_categories };
-      await writeChanged(session, id, had, { ...row, ...columns });
-      const used = members.images;
-      await writeUses(session, [{ id, before: old.images, after: used }], at);
-      if (old.variantCount > 0) await forgetImages(session, id, { before: old.images, after: used }, cause);
-      await takeOffCategories(session, id, { before: old.images, after: used }, cause);
-      tags.push({ id, before: old.tags, after: fields.tags });
-      attributes.push({ id, before: old.attributes, after: fields.attributes });
-      if (isMoved) moved.push({ id, before: old, after: fields });
-      totals.change(session, { status: old.status, category: category_id, change: -1 });
-      totals.change(session, { status: row.status, category: columns.category_id, change: 1 });
-      const after = { id, document: row.document, updated_at: at, value: { id, ...members } };
-      if (!hasSameTexts(old, fields))
-        await search.change(session, 'product', searchTextOf(old), { id, ...searchTextOf(fields) });
-      await outbox.record(session, changeOf('updated', before, after), cause);
-      stored.push(after);
+    const all: Written[] = [];
+    for (const change of sent) {
+      await turn();
+      all.push({ ...change, ...(await rowAfter(session, change, known, cause)) });
     }
-    writeTags(session, tags);
-    writeAttributes(session, attributes);
-    await categories.write(session, moved, known);
+    await writeChanged(
+      session,
+      all.map(({ before, columns, row }) => ({ id: before.id, before: columns, after: row })),
+    );
+    const stored: StoredProduct[] = [];
+    for (const one of all) {
+      await turn();
+      stored.push(await writeBeside(session, one, cause));
+    }
+    writeTags(
+      session,
+      all.map(({ before: { id }, old, fields }) => ({ id, before: old.tags, after: fields.tags })),
+    );
+    writeAttributes(
+      session,
+      all.map(({ before: { id }, old, fields }) => ({
+        id,
+        before: old.attributes,
+        after: fields.attributes,
+      })),
+    );
+    const moved = all.filter(({ isMoved }) => isMoved);
+    await categories.write(
+      session,
+      moved.map(({ before: { id }, old, fields }) => ({ id, before: old, after: fields })),
+      known,
+    );
     return stored;
+  }
+
+  /** What a product's row becomes, and what its columns were. */
+  async function rowAfter(
+    session: Transaction,
+    { before, fields, old, variantCount, images, isMoved }: Sent,
+    known: CategoriesByPath,
+    cause: Cause,
+  ): Promise<Pick<Written, 'members' | 'row' | 'columns'>> {
+    const at = momentIn(momentOfChange(cause.at, before.updated_at), isMoved ? known : undefined);
+    const next = await summarize(session, before, old, fields, variantCount);
+    const { members, row } = writtenOf(next.fields, at, { ...next.kept, images: images ?? old.images });
+    const { category_id, base_price } = before;
+    const placesBefore = { category_id, further_categories: old.categories.length };
+    const columns = { ...columnsOf(old), base_price, ...placesBefore };
+    return {
+      members,
+      row: { ...row, ...(isMoved ? categoryColumnsOf(fields, known) : placesBefore) },
+      columns,
+    };
+  }
+
+  /** Writes what follows from a change of a product's row. */
+  async function writeBeside(
+    session: Transaction,
+    { before, old, fields, members, row }: Written,
+    cause: Cause,
+  ): Promise<StoredProduct> {
+    const { id } = before;
+    const uses = { before: old.images, after: members.images };
+    await writeUses(session, [{ id, ...uses }], row.updated_at);
+    if (old.variantCount > 0) await forgetImages(session, id, uses, cause);
+    await takeOffCategories(session, id, uses, cause);
+    totals.change(session, { status: old.status, category: before.category_id, change: -1 });
+    totals.change(session, { status: row.status, category: row.category_id, change: 1 });
+    const after = { id, document: row.document, updated_at: row.updated_at, value: { id, ...members } };
+    if (!hasSameTexts(old, fields))
+      await search.change(session, 'product', searchTextOf(old), { id, ...searchTextOf(fields) });
+    await outbox.record(session, changeOf('updated', before, after), cause);
+    return after;
   }
 
   async function remove(session: Transaction, before: LockedProduct, cause: Cause): Promise<void> {
