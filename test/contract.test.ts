@@ -1,6 +1,5 @@
 /** Every operation of the published document, against the rules that hold for all of them. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { addAccount } from './support/accounts.ts';
 import { writesNothing } from './support/contents.ts';
 import { methodsOfHttp, type Operation } from './support/contract.ts';
 import { describeOnDatabases } from './support/databases.ts';
@@ -15,6 +14,7 @@ import {
   paths,
   withBody,
 } from './support/operations.ts';
+import { addPerson } from './support/people.ts';
 import { startTestService, type TestService } from './support/service.ts';
 import { type Walk, walkOf, webhookSecret } from './support/walk.ts';
 
@@ -54,7 +54,7 @@ describeOnDatabases('the contract on %s', kind => {
   beforeAll(async () => {
     service = await startTestService(kind, { STRIPE_WEBHOOK_SECRET: webhookSecret });
     walk = await walkOf(service, operations);
-    const [demoted, deleted] = [await addAccount(service, 'admin'), await addAccount(service, 'admin')];
+    const [demoted, deleted] = [await addPerson(service, 'admin'), await addPerson(service, 'admin')];
     const role = { role: 'user' };
     await call(service, { method: 'PATCH', path: demoted.path, as: 'admin', body: role });
     await call(service, { method: 'DELETE', path: deleted.path, as: 'admin' });

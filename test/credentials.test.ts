@@ -4,6 +4,7 @@ import { addProduct } from './support/catalog.ts';
 import { contractAt, type Operation } from './support/contract.ts';
 import { describeOnDatabases } from './support/databases.ts';
 import { call } from './support/http.ts';
+import { addKey } from './support/people.ts';
 import { send } from './support/raw.ts';
 import { startTestService, type TestService } from './support/service.ts';
 import { requiredQuery, type Walk, walkOf, webhookSecret } from './support/walk.ts';
@@ -28,13 +29,7 @@ describeOnDatabases('credentials on %s', kind => {
     service = await startTestService(kind, { STRIPE_WEBHOOK_SECRET: webhookSecret });
     walk = await walkOf(service, operations);
     const scopes = [...new Set(operations.flatMap(({ scope }) => scope ?? []))];
-    const made = await call(service, {
-      method: 'POST',
-      path: '/v1/keys',
-      as: 'admin',
-      body: { name: 'All', scopes },
-    });
-    key = made.body.key;
+    ({ 'X-API-Key': key } = await addKey(service, ...scopes));
   }, 30_000);
   afterAll(() => service.stop());
 

@@ -1,9 +1,9 @@
 /** The service's own pages: the one at its address, and those that mails link to. In a browser where there is one. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { addAccount, mailsOf } from './support/accounts.ts';
 import { browserPath, openTab, type Tab } from './support/browser.ts';
 import { call } from './support/http.ts';
-import { mailTo, tokenIn } from './support/mails.ts';
+import { mailsOf, mailTo, tokenIn } from './support/mails.ts';
+import { addPerson } from './support/people.ts';
 import { signIn, startTestService, type TestService } from './support/service.ts';
 
 /** What Firefox sends when somebody types an address. */
@@ -53,7 +53,9 @@ describe('the pages', () => {
   test('the first steps on / are right, whatever the request says of its host', async () => {
     const { text } = await call(service, { path: '/', headers: byBrowser });
     expect(text).toContain(`${service.url}/v1/auth/login`);
-    for (const [, target = ''] of text.matchAll(/href="([^"]+)"/g)) {
+    const targets = [...text.matchAll(/href="([^"]+)"/g)].map(([, target = '']) => target);
+    expect(targets).not.toBeEmpty();
+    for (const target of targets) {
       const response = await fetch(new URL(target, `${service.url}/`));
       expect([target, response.status]).toEqual([target, 200]);
     }
@@ -89,7 +91,7 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     }).then(() => undefined)`);
 
   test('the link of a mail works after a reload, once, and leads on', async () => {
-    const account = await addAccount(service);
+    const account = await addPerson(service);
     const mails = await mailsOf(service, async () => {
       const body = { email: account.email };
       await call(service, { method: 'POST', path: '/v1/auth/forgot-password', body });

@@ -31,7 +31,9 @@ describeOnDatabases('cached responses on %s', kind => {
   beforeAll(async () => {
     first = await startTestService(kind);
     replicas = [first, await first.replica()];
-    people = await Promise.all(Array.from({ length: 6 }, (_, n) => addPerson(first, 'user', `Person ${n}`)));
+    people = await Promise.all(
+      Array.from({ length: 6 }, (_, n) => addPerson(first, 'user', { name: `Person ${n}` })),
+    );
     for (let index = 0; index < 30; index++) await addProduct(first, fields());
   });
   afterAll(() => first.stop());

@@ -113,6 +113,7 @@ describeOnDatabases('facets on %s', kind => {
     const prices = without('price').map(product => product.price);
     const [min, max] = prices.length === 0 ? [null, null] : [Math.min(...prices), Math.max(...prices)];
     expect({ query, min: price.min, max: price.max }).toEqual({ query, min, max });
+    expect({ query, some: price.buckets.length > 0 }).toEqual({ query, some: prices.length > 0 });
     for (const { from, to, count } of price.buckets) {
       const isLast = to === price.buckets.at(-1).to;
       const inside = prices.filter(value => value >= from && (isLast ? value <= to : value < to));

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { contentsOf } from '../support/contents.ts';
 import { describeOnDatabases } from '../support/databases.ts';
 import { type Call, call, type Received } from '../support/http.ts';
+import { addKey } from '../support/people.ts';
 import { play } from '../support/scenario.ts';
 import { emailOf, signIn, startTestService, type TestService } from '../support/service.ts';
 
@@ -89,12 +90,9 @@ describeOnDatabases('Idempotency-Key on %s', kind => {
   test('keys are each caller’s own', async () => {
     const key = newKey();
     const made = [await call(service, post(key)), await call(service, post(key, undefined, 'admin'))];
-    const scopes = ['products:write'];
-    const apiKey = (
-      await call(service, { method: 'POST', path: '/v1/keys', as: 'admin', body: { name: 'k', scopes } })
-    ).body.key;
+    const apiKey = await addKey(service, 'products:write');
     const { as: _, ...unnamed } = post(key);
-    made.push(await call(service, { ...unnamed, headers: { ...unnamed.headers, 'X-API-Key': apiKey } }));
+    made.push(await call(service, { ...unnamed, headers: { ...unnamed.headers, ...apiKey } }));
     expect(made.map(replayed)).toEqual([null, null, null]);
     expect(new Set(made.map(({ body }) => body.id)).size).toBe(3);
   });

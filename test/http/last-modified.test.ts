@@ -5,6 +5,7 @@ import { addProduct, pathOf } from '../support/catalog.ts';
 import { describeOnDatabases } from '../support/databases.ts';
 import { call, type Received } from '../support/http.ts';
 import { invoiced } from '../support/invoices.ts';
+import { userIdOf } from '../support/people.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
 const hour = 3_600_000;
@@ -156,7 +157,7 @@ describeOnDatabases('Last-Modified on %s', kind => {
 
   test('the link to an author goes with the account: the article is not unchanged, and has no date', async () => {
     const own = await startTestService(kind);
-    const { id } = (await call(own, { path: '/v1/me', as: 'editor' })).body;
+    const id = await userIdOf(own, 'editor');
     const paths: string[] = [];
     for (const path of ['/v1/articles', '/v1/posts']) {
       const body = { title: 'A', body: 'a' };

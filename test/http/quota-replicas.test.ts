@@ -2,6 +2,7 @@
 import { expect, test } from 'bun:test';
 import { describeOnDatabases } from '../support/databases.ts';
 import { type Call, call } from '../support/http.ts';
+import { addUnusedKey } from '../support/people.ts';
 import { limit, me, serviceWith } from '../support/quota.ts';
 
 describeOnDatabases('the quota on %s', kind => {
@@ -43,9 +44,8 @@ describeOnDatabases('the quota on %s', kind => {
   test.if(kind === 'postgresql')("a key's own limit is shared by all replicas", () =>
     withService({ RATE_LIMIT: '100' }, async service => {
       const replicas = [service, await service.replica()];
-      const body = { name: 'much', scopes: ['products:read'], rateLimit: 250 };
-      const { key } = (await call(service, { method: 'POST', path: '/v1/keys', as: 'admin', body })).body;
-      const list: Call = { path: '/v1/products', headers: { 'X-API-Key': key } };
+      const headers = await addUnusedKey(service, { scopes: ['products:read'], rateLimit: 250 });
+      const list: Call = { path: '/v1/products', headers };
       const responses = await Promise.all(
         Array.from({ length: 300 }, (_, index) => call(replicas[index % 2] ?? service, list)),
       );

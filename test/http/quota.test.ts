@@ -3,6 +3,7 @@ import { expect, test } from 'bun:test';
 import { contentsOf } from '../support/contents.ts';
 import { describeOnDatabases } from '../support/databases.ts';
 import { type Call, call, type Received } from '../support/http.ts';
+import { addUnusedKey, type KeyHeaders } from '../support/people.ts';
 import { limit, me, remaining, serviceWith } from '../support/quota.ts';
 import type { TestService } from '../support/service.ts';
 
@@ -51,29 +52,23 @@ describeOnDatabases('the quota on %s', kind => {
 
   test('is one for each user, key and address', () =>
     withService({ RATE_LIMIT: '20' }, async service => {
-      const keys: string[] = [];
-      for (const name of ['first', 'second']) {
-        const body = { name, scopes: ['products:read'] };
-        keys.push((await call(service, { method: 'POST', path: '/v1/keys', as: 'admin', body })).body.key);
-      }
-      const byKey = (key: string | undefined): Call => ({
-        path: '/v1/products',
-        headers: { 'X-API-Key': key ?? '' },
-      });
+      const scopes = ['products:read'];
+      const [one, other] = [await addUnusedKey(service, { scopes }), await addUnusedKey(service, { scopes })];
+      const byKey = (headers: KeyHeaders): Call => ({ path: '/v1/products', headers });
       for (let left = 19; left >= 0; left--) expect(remaining(await call(service, me))).toBe(left);
       expect((await call(service, me)).status).toBe(429);
       expect(remaining(await call(service, { path: '/v1/me', as: 'editor' }))).toBe(19);
-      expect(remaining(await call(service, byKey(keys[0])))).toBe(19);
-      expect(remaining(await call(service, byKey(keys[0])))).toBe(18);
-      expect(remaining(await call(service, byKey(keys[1])))).toBe(19);
-      expect(remaining(await call(service, { path: `/v1/products?api_key=${keys[1]}` }))).toBe(18);
+      expect(remaining(await call(service, byKey(one)))).toBe(19);
+      expect(remaining(await call(service, byKey(one)))).toBe(18);
+      expect(remaining(await call(service, byKey(other)))).toBe(19);
+      expect(remaining(await call(service, { path: `/v1/products?api_key=${other['X-API-Key']}` }))).toBe(18);
       // The address has its own, and wrong credentials are charged to it too.
       const anonymous = remaining(await call(service, { path: '/v1/me' }));
       expect(anonymous).toBe(19);
       expect(remaining(await call(service, { path: '/v1/me', headers: { Authorization: 'Bearer x' } }))).toBe(
         18,
       );
-      expect(remaining(await call(service, byKey('ck_wrong')))).toBe(17);
+      expect(remaining(await call(service, byKey({ 'X-API-Key': 'ck_wrong' })))).toBe(17);
     }));
 
   test('a key may have a limit of its own, above or below that of others', () =>

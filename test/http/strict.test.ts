@@ -50,9 +50,18 @@ const refusals: readonly Refusal[] = [
   },
   {
     name: 'a parameter of an operation that has none',
-    request: { path: '/v1/products/1?fields=name' },
-    problems: [['fields', 'unknown']],
-    message: unknown('fields', 'api_key'),
+    request: { path: '/v1/products/1?fields=name&apikey=x' },
+    problems: [
+      ['fields', 'unknown'],
+      ['apikey', 'unknown'],
+    ],
+    message: `fields: is not known; there are none; ${unknown('apikey', 'api_key')}`,
+  },
+  {
+    name: 'the name that the document has for all parameters with a prefix',
+    request: { path: '/v1/products?attributes=x' },
+    problems: [['attributes', 'unknown']],
+    message: 'attributes: is not known',
   },
   {
     name: 'a member',
@@ -99,6 +108,22 @@ const refusals: readonly Refusal[] = [
     problems: [['pirce', 'unknown']],
     message: unknown('pirce', 'price'),
   },
+  ...Object.entries({ id: 4, rating: { average: 5, count: 1 }, available: false }).map(([name, value]) => ({
+    name: `a merge patch of ${name}, which is read-only`,
+    request: { method: 'PATCH' as const, headers: { 'Content-Type': merge }, body: { [name]: value } },
+    problems: [[name, 'readOnly'] as const],
+    message: `${name}: is read-only`,
+  })),
+  {
+    name: 'a merge patch of a member that is read-only within another',
+    request: {
+      method: 'PATCH',
+      headers: { 'Content-Type': merge },
+      body: { stock: { reserved: 5 } },
+    },
+    problems: [['stock.reserved', 'readOnly']],
+    message: 'stock.reserved: is read-only',
+  },
   {
     name: 'the pointers and members of a JSON Patch',
     request: {
@@ -139,7 +164,7 @@ describeOnDatabases('strict handling on %s', kind => {
   let service: TestService;
   beforeAll(async () => {
     service = await startTestService(kind);
-    await addProduct(service, product);
+    await addProduct(service, { ...product, stock: { onHand: 3 } });
   });
   afterAll(() => service.stop());
 
@@ -182,6 +207,15 @@ describeOnDatabases('strict handling on %s', kind => {
     const headers = { ...strict, 'Content-Type': patch };
     const sent = { method: 'PATCH', path: pathOf(made), as: 'editor', headers } as const;
     expect((await call(service, { ...sent, body: operationsOnIt })).body.tags).toEqual(['new']);
+  });
+
+  test('a merge patch may have read-only members as they are', async () => {
+    const made = await addProduct(service, { ...product, stock: { onHand: 3 } });
+    const headers = { ...strict, 'Content-Type': merge };
+    const { body } = await call(service, { path: pathOf(made), as: 'editor' });
+    const sent = { method: 'PATCH', path: pathOf(made), as: 'editor', headers } as const;
+    const response = await call(service, { ...sent, body: { ...body, price: 6 } });
+    expect(response).toMatchObject({ status: 200, body: { price: 6, stock: body.stock } });
   });
 
   test.each([

@@ -4,7 +4,7 @@ import { mailboxOf } from '../../src/mail/limits.ts';
 import { describeOnDatabases } from '../support/databases.ts';
 import { type Call, call } from '../support/http.ts';
 import { invoiced } from '../support/invoices.ts';
-import { addKey } from '../support/people.ts';
+import { addKey, userIdOf } from '../support/people.ts';
 import { emailOf, password, startTestService, type TestService } from '../support/service.ts';
 
 const perHour = 10;
@@ -20,7 +20,7 @@ describeOnDatabases('the limits of mail on %s', kind => {
     const settings = { MAIL_LIMIT: `${perHour}`, MAIL_LIMIT_UNCONFIRMED: `${perDayUnconfirmed}` };
     service = await startTestService(kind, settings);
     replica = await service.replica(settings);
-    id = (await call(service, { path: '/v1/me', as: 'user' })).body.id;
+    id = await userIdOf(service, 'user');
   });
   afterEach(() => service.stop());
 

@@ -1,15 +1,6 @@
 /** Another e-mail address: requested with the password, confirmed from its mailbox, and undone from the former one. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import {
-  type Account,
-  addAccount,
-  eventsOf,
-  keyWith,
-  mailsOf,
-  refreshWith,
-  signInAs,
-} from '../support/accounts.ts';
-import {
   another,
   asks,
   confirmed,
@@ -23,8 +14,10 @@ import {
 import { nowOf } from '../support/catalog.ts';
 import { contentsOf, writesNothing } from '../support/contents.ts';
 import { describeOnDatabases } from '../support/databases.ts';
+import { eventsOf } from '../support/events.ts';
 import { type Call, call } from '../support/http.ts';
-import { mailTo, tokenIn } from '../support/mails.ts';
+import { mailsOf, mailTo, tokenIn } from '../support/mails.ts';
+import { addKey, addPerson, type Person, refreshWith, signInAs } from '../support/people.ts';
 import { play } from '../support/scenario.ts';
 import { password, startTestService, type TestService } from '../support/service.ts';
 
@@ -33,7 +26,7 @@ const day = 24 * 60 * 60 * 1000;
 /** Every way to write one's own address. */
 const jsonPatch = { 'Content-Type': 'application/json-patch+json' };
 const mergePatch = { 'Content-Type': 'application/merge-patch+json' };
-const ways: [name: string, write: (me: Account, email: string, proof: object) => Omit<Call, 'path'>][] = [
+const ways: [name: string, write: (me: Person, email: string, proof: object) => Omit<Call, 'path'>][] = [
   ['PUT', ({ name }, email, proof) => ({ method: 'PUT', body: { name, email, role: 'user', ...proof } })],
   ['PATCH', (_, email, proof) => ({ method: 'PATCH', body: { email, ...proof } })],
   [
@@ -164,7 +157,7 @@ describeOnDatabases('addresses on %s', kind => {
     const me = await confirmed(service);
     const email = freshAddress();
     const asked = await mailsOf(service, () => call(service, asks(me, email)));
-    await addAccount(service, 'user', email);
+    await addPerson(service, 'user', { email });
     const token = tokenIn(mailTo(asked, email));
     const late = { name: 'late', method: 'POST', path: '/v1/auth/verify', body: { token } } as const;
     await play(service, { ...late, status: 409, error: 'DUPLICATE' });
@@ -202,7 +195,7 @@ describeOnDatabases('addresses on %s', kind => {
     if (forgotten === undefined) throw new Error('no mail was sent');
     const body = { token: tokenIn(forgotten), password: change.newPassword };
     expect((await post(service, '/v1/auth/password-reset', body)).body.error).toBe('INVALID_TOKEN');
-    const types = (await eventsOf(service, me.id)).map(({ type }) => type);
+    const types = (await eventsOf(service, 'user', me.id)).map(({ type }) => type);
     expect(types.slice(-2)).toEqual(['user.updated', 'user.password_changed']);
   });
 
@@ -225,7 +218,7 @@ describeOnDatabases('addresses on %s', kind => {
     const [mine, email] = [freshAddress(), freshAddress()];
     const earlier = tokenIn(mailTo(await move(service, me, mine), me.email));
     const owner = await signedIn(service, me, mine);
-    const headers = by === 'key' ? await keyWith(service, 'users:write') : {};
+    const headers = by === 'key' ? await addKey(service, 'users:write') : {};
     const as = by === 'key' ? {} : ({ as: 'admin' } as const);
     const mails = await mailsOf(service, async () => {
       const response = await call(service, {
@@ -246,7 +239,7 @@ describeOnDatabases('addresses on %s', kind => {
   });
 
   test('an address that was never confirmed gets no way back: it may be a stranger’s', async () => {
-    const me = await addAccount(service);
+    const me = await addPerson(service);
     const mails = await move(service, me, freshAddress());
     expect(mailTo(mails, me.email).text).not.toContain('token=');
   });

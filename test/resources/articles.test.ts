@@ -2,8 +2,9 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { nowOf } from '../support/catalog.ts';
 import { describeOnDatabases } from '../support/databases.ts';
+import { eventsOf } from '../support/events.ts';
 import { call } from '../support/http.ts';
-import { addKey, addPerson, eventsOf, type Person, removePerson } from '../support/people.ts';
+import { addKey, addPerson, type Person, removePerson } from '../support/people.ts';
 import { play } from '../support/scenario.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
@@ -34,7 +35,7 @@ describeOnDatabases('articles on %s', kind => {
   let editor: Person;
   beforeAll(async () => {
     service = await startTestService(kind);
-    editor = await addPerson(service, 'editor', 'Ada Winter');
+    editor = await addPerson(service, 'editor', { name: 'Ada Winter' });
   });
   afterAll(() => service.stop());
 
@@ -113,8 +114,8 @@ describeOnDatabases('articles on %s', kind => {
     const events = await eventsOf(service, 'article', before.id);
     expect(events.map(({ type }) => type)).toEqual(['article.created', ...Array(4).fill('article.updated')]);
     const { _links, ...last } = body;
-    expect(events.at(-1)?.new).toEqual(last);
-    expect(events[0]).toMatchObject({ actor: `user:${editor.id}`, old: null });
+    expect(events.at(-1)?.after).toEqual(last);
+    expect(events[0]).toMatchObject({ actor: `user:${editor.id}`, before: null });
   });
 
   test('what is read-only is refused in a JSON Patch', async () => {
@@ -178,7 +179,7 @@ describeOnDatabases('articles on %s', kind => {
   });
 
   test('a list can be filtered by author and tag, and sorted', async () => {
-    const author = await addPerson(service, 'editor', 'Ben');
+    const author = await addPerson(service, 'editor', { name: 'Ben' });
     const one = (await write(author, { title: 'c', tags: ['x%', 'only', 'only'] })).body.id;
     service.clock.advance(1000);
     const two = (await write(author, { title: 'a', tags: ['only'] })).body.id;
@@ -261,7 +262,7 @@ describeOnDatabases('articles on %s', kind => {
   });
 
   test('an article outlives its author: the name stays, the link goes', async () => {
-    const author = await addPerson(service, 'editor', 'Cleo');
+    const author = await addPerson(service, 'editor', { name: 'Cleo' });
     const made = (await write(author)).body;
     await removePerson(service, author);
     const { _links, ...rest } = made;

@@ -31,7 +31,7 @@ describeOnDatabases('attributes on %s', kind => {
     const read = await call(service, { path: `${path}/${id}`, as: 'user' });
     expect(read.body).toEqual(whole);
     const tag = read.headers.get('ETag') ?? '';
-    const patched = await write('PATCH', id, { label: 'Colour', requiredIn: ['sofas > corner'] });
+    const patched = await write('PATCH', id, { label: 'Colour', requiredIn: [' sofas  >  corner'] });
     expect(patched.body).toEqual({ ...whole, label: 'Colour', requiredIn: ['sofas > corner'] });
     const late = await write('PUT', id, { key: 'colour', type: 'text' }, { 'If-Match': tag });
     expect(late.status).toBe(412);
@@ -94,6 +94,7 @@ describeOnDatabases('attributes on %s', kind => {
           [{ ...body, type: 'choice', choices: ['red', 'red'] }, 'choices', 'uniqueItems'],
           [{ ...body, filterable: 'yes' }, 'filterable', 'type'],
           [{ ...body, requiredIn: 'sofas' }, 'requiredIn', 'type'],
+          [{ ...body, requiredIn: ['sofas > '] }, 'requiredIn.0', 'separator'],
         ] as const
       ).map(
         ([sent, field, rule]) =>

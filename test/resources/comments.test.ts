@@ -2,8 +2,9 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { nowOf } from '../support/catalog.ts';
 import { describeOnDatabases } from '../support/databases.ts';
+import { eventsOf } from '../support/events.ts';
 import { call } from '../support/http.ts';
-import { addKey, addPerson, eventsOf, type Person, removePerson } from '../support/people.ts';
+import { addKey, addPerson, type Person, removePerson } from '../support/people.ts';
 import { play } from '../support/scenario.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
@@ -15,7 +16,7 @@ describeOnDatabases('comments on %s', kind => {
   let writer: Person;
   beforeAll(async () => {
     service = await startTestService(kind);
-    writer = await addPerson(service, 'user', 'Ada Winter');
+    writer = await addPerson(service, 'user', { name: 'Ada Winter' });
   });
   afterAll(() => service.stop());
 
@@ -144,7 +145,7 @@ describeOnDatabases('comments on %s', kind => {
   test('a list holds the comments on its post only; HAL shows actions to those who may', async () => {
     const { id, path } = await addPost();
     const other = await addPost();
-    const other1 = await addPerson(service, 'user', 'Ben');
+    const other1 = await addPerson(service, 'user', { name: 'Ben' });
     const first = (await comment(path)).body.id;
     await comment(other.path);
     const second = (await comment(path, other1)).body.id;
@@ -171,7 +172,7 @@ describeOnDatabases('comments on %s', kind => {
 
   test('comments go with their post, and with their author', async () => {
     const { id, path } = await addPost();
-    const leaver = await addPerson(service, 'user', 'Cleo');
+    const leaver = await addPerson(service, 'user', { name: 'Cleo' });
     const stays = (await comment(path)).body.id;
     const goes = (await comment(path, leaver)).body.id;
     await removePerson(service, leaver);

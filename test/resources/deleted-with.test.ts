@@ -4,6 +4,7 @@ import { sql } from 'kysely';
 import { addProduct, pathOf } from '../support/catalog.ts';
 import { describeOnDatabases } from '../support/databases.ts';
 import { call } from '../support/http.ts';
+import { userIdOf } from '../support/people.ts';
 import { password, signIn, startTestService, type TestService } from '../support/service.ts';
 
 interface Event {
@@ -110,7 +111,7 @@ describeOnDatabases('what is deleted with something on %s', kind => {
     const article = await post('/v1/posts', { title: 't', body: 'b' });
     const numbers = sql`with recursive numbers (n) as (
       select 1 union all select n + 1 from numbers where n < ${sql.lit(many)})`;
-    const author = (await call(service, { path: '/v1/me', as: 'user' })).body.id;
+    const author = await userIdOf(service, 'user');
     await run(sql`insert into comments (post_id, user_id, author_name, body, created_at, updated_at)
       ${numbers} select ${sql.lit(article)}, ${sql.lit(author)}, 'Test user', 'A comment.', 1, 1 from numbers`);
     const { id: _, ...members } = await addProduct(service, { name: 'Many' });

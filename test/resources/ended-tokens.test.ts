@@ -7,10 +7,10 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { runHere } from '../cli/here.ts';
-import { type Account, addAccount, mailsOf, signInAs } from '../support/accounts.ts';
 import { describeOnDatabases } from '../support/databases.ts';
 import { call } from '../support/http.ts';
-import { mailTo, tokenIn } from '../support/mails.ts';
+import { mailsOf, mailTo, tokenIn } from '../support/mails.ts';
+import { addPerson, type Person, signInAs } from '../support/people.ts';
 import { createDatabase } from '../support/postgres.ts';
 import { password, serviceSecret, startTestService, type TestService } from '../support/service.ts';
 
@@ -25,16 +25,16 @@ interface Place {
 }
 
 interface Ending {
-  readonly end: (place: Place, account: Account) => Promise<unknown>;
+  readonly end: (place: Place, account: Person) => Promise<unknown>;
   /** What the user signs in with afterwards; undefined when there is no such user any more. */
-  readonly after: ((account: Account) => readonly [email: string, password: string]) | undefined;
+  readonly after: ((account: Person) => readonly [email: string, password: string]) | undefined;
   /** Whether a process that serves has done it, and so knows at once. */
   readonly isKnown: boolean;
 }
 
-const same = ({ email }: Account) => [email, password] as const;
-const withAnother = ({ email }: Account) => [email, another] as const;
-const moved = ({ email }: Account) => `moved-${email}`;
+const same = ({ email }: Person) => [email, password] as const;
+const withAnother = ({ email }: Person) => [email, another] as const;
+const moved = ({ email }: Person) => `moved-${email}`;
 
 const send = async (service: TestService, method: string, path: string, body?: unknown, headers = {}) => {
   const as = Object.keys(headers).length === 0 ? ({ as: 'admin' } as const) : {};
@@ -100,7 +100,7 @@ const endings: readonly (readonly [name: string, ending: Ending])[] = [
 describeOnDatabases('access tokens on %s', kind => {
   let place: Place;
   let replica: TestService;
-  let bystander: Account;
+  let bystander: Person;
   let folder: string;
 
   beforeAll(async () => {
@@ -113,14 +113,14 @@ describeOnDatabases('access tokens on %s', kind => {
     const service = await startTestService(kind, settings);
     place = { service, settings };
     replica = await service.replica();
-    bystander = await addAccount(service);
+    bystander = await addPerson(service);
   });
   afterAll(async () => {
     await place.service.stop();
     rmSync(folder, { recursive: true, force: true });
   });
 
-  const reads = async (service: TestService, { headers }: Pick<Account, 'headers'>) => {
+  const reads = async (service: TestService, { headers }: Pick<Person, 'headers'>) => {
     const response = await call(service, { path: '/v1/products?limit=1', headers });
     if (response.status === 401) {
       expect(response.body.error).toBe('UNAUTHORIZED');
@@ -128,16 +128,16 @@ describeOnDatabases('access tokens on %s', kind => {
     }
     return response.status;
   };
-  const writes = async (service: TestService, { headers }: Pick<Account, 'headers'>) =>
+  const writes = async (service: TestService, { headers }: Pick<Person, 'headers'>) =>
     (await call(service, { method: 'POST', path: '/v1/todos', headers, body: { title: 'Ring' } })).status;
-  const both = async (ask: typeof reads, account: Pick<Account, 'headers'>) => [
+  const both = async (ask: typeof reads, account: Pick<Person, 'headers'>) => [
     await ask(place.service, account),
     await ask(replica, account),
   ];
 
   test.each(endings)('end when %s', async (_, { end, after, isKnown }) => {
     const { service } = place;
-    const account = await addAccount(service);
+    const account = await addPerson(service);
     expect(await both(reads, account)).toEqual([200, 200]);
     await end(place, account);
     expect(await both(writes, account)).toEqual([401, 401]);
@@ -171,16 +171,16 @@ describeOnDatabases('access tokens on %s', kind => {
   test.each([
     [
       'another role',
-      ({ service }: Place, { path }: Account) => send(service, 'PATCH', path, { role: 'user' }),
+      ({ service }: Place, { path }: Person) => send(service, 'PATCH', path, { role: 'user' }),
     ],
-    ['no account any more', ({ service }: Place, { path }: Account) => send(service, 'DELETE', path)],
+    ['no account any more', ({ service }: Place, { path }: Person) => send(service, 'DELETE', path)],
     [
       'another role from the command line',
-      (where: Place, { email }: Account) => command(where, 'set-role', email, 'editor'),
+      (where: Place, { email }: Person) => command(where, 'set-role', email, 'editor'),
     ],
   ] as const)('of an administrator with %s read nothing of others at once, on no replica', async (_, end) => {
     const { id } = bystander;
-    const administrator = await addAccount(place.service, 'admin');
+    const administrator = await addPerson(place.service, 'admin');
     const statuses = async (service: TestService) => {
       const { headers } = administrator;
       const paths = ['keys', 'users', `users/${id}`, 'events', 'orders', `users/${id}/orders`, 'invoices'];
@@ -201,7 +201,7 @@ describeOnDatabases('access tokens on %s', kind => {
 
   test('live on after what ends no sessions', async () => {
     const { service } = place;
-    const account = await addAccount(service);
+    const account = await addPerson(service);
     const { headers, path, email, refreshToken } = account;
     const wrong = { currentPassword: 'not the password', newPassword: another };
     const refused = await call(service, { method: 'PUT', path: '/v1/me/password', headers, body: wrong });

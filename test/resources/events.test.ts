@@ -5,7 +5,7 @@ import { writesNothing } from '../support/contents.ts';
 import { describeOnDatabases } from '../support/databases.ts';
 import { record } from '../support/events.ts';
 import { call } from '../support/http.ts';
-import { userIdOf } from '../support/people.ts';
+import { addKey, userIdOf } from '../support/people.ts';
 import { play } from '../support/scenario.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
@@ -165,12 +165,8 @@ describeOnDatabases('events on %s', kind => {
   test('are for administrators, and keys with their scope', async () => {
     for (const as of ['editor', 'user'] as const)
       await play(service, { name: as, path, as, status: 403, error: 'FORBIDDEN' });
-    const key = async (scope: string) => {
-      const body = { name: scope, scopes: [scope] };
-      return (await call(service, { method: 'POST', path: '/v1/keys', as: 'admin', body })).body.key;
-    };
     const read = async (scope: string) =>
-      (await call(service, { path, headers: { 'X-API-Key': await key(scope) } })).status;
+      (await call(service, { path, headers: await addKey(service, scope) })).status;
     expect([await read('events:read'), await read('products:read')]).toEqual([200, 403]);
   });
 

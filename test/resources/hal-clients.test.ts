@@ -93,6 +93,7 @@ describe('HAL clients', () => {
       for (const { href, templated } of links)
         expect([href, templated]).toEqual([href, href.includes('{') || undefined]);
       const plain = links.filter(({ href, templated }) => templated !== true && href.includes('/v1/'));
+      expect(plain).not.toBeEmpty();
       for (const { href, type } of plain) {
         const there = {
           path: href.slice(service.url.length),

@@ -1,8 +1,10 @@
 /** Invoices: issued by payments with numbers that have no gaps, read by those concerned. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { describeOnDatabases } from '../support/databases.ts';
+import { eventsOf } from '../support/events.ts';
 import { call, type Received } from '../support/http.ts';
 import { invoiced, pay, placeOrder } from '../support/invoices.ts';
+import { addKey } from '../support/people.ts';
 import { play } from '../support/scenario.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
@@ -14,23 +16,6 @@ const numbersOf = async (service: TestService): Promise<string[]> => {
 };
 const firstNumbers = (count: number) =>
   Array.from({ length: count }, (_, index) => `INV-${String(index + 1).padStart(6, '0')}`);
-const eventsOf = ({ database }: TestService, resource: string) =>
-  database.read.all(
-    database.build.selectFrom('events').selectAll().where('resource', '=', resource).orderBy('id').compile(),
-  );
-
-async function keyWith(service: TestService, ...scopes: string[]): Promise<Record<string, string>> {
-  const made = await call(service, {
-    method: 'POST',
-    path: '/v1/keys',
-    as: 'admin',
-    body: { name: 'Test', scopes },
-  });
-  const headers = { 'X-API-Key': made.body.key };
-  // The first use is noted in the database; later ones within the minute are not.
-  await call(service, { path: '/v1/me', headers });
-  return headers;
-}
 
 describeOnDatabases('invoices on %s', kind => {
   let service: TestService;
@@ -82,14 +67,9 @@ describeOnDatabases('invoices on %s', kind => {
     expect(read.body).toEqual(invoice);
     expect(read.headers.get('Last-Modified')).toBe(new Date(service.clock.now()).toUTCString());
     const { _links: _, ...members } = invoice;
-    const events = (await eventsOf(service, 'invoice')).filter(event => event.resource_id === invoice.id);
-    expect(events).toHaveLength(1);
-    expect(events[0]).toMatchObject({
-      type: 'invoice.issued',
-      actor: `user:${order.customerId}`,
-      old_document: null,
-    });
-    expect(JSON.parse(events[0]?.new_document ?? '')).toEqual(members);
+    expect(await eventsOf(service, 'invoice', invoice.id)).toEqual([
+      { type: 'invoice.issued', actor: `user:${order.customerId}`, before: null, after: members },
+    ]);
   });
 
   test('as HAL, with its items embedded', async () => {
@@ -108,8 +88,8 @@ describeOnDatabases('invoices on %s', kind => {
     const own = await invoiced(service, 'user');
     const others = await invoiced(service, 'editor');
     const path = `/v1/invoices/${others.id}`;
-    const reading = await keyWith(service, 'invoices:read');
-    const foreign = await keyWith(service, 'products:read');
+    const reading = await addKey(service, 'invoices:read');
+    const foreign = await addKey(service, 'products:read');
     await play(service, { name: 'another’s', path, as: 'user', status: 404, error: 'NOT_FOUND' });
     await play(service, {
       name: 'to send another’s',

@@ -3,8 +3,9 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { addProduct, nowOf, pathOf } from '../support/catalog.ts';
 import { contentsOf } from '../support/contents.ts';
 import { describeOnDatabases } from '../support/databases.ts';
+import { eventsOf } from '../support/events.ts';
 import { call } from '../support/http.ts';
-import { addPerson, eventsOf } from '../support/people.ts';
+import { addPerson, userIdOf } from '../support/people.ts';
 import { play } from '../support/scenario.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
@@ -99,10 +100,10 @@ describeOnDatabases('API keys on %s', kind => {
     );
     expect(gone.map(({ status }) => status).sort()).toEqual([204, 404, 404]);
     const events = await eventsOf(service, 'key', made.id);
-    const { id } = (await call(service, { path: '/v1/me', as: 'admin' })).body;
+    const id = await userIdOf(service, 'admin');
     expect(events).toEqual([
-      { type: 'key.created', actor: `user:${id}`, old: null, new: made },
-      { type: 'key.revoked', actor: `user:${id}`, old: made, new: null },
+      { type: 'key.created', actor: `user:${id}`, before: null, after: made },
+      { type: 'key.revoked', actor: `user:${id}`, before: made, after: null },
     ]);
     expect(JSON.stringify(events)).not.toContain(key);
     const listed = await call(service, { path: '/v1/events?resource=key&order=desc', as: 'admin' });
@@ -110,7 +111,7 @@ describeOnDatabases('API keys on %s', kind => {
   });
 
   test('no key is made by who is demoted meanwhile', async () => {
-    const maker = await addPerson(service, 'admin', 'Maker');
+    const maker = await addPerson(service, 'admin', { name: 'Maker' });
     const body = { name: 'Late', scopes: ['users:write'] };
     const making = Array.from({ length: 8 }, () =>
       call(service, { method: 'POST', path: '/v1/keys', headers: maker.headers, body }),

@@ -5,8 +5,9 @@ import type { Role } from '../../src/http/access.ts';
 import { nowOf } from '../support/catalog.ts';
 import { writesNothing } from '../support/contents.ts';
 import { describeOnDatabases } from '../support/databases.ts';
+import { eventsOf } from '../support/events.ts';
 import { call } from '../support/http.ts';
-import { act, eventsOf, halType, placeOrder, readOrder } from '../support/orders.ts';
+import { act, halType, placeOrder, readOrder } from '../support/orders.ts';
 import { play } from '../support/scenario.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
@@ -38,14 +39,14 @@ describeOnDatabases('what is done to orders on %s', kind => {
     expect([paid.status, paid.body]).toEqual([200, { ...order, payment }]);
     expect(paid.headers.get('Cache-Control')).toBe('no-store');
     expect((await readOrder(service, placed)).body).toEqual(order);
-    const [, event] = await eventsOf(service, placed.order.id);
+    const [, event] = await eventsOf(service, 'order', placed.order.id);
     const { _links: __links, ...before } = placed.order;
     const { _links: ___links, ...after } = order;
     expect(event).toEqual({
       type: 'order.paid',
       actor: `user:${placed.customerId}`,
-      old_document: JSON.stringify(before),
-      new_document: JSON.stringify(after),
+      before,
+      after,
     });
   });
 
@@ -68,7 +69,7 @@ describeOnDatabases('what is done to orders on %s', kind => {
     const read = await readOrder(service, placed);
     expect(read.body).toEqual(cancelled.body);
     expect(cancelled.headers.get('ETag')).toBe(read.headers.get('ETag'));
-    expect((await eventsOf(service, placed.order.id)).map(({ type }) => type)).toEqual([
+    expect((await eventsOf(service, 'order', placed.order.id)).map(({ type }) => type)).toEqual([
       'order.created',
       'order.cancelled',
     ]);
@@ -138,7 +139,7 @@ describeOnDatabases('what is done to orders on %s', kind => {
     expect(outcomes.filter(outcome => outcome === 'ORDER_ALREADY_PAID')).toHaveLength(19);
     const { body } = await readOrder(service, placed);
     expect([body.status, body.version]).toEqual(['PAID', 2]);
-    expect((await eventsOf(service, placed.order.id)).map(({ type }) => type)).toEqual([
+    expect((await eventsOf(service, 'order', placed.order.id)).map(({ type }) => type)).toEqual([
       'order.created',
       'order.paid',
     ]);

@@ -5,7 +5,7 @@ import { writesNothing } from '../support/contents.ts';
 import { describeOnDatabases } from '../support/databases.ts';
 import { call } from '../support/http.ts';
 import { halType, lines, placeOrder, readOrder } from '../support/orders.ts';
-import { userIdOf } from '../support/people.ts';
+import { addKey, userIdOf } from '../support/people.ts';
 import { play } from '../support/scenario.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
@@ -32,18 +32,9 @@ describeOnDatabases('orders on %s', kind => {
       await play(service, { ...request, path: `/v1/users/${adminId}/orders`, as: 'user', ...denied(404) });
       await play(service, { ...request, path: '/v1/users/2147483647/orders', as: 'admin', ...denied(404) });
       await play(service, { ...request, as: 'admin', status: 201 });
-      const key = async (scope: string) => {
-        const made = {
-          method: 'POST',
-          path: '/v1/keys',
-          as: 'admin',
-          body: { name: scope, scopes: [scope] },
-        } as const;
-        return { 'X-API-Key': (await call(service, made)).body.key as string };
-      };
-      const writer = await key('orders:write');
+      const writer = await addKey(service, 'orders:write');
       const placed = await play(service, { ...request, headers: writer, status: 201 });
-      const reader = await key('orders:read');
+      const reader = await addKey(service, 'orders:read');
       const read = await call(service, { path: `/v1/orders/${placed.body.id}`, headers: reader });
       expect(Object.keys(read.body._links)).toEqual(['self', 'items']);
       expect((await call(service, { ...request, headers: reader })).status).toBe(403);
@@ -177,18 +168,10 @@ describeOnDatabases('orders on %s', kind => {
       const [last] = body._embedded.orders;
       expect(last).toEqual(single.body);
       expect(Object.keys(body).sort()).toEqual(['_embedded', '_links', 'meta']);
-      const key = await call(service, {
-        method: 'POST',
-        path: '/v1/keys',
-        as: 'admin',
-        body: { name: 'reader', scopes: ['orders:read'] },
-      });
-      const keyed = await call(service, {
-        path: `/v1/orders?api_key=${key.body.key}&perPage=1`,
-        headers: accept,
-      });
+      const { 'X-API-Key': key } = await addKey(service, 'orders:read');
+      const keyed = await call(service, { path: `/v1/orders?api_key=${key}&perPage=1`, headers: accept });
       expect(keyed.body._links.self).toEqual({ href: `${service.url}/v1/orders?perPage=1` });
-      expect(keyed.text).not.toContain(key.body.key);
+      expect(keyed.text).not.toContain(key);
     });
 
     test('a customer who is no longer there leaves the order without links to them', async () => {

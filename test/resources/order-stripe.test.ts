@@ -3,7 +3,8 @@ import { expect, test } from 'bun:test';
 import { stripeAmount } from '../../src/ports/stripe.ts';
 import { contentsOf, writesNothing } from '../support/contents.ts';
 import { describeOnDatabases } from '../support/databases.ts';
-import { act, eventsOf, halType, placeOrder, readOrder } from '../support/orders.ts';
+import { eventsOf } from '../support/events.ts';
+import { act, halType, placeOrder, readOrder } from '../support/orders.ts';
 import { startTestService } from '../support/service.ts';
 import { fakeStripe, type Mood, report } from '../support/stripe.ts';
 import { stripeOrdersOn } from '../support/stripe-orders.ts';
@@ -44,7 +45,7 @@ describeOnDatabases('payments through Stripe on %s', kind => {
       2,
       ['self', 'items', 'customer'],
     ]);
-    expect((await eventsOf(on.service, order.id)).map(({ type, actor }) => [type, actor])).toEqual([
+    expect((await eventsOf(on.service, 'order', order.id)).map(({ type, actor }) => [type, actor])).toEqual([
       ['order.created', `user:${order.customerId}`],
       ['order.paid', 'stripe'],
     ]);

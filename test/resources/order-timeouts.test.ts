@@ -11,8 +11,9 @@ import { productStore } from '../../src/resources/products/store.ts';
 import { stockLocks } from '../../src/resources/stock/locked.ts';
 import { variantStore } from '../../src/resources/variants/store.ts';
 import { describeOnDatabases } from '../support/databases.ts';
+import { eventsOf } from '../support/events.ts';
 import { call } from '../support/http.ts';
-import { act, eventsOf, readOrder } from '../support/orders.ts';
+import { act, readOrder } from '../support/orders.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { addStocked, ordered, shownOf } from '../support/stock.ts';
 import { fakeStripe, report } from '../support/stripe.ts';
@@ -48,7 +49,8 @@ describeOnDatabases('order timeouts on %s', kind => {
     await service.settle();
   }
   const statusOf = async (one: { readonly path: string }) => (await readOrder(service, one)).body.status;
-  const typesOf = async (id: number) => (await eventsOf(service, id)).map(({ type, actor }) => [type, actor]);
+  const typesOf = async (id: number) =>
+    (await eventsOf(service, 'order', id)).map(({ type, actor }) => [type, actor]);
 
   test('what is not paid in time is cancelled once, and its stock given back', async () => {
     const lamp = await addStocked(service, 5);

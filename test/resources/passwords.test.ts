@@ -1,10 +1,11 @@
 /** Passwords: changing one's own, and the way back in for those who have forgotten theirs. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { addAccount, eventsOf, keyWith, mailsOf, refreshWith, signInAs } from '../support/accounts.ts';
 import { contentsOf, writesNothing } from '../support/contents.ts';
 import { describeOnDatabases } from '../support/databases.ts';
+import { eventsOf } from '../support/events.ts';
 import { call } from '../support/http.ts';
-import { mailTo, tokenIn } from '../support/mails.ts';
+import { mailsOf, mailTo, tokenIn } from '../support/mails.ts';
+import { addKey, addPerson, refreshWith, signInAs } from '../support/people.ts';
 import { play } from '../support/scenario.ts';
 import { password, startTestService, type TestService } from '../support/service.ts';
 
@@ -31,7 +32,7 @@ describeOnDatabases('passwords on %s', kind => {
     ({ name: 'change', method: 'PUT', path: '/v1/me/password', headers, body }) as const;
 
   test('changing one’s own ends all sessions, and needs the current one', async () => {
-    const { id, headers, refreshToken, email } = await addAccount(service);
+    const { id, headers, refreshToken, email } = await addPerson(service);
     const wrong = change(headers, { currentPassword: 'not the password', newPassword: another });
     const response = await play(service, { ...wrong, status: 403, error: 'WRONG_PASSWORD' });
     expect(response.body.details[0].field).toBe('currentPassword');
@@ -43,7 +44,7 @@ describeOnDatabases('passwords on %s', kind => {
     expect((await refreshWith(service, refreshToken)).status).toBe(401);
     expect((await signInAs(service, email)).status).toBe(401);
     expect((await signInAs(service, email, another)).status).toBe(200);
-    const events = await eventsOf(service, id);
+    const events = await eventsOf(service, 'user', id);
     expect(events.map(({ type, actor }) => [type, actor]).at(-1)).toEqual([
       'user.password_changed',
       `user:${id}`,
@@ -52,8 +53,8 @@ describeOnDatabases('passwords on %s', kind => {
   });
 
   test('anyone who has another password is notified, once for each change, and nobody else is', async () => {
-    const { id, headers, email } = await addAccount(service);
-    const other = await addAccount(service);
+    const { id, headers, email } = await addPerson(service);
+    const other = await addPerson(service);
     const told = async (who: Readonly<Record<string, string>>) => {
       await service.settle();
       return (await call(service, { path: '/v1/notifications', headers: who })).body.data;
@@ -86,7 +87,7 @@ describeOnDatabases('passwords on %s', kind => {
   });
 
   test('guesses at the current password are limited, and keep nobody from signing in', async () => {
-    const { headers, email } = await addAccount(service);
+    const { headers, email } = await addPerson(service);
     const body = { currentPassword: 'a guess', newPassword: another };
     const guesses = Array.from({ length: 21 }, () => call(service, change(headers, body)));
     const statuses = (await Promise.all(guesses)).map(({ status }) => status).sort();
@@ -95,7 +96,7 @@ describeOnDatabases('passwords on %s', kind => {
   });
 
   test('a forgotten password: the mail’s token sets another, once', async () => {
-    const { id, email, refreshToken } = await addAccount(service);
+    const { id, email, refreshToken } = await addPerson(service);
     const mails = await mailsOf(service, async () => {
       const response = await forgot(service, ` ${email.toUpperCase()} `);
       expect([response.status, response.body]).toEqual([202, queued]);
@@ -116,7 +117,7 @@ describeOnDatabases('passwords on %s', kind => {
     expect((await refreshWith(service, refreshToken)).status).toBe(401);
     const { body } = await call(service, { path: `/v1/users/${id}`, as: 'admin' });
     expect(body.verifiedAt).toBeString();
-    const types = (await eventsOf(service, id)).map(({ type }) => type);
+    const types = (await eventsOf(service, 'user', id)).map(({ type }) => type);
     expect(types).toEqual(['user.created', 'user.verified', 'user.password_changed']);
     await play(service, {
       ...short,
@@ -127,7 +128,7 @@ describeOnDatabases('passwords on %s', kind => {
   });
 
   test('an unknown address gets the same response, and nobody a mail', async () => {
-    const { email } = await addAccount(service);
+    const { email } = await addPerson(service);
     const mails = await mailsOf(service, async () => {
       const known = await forgot(service, email);
       await service.settle();
@@ -143,7 +144,7 @@ describeOnDatabases('passwords on %s', kind => {
   });
 
   test('a newer token takes the place of the older one, which is as wrong as any', async () => {
-    const { email } = await addAccount(service);
+    const { email } = await addPerson(service);
     const older = await tokenFor(service, email);
     const newer = await tokenFor(service, email);
     for (const token of [older, 'garbage', `${newer}x`, 'A'.repeat(43)]) {
@@ -164,8 +165,8 @@ describeOnDatabases('passwords on %s', kind => {
   });
 
   test('a reset for a user goes out for the user, administrators and keys; all get one response', async () => {
-    const [me, other] = [await addAccount(service), await addAccount(service)];
-    const key = await keyWith(service, 'users:write');
+    const [me, other] = [await addPerson(service), await addPerson(service)];
+    const key = await addKey(service, 'users:write');
     const admin = { Authorization: `Bearer ${service.tokens.admin}` };
     const ask = async (path: string, headers: Readonly<Record<string, string>>) => {
       const response = await call(service, { method: 'POST', path: `${path}/password-reset`, headers });
@@ -183,7 +184,7 @@ describeOnDatabases('passwords on %s', kind => {
   });
 
   test('asking too often for one address is refused, known or not', async () => {
-    const { email } = await addAccount(service);
+    const { email } = await addPerson(service);
     for (const address of [email, 'often@people.example']) {
       const responses = await Promise.all(Array.from({ length: 11 }, () => forgot(service, address)));
       expect(responses.map(({ status }) => status).sort()).toEqual([...Array(10).fill(202), 429]);
@@ -196,7 +197,7 @@ describeOnDatabases('passwords on %s', kind => {
 describeOnDatabases('tokens of mails over time on %s', kind => {
   test('a token for a password ends after an hour, that of an invitation after 7 days', async () => {
     const service = await startTestService(kind);
-    const { email } = await addAccount(service);
+    const { email } = await addPerson(service);
     const kept = await tokenFor(service, email);
     service.clock.advance(hour - 1000);
     expect((await reset(service, kept)).status).toBe(204);

@@ -2,8 +2,9 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { nowOf } from '../support/catalog.ts';
 import { describeOnDatabases } from '../support/databases.ts';
+import { eventsOf } from '../support/events.ts';
 import { call } from '../support/http.ts';
-import { addKey, addPerson, eventsOf, type Person, removePerson } from '../support/people.ts';
+import { addKey, addPerson, type Person, removePerson } from '../support/people.ts';
 import { play } from '../support/scenario.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
@@ -15,7 +16,7 @@ describeOnDatabases('posts on %s', kind => {
   let editor: Person;
   beforeAll(async () => {
     service = await startTestService(kind);
-    editor = await addPerson(service, 'editor', 'Ada Winter');
+    editor = await addPerson(service, 'editor', { name: 'Ada Winter' });
   });
   afterAll(() => service.stop());
 
@@ -96,7 +97,7 @@ describeOnDatabases('posts on %s', kind => {
   });
 
   test('a list can be filtered by author and sorted; HAL leads on to comments', async () => {
-    const author = await addPerson(service, 'editor', 'Ben');
+    const author = await addPerson(service, 'editor', { name: 'Ben' });
     const first = (await write({ title: 'b' }, author)).body.id;
     const second = (await write({ title: 'a' }, author)).body.id;
     await write();

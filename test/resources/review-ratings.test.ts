@@ -3,8 +3,9 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { addProduct, nowOf, type Product, pathOf, read } from '../support/catalog.ts';
 import { describeOnDatabases } from '../support/databases.ts';
+import { eventsOf } from '../support/events.ts';
 import { call } from '../support/http.ts';
-import { addPerson, eventsOf, type Person, removePerson } from '../support/people.ts';
+import { addPerson, type Person, removePerson } from '../support/people.ts';
 import { play } from '../support/scenario.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
@@ -16,7 +17,7 @@ describeOnDatabases('ratings on %s', kind => {
   beforeAll(async () => {
     service = await startTestService(kind);
     const names = Array.from({ length: crowdSize }, (_, index) => `Person ${index}`);
-    crowd = await Promise.all(names.map(name => addPerson(service, 'user', name)));
+    crowd = await Promise.all(names.map(name => addPerson(service, 'user', { name })));
   });
   afterAll(() => service.stop());
 
@@ -69,8 +70,8 @@ describeOnDatabases('ratings on %s', kind => {
     expect(events[3]).toEqual({
       type: 'product.updated',
       actor: `user:${crowd[2]?.id}`,
-      old: { ...rated, rating: { average: 4.5, count: 2 } },
-      new: rated,
+      before: { ...rated, rating: { average: 4.5, count: 2 } },
+      after: rated,
     });
     expect((await eventsOf(service, 'review', id)).map(({ type }) => type)).toEqual([
       'review.created',
@@ -203,7 +204,7 @@ describeOnDatabases('ratings on %s', kind => {
   });
 
   test('the reviews of a deleted account go, and the ratings follow', async () => {
-    const leaver = await addPerson(service, 'user', 'Leaver');
+    const leaver = await addPerson(service, 'user', { name: 'Leaver' });
     const products = [await addProduct(service), await addProduct(service), await addProduct(service)];
     const ids: number[] = [];
     for (const product of products) ids.push((await review(product, leaver, 1)).body.id);
@@ -222,7 +223,7 @@ describeOnDatabases('ratings on %s', kind => {
       expect((await eventsOf(service, 'review', id)).at(-1)).toMatchObject({
         type: 'review.deleted',
         actor: expect.stringMatching(/^user:\d+$/),
-        new: null,
+        after: null,
       });
     }
   });

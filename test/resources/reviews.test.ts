@@ -106,7 +106,7 @@ describeOnDatabases('reviews on %s', kind => {
 
   test('who may change and delete it: its author, administrators; editors may delete it', async () => {
     const product = await addProduct(service);
-    const author = await addPerson(service, 'user', 'Ada Winter');
+    const author = await addPerson(service, 'user', { name: 'Ada Winter' });
     const body = { rating: 4, body: 'Good.' };
     const { id } = (
       await call(service, {
@@ -154,8 +154,8 @@ describeOnDatabases('reviews on %s', kind => {
 
   test('the list of all can be filtered by product, author and rating', async () => {
     const products = [await addProduct(service), await addProduct(service)];
-    const author = await addPerson(service, 'user', 'Ben');
-    const other = await addPerson(service, 'user', 'Cleo');
+    const author = await addPerson(service, 'user', { name: 'Ben' });
+    const other = await addPerson(service, 'user', { name: 'Cleo' });
     const made: number[] = [];
     for (const [product, by, rating] of [
       [products[0], author, 1],

@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { addProduct, pathOf } from '../support/catalog.ts';
 import { describeOnDatabases } from '../support/databases.ts';
 import { call } from '../support/http.ts';
+import { addKey, userIdOf } from '../support/people.ts';
 import { hasPostgres } from '../support/postgres.ts';
 import { play } from '../support/scenario.ts';
 import { corpus, namesOf, search, withCorpus } from '../support/search-corpus.ts';
@@ -39,8 +40,7 @@ describeOnDatabases('search on %s', kind => {
   test('staff find orders, administrators users', async () => {
     const product = await addProduct(service, { name: 'Ordered thing' });
     const order = { items: [{ productId: product.id, quantity: 1 }] };
-    const me = await call(service, { path: '/v1/me', as: 'user' });
-    const orders = `/v1/users/${me.body.id}/orders`;
+    const orders = `/v1/users/${await userIdOf(service, 'user')}/orders`;
     const placed = await call(service, { method: 'POST', path: orders, as: 'user', body: order });
     const user = { name: 'Zoë Quill', email: 'quill@shop.example', role: 'user' };
     const made = await call(service, { method: 'POST', path: '/v1/users', as: 'admin', body: user });
@@ -85,18 +85,13 @@ describeOnDatabases('search on %s', kind => {
   });
 
   test('an API key finds what its scopes let it read', async () => {
-    const keyWith = async (...scopes: string[]) => {
-      const body = { name: 'search', scopes };
-      const { body: made } = await call(service, { method: 'POST', path: '/v1/keys', as: 'admin', body });
-      return { 'X-API-Key': String(made.key) };
-    };
     const ask = (headers: Record<string, string>, more = '') =>
       call(service, { path: `/v1/search?q=lamp${more}`, headers });
-    expect((await ask(await keyWith('products:read'))).status).toBe(403);
-    const alone = await keyWith('search:read');
+    expect((await ask(await addKey(service, 'products:read'))).status).toBe(403);
+    const alone = await addKey(service, 'search:read');
     expect((await ask(alone)).body.meta).toMatchObject({ total: 0, facets: {} });
     expect((await ask(alone, '&type=product')).status).toBe(403);
-    const both = await keyWith('search:read', 'products:read');
+    const both = await addKey(service, 'search:read', 'products:read');
     expect((await ask(both)).body.meta).toMatchObject({ total: 4, facets: { product: 4 } });
   });
 

@@ -63,12 +63,15 @@ describeOnDatabases('the short form on %s', kind => {
   });
   afterAll(() => service.stop());
 
-  const rowsOf = (table: string, column = 'document') =>
-    service.database.read.all(
-      sql<Row>`select id, ${sql.id(column)} as document from ${sql.id(table)} where ${sql.id(column)} is not null order by id`.compile(
-        service.database.build,
-      ),
-    );
+  /** There are some: what is expected of each of them is expected of one at least. */
+  async function rowsOf(table: string, column = 'document'): Promise<Row[]> {
+    const { read, build } = service.database;
+    const [name, document] = [sql.id(table), sql.id(column)];
+    const query = sql<Row>`select id, ${document} as document from ${name} where ${document} is not null`;
+    const rows = await read.all(sql<Row>`${query} order by id`.compile(build));
+    expect([table, rows.length > 0]).toEqual([table, true]);
+    return rows;
+  }
 
   /** Everything that shows products and variants, read by a process that has cached nothing. */
   async function shown() {

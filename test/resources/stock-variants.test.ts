@@ -3,10 +3,11 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { addProduct, pathOf, read } from '../support/catalog.ts';
 import { unchanged } from '../support/contents.ts';
 import { describeOnDatabases } from '../support/databases.ts';
+import { eventsOf } from '../support/events.ts';
 import { call, type Received } from '../support/http.ts';
 import { act } from '../support/orders.ts';
 import { readPdf } from '../support/pdf.ts';
-import { eventsOf, userIdOf } from '../support/people.ts';
+import { userIdOf } from '../support/people.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { adjust } from '../support/stock.ts';
 

@@ -3,9 +3,10 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { pathOf, read } from '../support/catalog.ts';
 import { unchanged } from '../support/contents.ts';
 import { describeOnDatabases } from '../support/databases.ts';
+import { eventsOf } from '../support/events.ts';
 import { call } from '../support/http.ts';
 import { act, placeOrder } from '../support/orders.ts';
-import { eventsOf, userIdOf } from '../support/people.ts';
+import { userIdOf } from '../support/people.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { addStocked, adjust, order, ordered, shownOf } from '../support/stock.ts';
 import { fakeStripe, report } from '../support/stripe.ts';
@@ -41,7 +42,7 @@ describeOnDatabases('stock on %s', kind => {
     const userId = await userIdOf(service, 'user');
     await act(service, await ordered(service, [lamp, 1]), 'payment');
     const events = await eventsOf(service, 'product', lamp.id);
-    const stocks = events.map(({ type, actor, new: document }) => [
+    const stocks = events.map(({ type, actor, after: document }) => [
       type,
       actor === `user:${userId}`,
       (document as { stock: { onHand: number; reserved: number } }).stock,
@@ -52,7 +53,7 @@ describeOnDatabases('stock on %s', kind => {
       ['product.updated', true, { ...stock, reserved: 1 }],
       ['product.updated', true, { ...stock, onHand: 1 }],
     ]);
-    expect(events.at(-1)?.new).toEqual((await read(service, lamp)).body);
+    expect(events.at(-1)?.after).toEqual((await read(service, lamp)).body);
   });
 
   test('what is not in stock is refused line by line, and nothing of the order is reserved', async () => {

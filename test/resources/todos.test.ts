@@ -1,9 +1,9 @@
 /** Todos: the specification's own envelopes and rules, to the letter, and nobody else's todos. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { todoStore } from '../../src/resources/todos/store.ts';
-import { addAccount } from '../support/accounts.ts';
 import { describeOnDatabases } from '../support/databases.ts';
 import { type Call, call } from '../support/http.ts';
+import { addKey, addPerson } from '../support/people.ts';
 import { play } from '../support/scenario.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
@@ -218,14 +218,13 @@ describeOnDatabases('todos on %s', kind => {
   });
 
   test('no API key gets at todos', async () => {
-    const body = { name: 'All', scopes: ['products:read', 'content:write'] };
-    const { key } = (await call(service, { method: 'POST', path: '/v1/keys', as: 'admin', body })).body;
-    const response = await call(service, { path, headers: { 'X-API-Key': key } });
+    const headers = await addKey(service, 'products:read', 'content:write');
+    const response = await call(service, { path, headers });
     expect([response.status, response.body.error]).toEqual([403, 'FORBIDDEN']);
   });
 
   test('a user has 1,000 at most, however many are made at once', async () => {
-    const owner = await addAccount(service);
+    const owner = await addPerson(service);
     const make = (title: string) =>
       call(service, { method: 'POST', path, headers: owner.headers, body: { title } });
     const todo = todoStore(service.database);

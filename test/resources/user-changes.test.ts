@@ -1,9 +1,11 @@
 /** Changing users: no way to promote oneself, versions as locks, addresses, and the last administrator. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { type Account, addAccount, eventsOf, mailsOf, refreshWith } from '../support/accounts.ts';
 import { nowOf } from '../support/catalog.ts';
 import { describeOnDatabases } from '../support/databases.ts';
+import { eventsOf } from '../support/events.ts';
 import { type Call, call } from '../support/http.ts';
+import { mailsOf } from '../support/mails.ts';
+import { addPerson, type Person, refreshWith } from '../support/people.ts';
 import { play } from '../support/scenario.ts';
 import { emailOf, startTestService, type TestService } from '../support/service.ts';
 
@@ -18,7 +20,7 @@ const patch = (...operations: object[]): Attempt => ({
 });
 
 /** Every way to write the role. */
-const promotions: [name: string, attempt: (me: Account) => Attempt][] = [
+const promotions: [name: string, attempt: (me: Person) => Attempt][] = [
   ['PUT', ({ name, email }) => ({ method: 'PUT', body: { name, email, role: 'admin' } })],
   ['JSON', () => ({ method: 'PATCH', body: { role: 'editor' } })],
   ['a merge patch', () => ({ method: 'PATCH', headers: mergePatch, body: { role: 'admin' } })],
@@ -57,14 +59,14 @@ describeOnDatabases('changing users on %s', kind => {
   afterAll(() => service.stop());
 
   test.each(promotions)('nobody promotes themselves: %s', async (name, attempt) => {
-    const me = await addAccount(service);
+    const me = await addPerson(service);
     const { method = 'PATCH', headers, body } = attempt(me);
     const request = { name, path: me.path, method, body, headers: { ...me.headers, ...headers } };
     await play(service, { ...request, status: 403, error: 'FORBIDDEN' });
   });
 
   test('a role that stays is no promotion', async () => {
-    const { path, headers, name, email } = await addAccount(service);
+    const { path, headers, name, email } = await addPerson(service);
     const body = { name, email, role: 'user', tags: ['mine'] };
     const put = await call(service, { method: 'PUT', path, headers, body });
     expect([put.status, put.body.tags]).toEqual([200, ['mine']]);
@@ -73,7 +75,7 @@ describeOnDatabases('changing users on %s', kind => {
   });
 
   test('read-only members: ignored in JSON and merge patches, 422 in JSON Patch', async () => {
-    const { id, path } = await addAccount(service);
+    const { id, path } = await addPerson(service);
     const members = {
       id: 1,
       version: 9,
@@ -97,7 +99,7 @@ describeOnDatabases('changing users on %s', kind => {
 
   test('of 20 patches that test one version, one is made', async () => {
     // As themselves: writes of administrators wait for one another anyway.
-    const { id, path, headers: own } = await addAccount(service);
+    const { id, path, headers: own } = await addPerson(service);
     const patches = Array.from({ length: 20 }, (_, index) => {
       const { headers, body } = patch(
         { op: 'test', path: '/version', value: 1 },
@@ -114,11 +116,14 @@ describeOnDatabases('changing users on %s', kind => {
     const now = await call(service, { path, as: 'admin' });
     expect(now.text).toBe(made?.text ?? '');
     expect(now.body.version).toBe(2);
-    expect((await eventsOf(service, id)).map(({ type }) => type)).toEqual(['user.created', 'user.updated']);
+    expect((await eventsOf(service, 'user', id)).map(({ type }) => type)).toEqual([
+      'user.created',
+      'user.updated',
+    ]);
   });
 
   test('the same address in another case stays confirmed', async () => {
-    const { path, email } = await addAccount(service);
+    const { path, email } = await addPerson(service);
     const verified = await call(service, { method: 'POST', path: `${path}/verify`, as: 'admin' });
     const mails = await mailsOf(service, async () => {
       const body = { email: email.toUpperCase() };
@@ -129,7 +134,7 @@ describeOnDatabases('changing users on %s', kind => {
   });
 
   test('a changed role ends the sessions; another change does not', async () => {
-    const { path, refreshToken } = await addAccount(service);
+    const { path, refreshToken } = await addPerson(service);
     await call(service, { method: 'PATCH', path, as: 'admin', body: { name: 'Renamed' } });
     expect((await refreshWith(service, refreshToken)).status).toBe(200);
     await call(service, { method: 'PATCH', path, as: 'admin', body: { role: 'editor' } });
@@ -178,7 +183,7 @@ describeOnDatabases('the last administrator on %s', kind => {
       const apart = await startTestService(kind);
       const mine = { Authorization: `Bearer ${apart.tokens.admin}` };
       const { body } = await call(apart, { path: '/v1/me', headers: mine });
-      const other = await addAccount(apart, 'admin');
+      const other = await addPerson(apart, 'admin');
       const responses = await Promise.all([
         way(apart, other.path, mine),
         way(apart, `/v1/users/${body.id}`, other.headers),
@@ -194,7 +199,7 @@ describeOnDatabases('the last administrator on %s', kind => {
   });
 
   test('an access token that is older than its role gives no way back', async () => {
-    const [me, victim] = [await addAccount(service, 'admin'), await addAccount(service)];
+    const [me, victim] = [await addPerson(service, 'admin'), await addPerson(service)];
     expect((await demote(me.path, first())).status).toBe(200);
     const { headers } = me;
     for (const request of [

@@ -1,11 +1,12 @@
 /** Users: making, listing, reading, replacing and deleting them, and who may do so. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { addAccount, eventsOf, keyWith, mailsOf, refreshWith, signInAs } from '../support/accounts.ts';
 import { nowOf } from '../support/catalog.ts';
 import { contentsOf } from '../support/contents.ts';
 import { describeOnDatabases } from '../support/databases.ts';
+import { eventsOf } from '../support/events.ts';
 import { call } from '../support/http.ts';
-import { mailTo, tokenIn } from '../support/mails.ts';
+import { mailsOf, mailTo, tokenIn } from '../support/mails.ts';
+import { addKey, addPerson, refreshWith, signInAs } from '../support/people.ts';
 import { play } from '../support/scenario.ts';
 import { emailOf, password, startTestService, type TestService } from '../support/service.ts';
 
@@ -63,7 +64,7 @@ describeOnDatabases('users on %s', kind => {
       expect(made.headers.get('Location')).toBe(`${service.url}${path}/${id}`);
       const read = await call(service, { path: `${path}/${id}`, as: 'admin' });
       expect([read.text, read.headers.get('ETag')]).toEqual([made.text, made.headers.get('ETag')]);
-      expect(await eventsOf(service, id)).toEqual([
+      expect(await eventsOf(service, 'user', id)).toEqual([
         { type: 'user.created', actor: expect.stringMatching(/^user:\d+$/), before: null, after: user },
       ]);
     });
@@ -95,8 +96,8 @@ describeOnDatabases('users on %s', kind => {
   });
 
   test('an address belongs to one user, in whatever case', async () => {
-    const { email } = await addAccount(service);
-    const other = await addAccount(service);
+    const { email } = await addPerson(service);
+    const other = await addPerson(service);
     const taken = { ...body, email: email.toUpperCase() };
     const attempts = [
       { method: 'POST', path, body: taken },
@@ -126,7 +127,7 @@ describeOnDatabases('users on %s', kind => {
   });
 
   test('PUT replaces: tags that are left out become none, read-only members are ignored', async () => {
-    const { id, path, email } = await addAccount(service);
+    const { id, path, email } = await addPerson(service);
     await call(service, { method: 'PATCH', path, as: 'admin', body: { tags: ['old'] } });
     const sent = { name: 'New name', email, role: 'editor', id: 1, version: 50, verifiedAt: nowOf(service) };
     const response = await call(service, { method: 'PUT', path, as: 'admin', body: sent });
@@ -149,7 +150,7 @@ describeOnDatabases('users on %s', kind => {
   });
 
   test('DELETE: gone with all sessions; again is 404; the token of a user who is gone is nobody’s', async () => {
-    const gone = await addAccount(service);
+    const gone = await addPerson(service);
     const { path, headers, id } = gone;
     expect((await call(service, { method: 'DELETE', path, as: 'admin' })).status).toBe(204);
     const again = { name: 'again', method: 'DELETE', path, as: 'admin' } as const;
@@ -166,14 +167,14 @@ describeOnDatabases('users on %s', kind => {
       },
     ])
       await play(service, { name: 'ghost', ...request, headers, status: 401, error: 'UNAUTHORIZED' });
-    expect((await eventsOf(service, id)).map(({ type, after }) => [type, after])).toEqual([
+    expect((await eventsOf(service, 'user', id)).map(({ type, after }) => [type, after])).toEqual([
       ['user.created', expect.anything()],
       ['user.deleted', null],
     ]);
   });
 
   test('users see and write themselves, and nobody else', async () => {
-    const [me, other] = [await addAccount(service), await addAccount(service, 'editor')];
+    const [me, other] = [await addPerson(service), await addPerson(service, 'editor')];
     const own = { headers: me.headers };
     expect((await call(service, { path: me.path, ...own })).body.email).toBe(me.email);
     const renamed = await call(service, { method: 'PATCH', path: me.path, ...own, body: { name: 'Me' } });
@@ -193,8 +194,8 @@ describeOnDatabases('users on %s', kind => {
   });
 
   test('API keys read and write users of the role user, and make nobody more', async () => {
-    const [reads, writes] = [await keyWith(service, 'users:read'), await keyWith(service, 'users:write')];
-    const [customer, staff] = [await addAccount(service), await addAccount(service, 'editor')];
+    const [reads, writes] = [await addKey(service, 'users:read'), await addKey(service, 'users:write')];
+    const [customer, staff] = [await addPerson(service), await addPerson(service, 'editor')];
     expect((await call(service, { path: staff.path, headers: reads })).status).toBe(200);
     expect((await call(service, { path, headers: reads })).status).toBe(200);
     const rename = { method: 'PATCH', path: customer.path, body: { name: 'By key' } };
@@ -217,7 +218,7 @@ describeOnDatabases('users on %s', kind => {
 
   test('lists filter by role and address, and sort', async () => {
     const addresses = ['c', 'a', 'b'].map(letter => `${letter}@list.example`);
-    for (const email of addresses) await addAccount(service, 'editor', email);
+    for (const email of addresses) await addPerson(service, 'editor', { email });
     const emails = async (query: string) => {
       const { body } = await call(service, { path: `${path}?perPage=100&${query}`, as: 'admin' });
       return (body.data as { email: string }[]).map(({ email }) => email);
@@ -236,7 +237,7 @@ describeOnDatabases('users on %s', kind => {
   });
 
   test('there is no profile beside the user', async () => {
-    const { path } = await addAccount(service);
+    const { path } = await addPerson(service);
     for (const as of ['admin', 'user'] as const) {
       const response = { name: as, path: `${path}/profile`, as, status: 404, error: 'NOT_FOUND' };
       await play(service, response);
@@ -244,7 +245,7 @@ describeOnDatabases('users on %s', kind => {
   });
 
   test('HAL offers what the caller may do, and no more', async () => {
-    const { id, path, headers } = await addAccount(service);
+    const { id, path, headers } = await addPerson(service);
     const self = `${service.url}/v1/users/${id}`;
     const Accept = 'application/hal+json';
     const linksOf = async (at: string, as: Record<string, string>) => {
@@ -262,7 +263,7 @@ describeOnDatabases('users on %s', kind => {
     expect(await linksOf(path, headers)).toEqual(own);
     expect(await linksOf('/v1/me', headers)).toEqual(own);
     expect(await linksOf(path, admin)).toEqual({ ...own, delete: { href: self, method: 'DELETE' } });
-    expect(await linksOf(path, await keyWith(service, 'users:read'))).toEqual({ self: { href: self } });
+    expect(await linksOf(path, await addKey(service, 'users:read'))).toEqual({ self: { href: self } });
     const list = await call(service, {
       path: `/v1/users?email=${emailOf('admin')}`,
       headers: { ...admin, Accept },
@@ -274,7 +275,7 @@ describeOnDatabases('users on %s', kind => {
   });
 
   test('If-Match is the ETag of GET, for plain JSON and HAL', async () => {
-    const { path } = await addAccount(service);
+    const { path } = await addPerson(service);
     for (const Accept of ['application/json', 'application/hal+json']) {
       const read = await call(service, { path, as: 'admin', headers: { Accept } });
       const headers = { Accept, 'If-Match': read.headers.get('ETag') ?? '' };

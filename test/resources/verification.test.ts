@@ -1,20 +1,21 @@
 /** Confirming an e-mail address. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { type Account, addAccount, eventsOf, mailsOf } from '../support/accounts.ts';
 import { nowOf } from '../support/catalog.ts';
 import { describeOnDatabases } from '../support/databases.ts';
+import { eventsOf } from '../support/events.ts';
 import { call } from '../support/http.ts';
-import { mailTo, tokenIn } from '../support/mails.ts';
+import { mailsOf, mailTo, tokenIn } from '../support/mails.ts';
+import { addPerson, type Person } from '../support/people.ts';
 import { play } from '../support/scenario.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
 const week = 7 * 24 * 60 * 60 * 1000;
 
 /** A user whose address is not confirmed, and the token of the mail that asks for it. */
-async function unverified(service: TestService): Promise<{ me: Account; token: string }> {
-  let me: Account | undefined;
+async function unverified(service: TestService): Promise<{ me: Person; token: string }> {
+  let me: Person | undefined;
   const mails = await mailsOf(service, async () => {
-    me = await addAccount(service);
+    me = await addPerson(service);
   });
   if (me === undefined) throw new Error('no account was made');
   return { me, token: tokenIn(mailTo(mails, me.email)) };
@@ -48,7 +49,7 @@ describeOnDatabases('verification on %s', kind => {
     // Again changes nothing.
     const again = await call(service, { ...request(path, { token }), headers });
     expect([again.status, again.text]).toEqual([200, done.text]);
-    const types = (await eventsOf(service, me.id)).map(({ type }) => type);
+    const types = (await eventsOf(service, 'user', me.id)).map(({ type }) => type);
     expect(types).toEqual(['user.created', 'user.verified']);
   });
 

@@ -2,6 +2,7 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test';
 import { describeOnDatabases } from '../support/databases.ts';
 import { call } from '../support/http.ts';
+import { addKey, type KeyHeaders } from '../support/people.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { type FakeProvider, type Mood, startProvider } from '../support/weather-provider.ts';
 
@@ -10,12 +11,11 @@ const minute = 60_000;
 describeOnDatabases('weather on %s', kind => {
   let provider: FakeProvider;
   let service: TestService;
-  let key: string;
+  let headers: KeyHeaders;
   beforeEach(async () => {
     provider = startProvider();
     service = await startTestService(kind, { WEATHER_URL: provider.url, GEOCODING_URL: provider.url });
-    const body = { name: 'Weather', scopes: ['data:read'] };
-    key = (await call(service, { method: 'POST', path: '/v1/keys', as: 'admin', body })).body.key;
+    headers = await addKey(service, 'data:read');
   });
   afterEach(async () => {
     provider.release();
@@ -26,7 +26,7 @@ describeOnDatabases('weather on %s', kind => {
   const ask = (city: string) =>
     call(service, {
       path: `/v1/data/weather?city=${encodeURIComponent(city)}`,
-      headers: { 'X-API-Key': key },
+      headers,
     });
 
   const observed = {
@@ -40,6 +40,7 @@ describeOnDatabases('weather on %s', kind => {
   };
 
   test('the key is taken from the header or the query, and never logged', async () => {
+    const { 'X-API-Key': key } = headers;
     const header = await ask('Berlin');
     expect([header.status, header.body]).toEqual([200, observed]);
     const query = await call(service, { path: `/v1/data/weather?city=Berlin&api_key=${key}` });
@@ -49,11 +50,10 @@ describeOnDatabases('weather on %s', kind => {
 
   test('who has no key with the scope is refused', async () => {
     const path = '/v1/data/weather?city=Berlin';
-    const body = { name: 'Other', scopes: ['products:read'] };
-    const other = (await call(service, { method: 'POST', path: '/v1/keys', as: 'admin', body })).body.key;
+    const other = await addKey(service, 'products:read');
     expect((await call(service, { path })).status).toBe(401);
     expect((await call(service, { path, headers: { 'X-API-Key': 'ck_wrong' } })).status).toBe(401);
-    expect((await call(service, { path, headers: { 'X-API-Key': other } })).status).toBe(403);
+    expect((await call(service, { path, headers: other })).status).toBe(403);
     const person = await call(service, { path, as: 'admin' });
     expect([person.status, person.body.message]).toEqual([403, 'This operation takes API keys only.']);
     expect(provider.requests).toEqual([]);
@@ -61,7 +61,7 @@ describeOnDatabases('weather on %s', kind => {
 
   test.each(['', '%20', 'x'.repeat(101)])('city=%s is refused', async city => {
     const path = `/v1/data/weather?city=${city}`;
-    const response = await call(service, { path, headers: { 'X-API-Key': key } });
+    const response = await call(service, { path, headers });
     expect([response.status, response.body.error, response.body.details[0].field]).toEqual([
       400,
       'VALIDATION_FAILED',

@@ -53,12 +53,12 @@ const steps: Readonly<Record<string, { readonly commits: boolean; run(): unknown
   'own rollback': {
     commits: false,
     run: () =>
-      database
-        .write(async session => {
+      expect(
+        database.write(async session => {
           await session.run(run(insert));
           throw new Error('no');
-        })
-        .catch(() => undefined),
+        }),
+      ).rejects.toThrow('no'),
   },
   'own empty transaction': { commits: false, run: () => database.write(async () => undefined) },
   'own read': { commits: false, run: count },

@@ -1,9 +1,9 @@
 /** Accounts whose e-mail address changes. */
 
 import { expect } from 'bun:test';
-import { type Account, addAccount, mailsOf, signInAs } from './accounts.ts';
 import { type Call, call } from './http.ts';
-import { type Email, mailTo, tokenIn } from './mails.ts';
+import { type Email, mailsOf, mailTo, tokenIn } from './mails.ts';
+import { addPerson, type Person, signInAs } from './people.ts';
 import { password, type TestService } from './service.ts';
 
 export const another = 'another long password';
@@ -15,13 +15,13 @@ export const restore = (service: TestService, token: string, secret = another) =
   post(service, '/v1/auth/restore-address', { token, password: secret });
 
 /** A user whose address is confirmed. */
-export async function confirmed(service: TestService, role: 'admin' | 'user' = 'user'): Promise<Account> {
-  const me = await addAccount(service, role);
+export async function confirmed(service: TestService, role: 'admin' | 'user' = 'user'): Promise<Person> {
+  const me = await addPerson(service, role);
   await call(service, { method: 'POST', path: `${me.path}/verify`, as: 'admin' });
   return me;
 }
 
-export const asks = ({ path, headers }: Account, email: string, currentPassword = password): Call => ({
+export const asks = ({ path, headers }: Person, email: string, currentPassword = password): Call => ({
   method: 'PATCH',
   path,
   headers,
@@ -29,7 +29,7 @@ export const asks = ({ path, headers }: Account, email: string, currentPassword 
 });
 
 /** Moves a user to another address, from its mailbox. @returns the mails that this led to */
-export async function move(service: TestService, me: Account, email: string): Promise<Email[]> {
+export async function move(service: TestService, me: Person, email: string): Promise<Email[]> {
   const asked = await mailsOf(service, () => call(service, asks(me, email)));
   return mailsOf(service, async () => {
     const response = await verify(service, tokenIn(mailTo(asked, email)));
@@ -40,10 +40,10 @@ export async function move(service: TestService, me: Account, email: string): Pr
 /** The same account, signed in again. */
 export async function signedIn(
   service: TestService,
-  me: Account,
+  me: Person,
   email: string,
   secret = password,
-): Promise<Account> {
+): Promise<Person> {
   const { status, body } = await signInAs(service, email, secret);
   expect(status).toBe(200);
   const headers = { Authorization: `Bearer ${body.accessToken}` };

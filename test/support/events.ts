@@ -1,5 +1,6 @@
-/** Events for tests to work on, recorded as every resource records its own. */
+/** Events: recorded for tests to work on as every resource records its own, and read as they are shown. */
 import { causedBy, outboxOf } from '../../src/events/outbox.ts';
+import { eventJson } from '../../src/resources/events/store.ts';
 import type { TestService } from './service.ts';
 
 export interface Happening {
@@ -24,4 +25,26 @@ export async function record(
     }
   });
   await service.settle();
+}
+
+export interface ShownEvent {
+  readonly type: string;
+  readonly actor: string;
+  readonly before: unknown;
+  readonly after: unknown;
+}
+
+/** The events of one resource, oldest first, as they are shown. */
+export async function eventsOf(
+  { database }: Pick<TestService, 'database'>,
+  resource: string,
+  id: number,
+): Promise<ShownEvent[]> {
+  const { build, read } = database;
+  const query = build.selectFrom('events').selectAll().where('resource', '=', resource);
+  const rows = await read.all(query.where('resource_id', '=', id).orderBy('id').compile());
+  return rows.map(row => {
+    const { type, actor, before, after } = JSON.parse(eventJson(row));
+    return { type, actor, before, after };
+  });
 }

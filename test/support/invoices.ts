@@ -1,6 +1,7 @@
 /** Invoices for tests to work on, issued by placing and paying orders over HTTP. */
 import type { Role } from '../../src/http/access.ts';
 import { call, type Received } from './http.ts';
+import { userIdOf } from './people.ts';
 import type { TestService } from './service.ts';
 
 export interface Line {
@@ -25,8 +26,7 @@ export async function placeOrder(
     if (made.status !== 201) throw new Error(made.text);
     items.push({ productId: made.body.id, quantity });
   }
-  const me = await call(service, { path: '/v1/me', as });
-  const path = `/v1/users/${me.body.id}/orders`;
+  const path = `/v1/users/${await userIdOf(service, as)}/orders`;
   const placed = await call(service, { method: 'POST', path, as, body: { items } });
   if (placed.status !== 201) throw new Error(placed.text);
   return placed.body.id;

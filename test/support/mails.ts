@@ -2,6 +2,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import PostalMime, { type Email } from 'postal-mime';
+import type { TestService } from './service.ts';
 
 export type { Email } from 'postal-mime';
 
@@ -32,4 +33,11 @@ export function tokenIn({ text = '', html = '' }: Email): string {
   const [plain, linked] = [text, html].map(part => /[?&]token=([\w-]+)/.exec(part)?.[1]);
   if (plain === undefined || plain !== linked) throw new Error(`no token, or two of them: ${text} ${html}`);
   return plain;
+}
+
+/** The mails that `work` leads to. */
+export async function mailsOf(service: TestService, work: () => Promise<unknown>): Promise<Email[]> {
+  const known = new Set((await service.mails()).map(({ messageId }) => messageId));
+  await work();
+  return (await service.mails()).filter(({ messageId }) => !known.has(messageId));
 }

@@ -50,18 +50,6 @@ export const act = (
 export const readOrder = (service: TestService, { path }: Pick<Placed, 'path'>, as: Role = 'user') =>
   call(service, { path, as });
 
-/** What the outbox says has happened to an order, oldest first. */
-export async function eventsOf(service: TestService, orderId: number) {
-  const { database } = service;
-  const query = database.build
-    .selectFrom('events')
-    .select(['type', 'actor', 'old_document', 'new_document'])
-    .where('resource', '=', 'order')
-    .where('resource_id', '=', orderId)
-    .orderBy('id');
-  return database.read.all(query.compile());
-}
-
 /** The body of an order of these pieces. */
 export const lines = (...items: [productId: number, quantity: number][]) => ({
   items: items.map(([productId, quantity]) => ({ productId, quantity })),

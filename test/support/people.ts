@@ -1,39 +1,47 @@
-/** More people than the three that every test service knows. */
-
-import { causedBy, outboxOf } from '../../src/events/outbox.ts';
+/** People for tests to be, beyond the three that every service has, and API keys for them to send. */
 import type { Role } from '../../src/http/access.ts';
-import { eventJson } from '../../src/resources/events/store.ts';
-import { userStore } from '../../src/resources/users/store.ts';
 import { call } from './http.ts';
-import type { TestService } from './service.ts';
-import { cheapHash, signIn } from './sign-in.ts';
+import { password, type TestService } from './service.ts';
 
 export interface Person {
   readonly id: number;
   readonly name: string;
-  /** The headers of this person's requests. */
+  readonly email: string;
+  /** `/v1/users/{id}` */
+  readonly path: string;
+  /** Signed in: what this person's requests send. */
   readonly headers: Readonly<Record<string, string>>;
+  readonly refreshToken: string;
 }
 
-const secret = 'another long password';
-const hashed = cheapHash(secret);
-
+/**
+ * A user who signs in with the password of all tests, and whose address is not confirmed.
+ * @throws Error when the user cannot be made or sign in
+ */
 export async function addPerson(
   service: TestService,
-  role: Role,
-  name: string,
-  password = secret,
+  role: Role = 'user',
+  {
+    name = 'Some Person',
+    email = `${crypto.randomUUID()}@people.example`,
+  }: Partial<Pick<Person, 'name' | 'email'>> = {},
 ): Promise<Person> {
-  const { database, clock } = service;
-  const email = `${Bun.randomUUIDv7()}@test.example`;
-  const passwordHash = await (password === secret ? hashed : cheapHash(password));
-  const user = { name, email, role, passwordHash, verifiedAt: clock.now() };
-  const { id } = await database.write(session =>
-    userStore(database, outboxOf(database)).insert(session, user, causedBy('test', clock.now())),
-  );
-  const token = await signIn(service.url, email, password);
-  return { id, name, headers: { Authorization: `Bearer ${token}` } };
+  const body = { name, email, role, password };
+  const made = await call(service, { method: 'POST', path: '/v1/users', as: 'admin', body });
+  if (made.status !== 201) throw new Error(`POST /v1/users answered ${made.status}: ${made.text}`);
+  const signedIn = await signInAs(service, email);
+  if (signedIn.status !== 200) throw new Error(`the sign-in answered ${signedIn.status}: ${signedIn.text}`);
+  const { id } = made.body;
+  const { accessToken, refreshToken } = signedIn.body;
+  const headers = { Authorization: `Bearer ${accessToken}` };
+  return { id, name, email, path: `/v1/users/${id}`, headers, refreshToken };
 }
+
+export const signInAs = (service: TestService, email: string, secret = password) =>
+  call(service, { method: 'POST', path: '/v1/auth/login', body: { email, password: secret } });
+
+export const refreshWith = (service: TestService, refreshToken: string) =>
+  call(service, { method: 'POST', path: '/v1/auth/refresh', body: { refreshToken } });
 
 /** The id of the user who signs in with this role. */
 export async function userIdOf(service: TestService, role: Role): Promise<number> {
@@ -41,39 +49,31 @@ export async function userIdOf(service: TestService, role: Role): Promise<number
 }
 
 /** Deletes an account over HTTP. */
-export async function removePerson(service: TestService, { id }: Pick<Person, 'id'>): Promise<void> {
-  const gone = await call(service, { method: 'DELETE', path: `/v1/users/${id}`, as: 'admin' });
-  if (gone.status !== 204) throw new Error(`DELETE /v1/users/${id} answered ${gone.status}: ${gone.text}`);
+export async function removePerson(service: TestService, { path }: Pick<Person, 'path'>): Promise<void> {
+  const gone = await call(service, { method: 'DELETE', path, as: 'admin' });
+  if (gone.status !== 204) throw new Error(`DELETE ${path} answered ${gone.status}: ${gone.text}`);
 }
 
-/** The headers of a new API key's requests. */
-export async function addKey(
-  service: TestService,
-  ...scopes: readonly string[]
-): Promise<Readonly<Record<string, string>>> {
-  const body = { name: 'Test key', scopes };
-  const made = await call(service, { method: 'POST', path: '/v1/keys', as: 'admin', body });
-  if (made.status !== 201) throw new Error(`POST /v1/keys answered ${made.status}: ${made.text}`);
-  const headers = { 'X-API-Key': made.body.key };
-  // The first use is noted in the database; later ones within the minute are not.
+/** What an API key's requests send. A type, not an interface: headers of any name can be these. */
+export type KeyHeaders = { readonly 'X-API-Key': string };
+
+/**
+ * An API key that has been used: the first use is noted in the database, later ones within the minute are not.
+ * @throws Error when it is not made
+ */
+export async function addKey(service: TestService, ...scopes: readonly string[]): Promise<KeyHeaders> {
+  const headers = await addUnusedKey(service, { scopes });
   await call(service, { path: '/v1/me', headers });
   return headers;
 }
 
-interface EventRow {
-  readonly type: string;
-  readonly actor: string;
-  readonly old: unknown;
-  readonly new: unknown;
-}
-
-/** The events of one resource, oldest first, as they are shown. */
-export async function eventsOf(service: TestService, resource: string, id: number): Promise<EventRow[]> {
-  const { build, read } = service.database;
-  const query = build.selectFrom('events').selectAll().where('resource', '=', resource);
-  const rows = await read.all(query.where('resource_id', '=', id).orderBy('id').compile());
-  return rows.map(row => {
-    const { type, actor, before, after } = JSON.parse(eventJson(row));
-    return { type, actor, old: before, new: after };
-  });
+/** An API key that no request has been counted of. @throws Error when it is not made */
+export async function addUnusedKey(
+  service: TestService,
+  fields: { readonly scopes: readonly string[]; readonly rateLimit?: number },
+): Promise<KeyHeaders> {
+  const body = { name: 'Test key', ...fields };
+  const made = await call(service, { method: 'POST', path: '/v1/keys', as: 'admin', body });
+  if (made.status !== 201) throw new Error(`POST /v1/keys answered ${made.status}: ${made.text}`);
+  return { 'X-API-Key': made.body.key };
 }

@@ -12,9 +12,7 @@ export const password = 'correct horse battery';
  */
 export const leastWork = { algorithm: 'argon2id', memoryCost: 8, timeCost: 1 } as const;
 
-export const cheapHash = (secret: string): Promise<string> => Bun.password.hash(secret, leastWork);
-
-const passwordHash = cheapHash(password);
+const passwordHash = Bun.password.hash(password, leastWork);
 
 export const emailOf = (role: Role) => `${role}@test.example`;
 

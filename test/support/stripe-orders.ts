@@ -1,7 +1,8 @@
 /** Orders that are paid through a Stripe of the tests' own. */
 import { afterAll, afterEach, beforeAll } from 'bun:test';
+import { eventsOf } from './events.ts';
 import type { Received } from './http.ts';
-import { act, eventsOf, type Placed, placeOrder, readOrder } from './orders.ts';
+import { act, type Placed, placeOrder, readOrder } from './orders.ts';
 import { startTestService, type TestService } from './service.ts';
 import { type FakeStripe, fakeStripe, type Intent } from './stripe.ts';
 
@@ -58,7 +59,7 @@ export function stripeOrdersOn(kind: TestService['kind']): StripeOrders {
       stripe.pay(intent.id);
       return { ...intent, status: 'succeeded', amount_received: intent.amount };
     },
-    typesOf: async id => (await eventsOf(service, id)).map(({ type }) => type),
+    typesOf: async id => (await eventsOf(service, 'order', id)).map(({ type }) => type),
     statusOf: async placed => (await readOrder(service, placed)).body.status,
   };
 }

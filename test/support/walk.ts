@@ -6,7 +6,7 @@ import { record } from './events.ts';
 import { type Call, call, type Received } from './http.ts';
 import { plainPng, sendImage } from './images.ts';
 import { mailTo, tokenIn } from './mails.ts';
-import { addPerson, userIdOf } from './people.ts';
+import { addKey, addPerson, userIdOf } from './people.ts';
 import { emailOf, password, type TestService } from './service.ts';
 
 export interface Walk {
@@ -52,11 +52,7 @@ export async function walkOf(service: TestService, operations: readonly Operatio
     'products:read',
     'data:read',
   ])) {
-    const body = { name: `Only ${scope}`, scopes: [scope] };
-    const made = await call(service, { method: 'POST', path: '/v1/keys', as: 'admin', body });
-    keys.set(scope, made.body.key);
-    // The first use is noted in the database; later ones within the minute are not.
-    await call(service, { path: '/v1/me', headers: { 'X-API-Key': made.body.key } });
+    keys.set(scope, (await addKey(service, scope))['X-API-Key']);
   }
   const login = { method: 'POST', path: '/v1/auth/login', body: { email: emailOf('user'), password } };
   // A session of its own for each operation on sessions: signing out ends it.
@@ -65,7 +61,7 @@ export async function walkOf(service: TestService, operations: readonly Operatio
     refreshTokens.set(operationId, (await call(service, login)).body.refreshToken);
   const mailed = await mailedTokens(service, keys.get('users:write') ?? '');
   // It ends all sessions of its caller: not those that the walk goes on with.
-  const another = () => addPerson(service, 'user', 'Who changes passwords', password);
+  const another = () => addPerson(service, 'user', { name: 'Who changes passwords' });
   let changing = await another();
   let variation = 0;
   // Bodies name products by their ids: one that no example changes, which are those of the ids 1 to 3, and whose pieces
@@ -274,7 +270,10 @@ function filledIn(operation: Operation, place: 'query' | 'header'): [name: strin
     const value = example ?? schema?.example ?? examples[0] ?? schema?.default;
     if (value === undefined && required === true)
       throw new Error(`${operation.operationId}: ${name} has no example`);
-    return value === undefined ? [] : [[name, String(value)]];
+    if (value === undefined) return [];
+    // An object is exploded into a parameter for each of its members (OpenAPI, style `form`).
+    if (!isObject(value)) return [[name, String(value)]];
+    return Object.entries(value).map(([member, one]) => [member, String(one)] as [string, string]);
   });
 }
 

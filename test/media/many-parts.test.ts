@@ -1,0 +1,84 @@
+/** Files and forms of very many or very long parts: what is not a picture costs little, and is not kept. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { addProduct } from '../support/catalog.ts';
+import { processorTime } from '../support/growth.ts';
+import type { Received } from '../support/http.ts';
+import { gif, plainPng, png, sendImage } from '../support/images.ts';
+import { startTestService, type TestService } from '../support/service.ts';
+
+/** Where the first block of the GIF begins: behind its head and its colours. */
+const firstBlock = 19;
+const control = Buffer.of(0x21, 0xf9, 4, 1, 0, 0, 0, 0);
+const emptyControl = Buffer.of(0x21, 0xf9, 0);
+const emptyComment = Buffer.of(0x21, 0xfe, 0);
+
+/** The GIF of one pixel with so many blocks before its picture. */
+const gifWith = (block: Uint8Array, count: number) =>
+  Buffer.concat([
+    gif().subarray(0, firstBlock),
+    Buffer.alloc(count * block.length, block),
+    gif().subarray(firstBlock),
+  ]);
+
+describe('files of many parts', () => {
+  let folder: string;
+  let service: TestService;
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'catalog-media-'));
+    service = await startTestService('sqlite', { DATA_DIR: folder });
+    // The first image of a process costs more: what compiles, and threads that start.
+    await sendImage(service, await addProduct(service), png(4, 4));
+  });
+  afterAll(async () => {
+    await service.stop();
+    rmSync(folder, { recursive: true });
+  });
+
+  async function sent(body: Uint8Array | FormData): Promise<Received> {
+    const product = await addProduct(service);
+    const responses: Received[] = [];
+    expect(
+      await processorTime(async () => responses.push(await sendImage(service, product, body))),
+    ).toBeLessThan(1000);
+    const [response] = responses;
+    if (response === undefined) throw new Error('there was no response');
+    return response;
+  }
+
+  test.each([
+    ['empty controls', emptyControl],
+    ['comments', emptyComment],
+    ['controls', control],
+  ])('a GIF of 20 MB of %s is refused', async (_, block) => {
+    const memory = process.memoryUsage.rss();
+    const { status, body } = await sent(gifWith(block, Math.floor(20_700_000 / block.length)));
+    expect([status, body.error]).toEqual([422, 'INVALID_IMAGE']);
+    expect(body.message).toContain('is a GIF of too many blocks');
+    expect(process.memoryUsage.rss() - memory).toBeLessThan(200e6);
+  });
+
+  test('of several controls of a picture the last is kept', async () => {
+    const { status, body } = await sent(gifWith(emptyControl, 60_000));
+    expect(status).toBe(201);
+    const served = await (await fetch(service.url + body.url)).bytes();
+    expect(Buffer.from(served)).toEqual(Buffer.from(gif()));
+  });
+
+  test('a text of a form that is longer than 64 KiB is refused before it is read', async () => {
+    const form = (length: number) => {
+      const data = new FormData();
+      data.set('file', new Blob([plainPng(4, 4, 7, 7, length & 255)]));
+      data.set('alt', 'a'.repeat(length));
+      return data;
+    };
+    const { status, body } = await sent(form(19_000_000));
+    expect([status, body.error]).toEqual([400, 'VALIDATION_FAILED']);
+    expect(body.details).toEqual([
+      { field: 'alt', pointer: '#/alt', code: 'maxLength', message: 'must be at most 65536 bytes long' },
+    ]);
+    expect((await sent(form(200))).status).toBe(201);
+  });
+});
