@@ -1,0 +1,158 @@
+/** The files of a new resource, made of those of todos. */
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { type Names, Refused } from './names.ts';
+import { capital, checkLanguages, checkPlace, namesIn, type Place, rename, variablesIn } from './words.ts';
+
+const own = ['schema.ts', 'endpoints.ts', 'store.ts'];
+const migrations = 'src/storage/migrations';
+const tables = 'src/storage/tables.ts';
+const resources = 'src/resources/index.ts';
+const stores = 'src/resources/stores.ts';
+const tags = 'src/http/openapi/text.ts';
+
+/**
+ * The text of each file that is new or changes, by its path. Nothing is written, so that a refusal leaves nothing.
+ *
+ * @throws Refused (1) when a name or a file is there already
+ */
+export function planResource(root: string, names: Names): ReadonlyMap<string, string> {
+  const read = (path: string) => readFileSync(join(root, path), 'utf8');
+  const { plural } = names;
+  if (existsSync(join(root, 'src/resources', plural)))
+    throw new Refused(1, `"${plural}" is taken: there is a folder src/resources/${plural}`);
+  checkLanguages(names);
+  for (const place of placesIn(read)) checkPlace(place, names);
+  const made = newFiles(root, read, names);
+  const existing = made.map(([path]) => path).find(path => existsSync(join(root, path)));
+  if (existing !== undefined) throw new Refused(1, `"${plural}" is taken: there is a file ${existing}`);
+  return new Map([...made, ...changedFiles(read, names, migrationOf(root, plural))]);
+}
+
+type Read = (path: string) => string;
+
+/** Where names of todos stand beside those of others; the document, which is long, is read last. */
+function* placesIn(read: Read): Iterable<Place> {
+  const template = (path: string) => ({ has: `${path} has a name`, words: variablesIn(read(path)) });
+  const shared = (path: string, part: RegExp) => ({
+    has: `${path} has a name`,
+    words: namesIn((read(path).match(part) ?? []).join('\n')),
+  });
+  const payments = shared('src/ports/stripe.ts', /export function stripePayments[\s\S]*?\n\}/);
+  yield shared(tables, /\binterface \w+|^ {2}\w+: \w+Table;$/gm);
+  yield shared(`${migrations}/index.ts`, /[\s\S]+/);
+  // The stores of sales have those of Stripe among them, without naming them.
+  yield { has: `${stores} has a name`, words: [...namesIn(read(stores)), ...payments.words] };
+  yield shared(resources, /[\s\S]+/);
+  for (const file of own) yield template(`src/resources/todos/${file}`);
+  yield* interfacePlaces(read('openapi.json'));
+}
+
+const document = z.object({
+  paths: z.record(z.string(), z.record(z.string(), z.unknown())),
+  tags: z.array(z.object({ name: z.string() })),
+  components: z.object({ schemas: z.record(z.string(), z.unknown()) }),
+});
+const operation = z.object({ operationId: z.string() });
+
+function interfacePlaces(text: string): Place[] {
+  const { paths, tags, components } = document.parse(JSON.parse(text));
+  const operations = Object.values(paths).flatMap(path => Object.values(path));
+  const identifiers = operations.flatMap(value => operation.safeParse(value).data?.operationId ?? []);
+  const firstSegments = Object.keys(paths).map(path => path.split('/').slice(0, 3).join('/'));
+  return [
+    { has: 'openapi.json has the path', words: firstSegments },
+    { has: 'openapi.json has the tag', words: tags.map(({ name }) => name) },
+    { has: 'openapi.json has the operation', words: identifiers },
+    { has: 'openapi.json has the schema', words: Object.keys(components.schemas) },
+  ];
+}
+
+/** The name of the migration: that of its file. */
+function migrationOf(root: string, plural: string): string {
+  const numbers = readdirSync(join(root, migrations)).map(file => Number(/^\d{4}(?=-)/.exec(file)?.[0] ?? 0));
+  return `${String(Math.max(...numbers) + 1).padStart(4, '0')}-${plural}`;
+}
+
+function newFiles(root: string, read: Read, names: Names): [path: string, text: string][] {
+  const { plural, singular } = names;
+  const renamed = (text: string) =>
+    rename(text, names)
+      .replaceAll('Order more lamps', `The first ${singular}`)
+      .replace(', plainErrors: true', '')
+      .replace(" They have the specification's own envelopes, and its `{error}` for 400 and 404.", '');
+  const migration = migrationOf(root, plural);
+  return [
+    ...own.map((file): [string, string] => [
+      `src/resources/${plural}/${file}`,
+      renamed(read(`src/resources/todos/${file}`)),
+    ]),
+    [
+      `${migrations}/${migration}.ts`,
+      renamed(read(`${migrations}/0008-todos.ts`)).replaceAll(`0008-${plural}`, migration),
+    ],
+    [`test/resources/${plural}.test.ts`, testOf(plural)],
+  ];
+}
+
+function changedFiles(read: Read, names: Names, migration: string): [path: string, text: string][] {
+  const { plural } = names;
+  const listed = read(`${migrations}/index.ts`)
+    .replace(
+      "import type { Migration } from './migration.ts';\n",
+      `import { ${plural} } from './${migration}.ts';\n$&`,
+    )
+    .replace(/\n\];/, `\n  ${plural},\n];`);
+  const table = /(?:\/\*\*[^\n]*\n)?(?:export )?interface TodosTable \{[^}]*\}\n\n/.exec(read(tables))?.[0];
+  if (table === undefined) throw new Error(`${tables} has no TodosTable`);
+  const described = `  ${capital(plural)}: 'Private to the user who makes them.',`;
+  const changed = (path: string, isLine: RegExp, line = (old: string) => rename(old, names)) =>
+    addLines(path, read(path), isLine, line);
+  const [, withLine] = changed(tables, /^ {2}todos: TodosTable;$/);
+  return [
+    [`${migrations}/index.ts`, listed],
+    [tables, withLine.replace(table, `${table}${rename(table, names)}`)],
+    changed(resources, /\btodoEndpoints\b/),
+    changed(stores, /\btodoStore\b/),
+    changed(tags, /^ {2}Todos: /, () => described),
+  ];
+}
+
+/** Adds, after each line of todos, that of the new resource. */
+function addLines(
+  path: string,
+  text: string,
+  isLine: RegExp,
+  line: (old: string) => string,
+): [string, string] {
+  const lines = text.split('\n');
+  if (!lines.some(old => isLine.test(old))) throw new Error(`${path} has no line of todos to add one after`);
+  return [path, lines.flatMap(old => (isLine.test(old) ? [old, line(old)] : [old])).join('\n')];
+}
+
+const testOf = (plural: string): string =>
+  `/** ${capital(plural)}: who makes and sees them. What all resources have in common is in contract.test.ts. */
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { describeOnDatabases } from '../support/databases.ts';
+import { call } from '../support/http.ts';
+import { startTestService, type TestService } from '../support/service.ts';
+
+describeOnDatabases('${plural} on %s', kind => {
+  let service: TestService;
+  beforeAll(async () => {
+    service = await startTestService(kind);
+  });
+  afterAll(() => service.stop());
+
+  test('one is there for the user who made it, and for nobody else', async () => {
+    const body = { title: 'The first' };
+    const made = await call(service, { method: 'POST', path: '/v1/${plural}', as: 'user', body });
+    expect([made.status, made.body.data.title]).toEqual([201, 'The first']);
+    const path = \`/v1/${plural}/\${made.body.data.id}\`;
+    expect((await call(service, { path, as: 'user' })).body).toEqual(made.body);
+    expect((await call(service, { path, as: 'admin' })).status).toBe(404);
+    expect((await call(service, { path: '/v1/${plural}' })).status).toBe(401);
+  });
+});
+`;

@@ -1,0 +1,103 @@
+/** Which words cannot name a resource: those of the languages, and those that the code or the interface has already. */
+import { Database } from 'bun:sqlite';
+import { runInNewContext } from 'node:vm';
+import { type Names, Refused } from './names.ts';
+
+/** Those of strict mode and of modules, too. */
+const reserved = new Set(
+  `arguments await break case catch class const continue debugger default delete do else enum eval export extends false
+  finally for function if implements import in instanceof interface let new null package private protected public return
+  static super switch this throw true try typeof var void while with yield`.split(/\s+/),
+);
+
+/** Those that PostgreSQL does not take for a table; SQLite is here to be tried. */
+const reservedInPostgres = new Set(
+  `all analyse analyze and any array as asc asymmetric authorization binary both case cast check collate collation column
+  concurrently constraint create cross default deferrable desc distinct do else end except false fetch for foreign freeze
+  from full grant group having ilike in initially inner intersect into is isnull join lateral leading left like limit
+  localtime localtimestamp natural not notnull null offset on only or order outer overlaps placing primary references
+  returning right select similar some symmetric table tablesample then to trailing true union unique user using variadic
+  verbose when where window with`.split(/\s+/),
+);
+
+export const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+
+/** As in the texts of src/resources/crud/index.ts. */
+const articled = (name: string): string => `${/^[aeiou]/.test(name) ? 'an' : 'a'} ${name}`;
+
+/** The same text of the new resource. */
+export function rename(text: string, { plural, singular }: Names): string {
+  const words: Readonly<Record<string, string>> = {
+    todos: plural,
+    Todos: capital(plural),
+    todo: singular,
+    Todo: capital(singular),
+    'a todo': articled(singular),
+  };
+  return text.replaceAll(/\ba todo\b|[tT]odos?/g, word => words[word] ?? word);
+}
+
+/** @throws Refused (1) when a language has another meaning for one of the names */
+export function checkLanguages({ plural, singular }: Names): void {
+  const builtIn: unknown = runInNewContext('Object.getOwnPropertyNames(globalThis)');
+  const globals = new Set(Array.isArray(builtIn) ? builtIn : []);
+  for (const word of [plural, singular]) {
+    const said = word === plural ? `"${word}"` : `"${word}", the singular of "${plural}",`;
+    if (reserved.has(word)) throw new Refused(1, `${said} is a reserved word of TypeScript`);
+    if (word in Object.prototype) throw new Refused(1, `${said} is a member of every object of JavaScript`);
+    const global = [word, capital(word)].find(name => globals.has(name));
+    if (global !== undefined) throw new Refused(1, `${said} is taken: JavaScript has a global ${global}`);
+  }
+  const language = reservedInPostgres.has(plural)
+    ? 'PostgreSQL'
+    : isReservedInSqlite(plural)
+      ? 'SQLite'
+      : undefined;
+  if (language !== undefined)
+    throw new Refused(1, `"${plural}" would be the name of a table, and is a reserved word of ${language}`);
+}
+
+function isReservedInSqlite(word: string): boolean {
+  using database = new Database(':memory:');
+  try {
+    database.run(`create table ${word} (id integer)`);
+    return false;
+  } catch {
+    return true;
+  }
+}
+
+/** Names that are in use in one place, those of todos among them. */
+export interface Place {
+  /** What the names are, as in "src/resources/stores.ts has a name". */
+  readonly has: string;
+  readonly words: Iterable<string>;
+}
+
+/** @throws Refused (1) when a name that is made from one of todos is there already */
+export function checkPlace({ has, words }: Place, names: Names): void {
+  const all = new Set(words);
+  const made = new Set<string>();
+  for (const word of all) {
+    if (!/[tT]odo/.test(word)) continue;
+    const name = rename(word, names);
+    const given = /[tT]odos/.test(word) ? names.plural : names.singular;
+    if (all.has(name)) throw new Refused(1, `"${given}" is taken: ${has} ${name}`);
+    if (made.has(name))
+      throw new Refused(1, `"${given}" cannot be both plural and singular: ${has} ${name} then`);
+    made.add(name);
+  }
+}
+
+/** The names in code: neither comments nor quoted texts. */
+export function namesIn(code: string): string[] {
+  return bare(code).match(/[A-Za-z_$][\w$]*/g) ?? [];
+}
+
+/** The same without members, which are no names of their own. */
+export function variablesIn(code: string): string[] {
+  return bare(code).match(/(?<![\w$.])[A-Za-z_$][\w$]*(?![\w$]|\??:)/g) ?? [];
+}
+
+const bare = (code: string): string =>
+  code.replaceAll(/\/\*[\s\S]*?\*\/|\/\/.*$|'(?:[^'\\\n]|\\.)*'|`[^`]*`/gm, "''");

@@ -1,0 +1,118 @@
+/** What `npm run new` makes of NAME and SINGULAR, and which it refuses. Nothing is written here: see test/long/. */
+import { expect, test } from 'bun:test';
+import { join } from 'node:path';
+import { namesOf, Refused } from '../../scripts/new/names.ts';
+import { planResource } from '../../scripts/new/resource.ts';
+
+const root = join(import.meta.dir, '../..');
+
+const plan = (words: string) => planResource(root, namesOf(words === '' ? [] : words.split(' ')));
+
+/** The status that the program ends with, and what it says. */
+function refusal(words: string): [status: number, message: string] {
+  try {
+    plan(words);
+  } catch (error) {
+    if (error instanceof Refused) return [error.status, error.message];
+    throw error;
+  }
+  return [0, ''];
+}
+
+test.each([
+  ['notes', 'note'],
+  ['ideas', 'idea'],
+  ['houses house', 'house'],
+  ['shelves shelf', 'shelf'],
+  ['people person', 'person'],
+  ['replies', 'reply'],
+  ['movies', 'movie'],
+  ['classes', 'class'],
+  ['boxes', 'box'],
+  ['waltzes', 'waltz'],
+  ['sizes', 'size'],
+  ['batches', 'batch'],
+  ['coaches', 'coach'],
+  ['brushes', 'brush'],
+])('the singular of %s is %s', (words, singular) => {
+  expect(namesOf(['resource', ...words.split(' ')]).singular).toBe(singular);
+});
+
+test.each([
+  ['', 'resource NAME is missing'],
+  ['table notes', 'a "table" cannot be made, a resource can'],
+  ['resource', 'NAME is missing'],
+  ['resource notes note more', '"more" is one argument too many'],
+  ['resource ../notes', '"../notes" has "." in it: names are of lower-case letters only, as in notes'],
+  [
+    'resource price-lists',
+    '"price-lists" has "-" in it: names are of lower-case letters only, as in pricelists',
+  ],
+  ['resource notes Note', '"Note" has "N" in it: names are of lower-case letters only, as in note'],
+  ['resource as', '"as" has fewer than 3 letters'],
+  [`resource ${'e'.repeat(31)}s`, `"${'e'.repeat(31)}s" has more than 31 letters`],
+  ['resource note', '"note" does not end in s: if it is a plural, name its singular too, as in '],
+  ['resource data', '"data" does not end in s: if it is a plural, name its singular too, as in '],
+  ['resource glass', '"glass" ends in ss: if it is a plural, name its singular too, as in '],
+  ['resource shelves', 'the singular of "shelves" may be shelve, shelf or shelfe: name it too, as in '],
+  ['resource statuses', 'the singular of "statuses" may be statuse or status: name it too, as in '],
+  ['resource caches', 'the singular of "caches" may be cache or cach: name it too, as in '],
+  ['resource series', 'the singular of "series" may be serie or series: name it too, as in '],
+  ['resource menus', 'the singular of "menus" may be menu or menus: name it too, as in '],
+])('%s: the command line is to blame', (words, message) => {
+  const [status, said] = refusal(words);
+  expect([status, said.slice(0, message.length)]).toEqual([2, message]);
+  if (!message.endsWith('as in ')) expect(said).toBe(message);
+});
+
+test.each([
+  ['returns', '"return", the singular of "returns", is a reserved word of TypeScript'],
+  ['news', '"new", the singular of "news", is a reserved word of TypeScript'],
+  ['promises promise', '"promise", the singular of "promises", is taken: JavaScript has a global Promise'],
+  [
+    'constructors',
+    '"constructor", the singular of "constructors", is a member of every object of JavaScript',
+  ],
+  ['references', '"references" would be the name of a table, and is a reserved word of PostgreSQL'],
+  ['values', '"values" would be the name of a table, and is a reserved word of SQLite'],
+  ['todos', '"todos" is taken: there is a folder src/resources/todos'],
+  ['sessions', '"sessions" is taken: src/storage/tables.ts has a name SessionsTable'],
+  ['deliveries', '"deliveries" is taken: src/storage/tables.ts has a name DeliveriesTable'],
+  ['addresses', '"addresses" is taken: src/storage/migrations/index.ts has a name addresses'],
+  ['tokens', '"tokens" is taken: src/resources/stores.ts has a name tokens'],
+  ['facets', '"facets" is taken: src/resources/stores.ts has a name facets'],
+  ['passwords', '"passwords" is taken: src/resources/stores.ts has a name passwords'],
+  ['reports', '"reports" is taken: src/resources/stores.ts has a name reports'],
+  ['wishes order', '"order" is taken: src/resources/stores.ts has a name orderStore'],
+  ['webhooks', '"webhooks" is taken: openapi.json has the path /v1/webhooks'],
+  ['people me', '"me" is taken: openapi.json has the operation getMe'],
+  ['links', '"link" is taken: openapi.json has the schema Link'],
+  ['rows', '"rows" is taken: src/resources/todos/endpoints.ts has a name rows'],
+  ['titles', '"title" is taken: src/resources/todos/schema.ts has a name title'],
+  ['lists', '"lists" is taken: there is a file test/resources/lists.test.ts'],
+])('%s: there is something else of that name', (words, message) => {
+  expect(refusal(`resource ${words}`)).toEqual([1, message]);
+});
+
+test('each file is planned once, in words that fit the resource', () => {
+  const files = plan('resource ideas');
+  expect([...files.keys()].map(path => path.replace(/\d{4}/, 'N'))).toEqual([
+    'src/resources/ideas/schema.ts',
+    'src/resources/ideas/endpoints.ts',
+    'src/resources/ideas/store.ts',
+    'src/storage/migrations/N-ideas.ts',
+    'test/resources/ideas.test.ts',
+    'src/storage/migrations/index.ts',
+    'src/storage/tables.ts',
+    'src/resources/index.ts',
+    'src/resources/stores.ts',
+    'src/http/openapi/text.ts',
+  ]);
+  const endpoints = files.get('src/resources/ideas/endpoints.ts');
+  expect(endpoints).toContain("summary: 'Make an idea'");
+  expect(endpoints).toContain("title: 'The first idea'");
+  const tables = files.get('src/storage/tables.ts');
+  expect(tables).toContain('\ninterface IdeasTable {\n');
+  expect(tables).toContain('\n  ideas: IdeasTable;\n');
+  for (const path of [...files.keys()].slice(0, 5)) expect(files.get(path)).not.toMatch(/todo|lamps/i);
+});
