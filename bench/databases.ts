@@ -29,7 +29,7 @@ export const databaseKinds: readonly DatabaseKind[] = ['sqlite', 'postgresql'];
 
 /** A copy that one run of the service may use up. */
 export interface RunDatabase {
-  /** What the service is told about it. */
+  /** The settings that name it to the service. */
   readonly settings: Readonly<Record<string, string>>;
   remove(): Promise<void>;
 }

@@ -1,4 +1,4 @@
-/** How often the service's caches could answer, as its own numbers tell. */
+/** How often the service's caches could respond, as its own numbers say. */
 export type CacheNumbers = ReadonlyMap<string, number>;
 
 /** @returns requests per cache and result, by `resources hit` and the like */

@@ -1,7 +1,7 @@
 /**
  * A closed loop of requests over raw keep-alive TCP connections: each connection sends a request when the
- * answer to its last one is complete. Request bytes are made before they are needed and answers are only
- * looked at as far as their status and length, so that the generator is cheaper than any server it loads.
+ * response to its last one is complete. Request bytes are made before they are needed and responses are only
+ * read as far as their status and length, so that the generator is cheaper than any server it loads.
  */
 import type { Socket } from 'bun';
 
@@ -34,7 +34,7 @@ interface Waiting {
   missing: number | undefined;
   /** Whether it has no more to send, so that its end is no failure. */
   done: boolean;
-  /** When its last request was sent, as performance.now() tells. */
+  /** When its last request was sent, by performance.now(). */
   sentAt: number;
 }
 
@@ -82,7 +82,7 @@ export async function runLoad(load: Load): Promise<LoadResult> {
     send(await Bun.connect({ hostname: '127.0.0.1', port: load.port, data, socket: handler }));
   };
   const watchdog = setTimeout(
-    () => reject(new Error(`Answers are overdue (${sent} sent, ${answered} answered).`)),
+    () => reject(new Error(`Responses are overdue (${sent} sent, ${answered} answered).`)),
     load.milliseconds + graceMs,
   );
   try {

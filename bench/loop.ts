@@ -2,7 +2,7 @@
  * `bun bench/loop.ts [products] [seconds] [name]`: how long /health waits while others ask for what is much work, on SQLite.
  * The service, those who ask and the one who measures are a process each. Before and after the works stands a quiet
  * row: what the machine and its other users cost. Beside it stands the longest delay of the event loop that /metrics
- * tells. With a name only the works are done whose names hold it.
+ * shows. With a name only the works are done whose names hold it.
  */
 import { join } from 'node:path';
 import { runFolder, sqliteCopy } from './databases.ts';
@@ -19,7 +19,7 @@ const largeText = 'word of a long text '.repeat(450);
 interface Work {
   readonly name: string;
   readonly connections: number;
-  /** The request with this number; those of a list are told apart, so that no cache of the service knows them. */
+  /** The request with this number; no two of a list are the same, so that no cache of the service knows them. */
   readonly request: (number: number) => Request;
   readonly status?: number;
 }

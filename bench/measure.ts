@@ -13,8 +13,8 @@ export interface Subject {
   readonly connections: number;
   /** CPU of the database's own processes; undefined where it has none, or they cannot be seen. */
   readonly databaseCpu: () => number | undefined;
-  /** Whether it tells how often its caches could answer. */
-  readonly tellsHits: boolean;
+  /** Whether it reports how often its caches could respond. */
+  readonly reportsHits: boolean;
   /** Makes the requests of a round, before the clock runs. */
   requests(round: number): Promise<(index: number) => Uint8Array>;
 }
@@ -29,7 +29,7 @@ export interface Measured {
   /** Milliseconds that half of the requests, and 99 % of them, were served within. */
   readonly p50: Summary;
   readonly p99: Summary;
-  /** Shares of products and lists that were cached in the last round, where the server tells. */
+  /** Shares of products and lists that were cached in the last round, where the server reports them. */
   readonly hits: string;
 }
 
@@ -70,7 +70,7 @@ export async function measure(subjects: readonly Subject[], options: RoundOption
 async function measureOnce(subject: Subject, round: number, milliseconds: number): Promise<Sample> {
   const { port, statuses, connections, pid } = subject;
   const request = await subject.requests(round);
-  const caches = async () => (subject.tellsHits ? readCaches(port) : new Map<string, number>());
+  const caches = async () => (subject.reportsHits ? readCaches(port) : new Map<string, number>());
   const cached = await caches();
   const service = cpuSeconds(pid);
   const database = subject.databaseCpu();

@@ -17,7 +17,7 @@ export function cpuSeconds(pid: number): number {
   return (hasProc ? fromProc(pid) : fromPs(['-p', String(pid)])[0])?.own ?? 0;
 }
 
-/** The same with all processes below it, those that have ended included where the system tells. */
+/** The same with all processes below it, those that have ended included where the system counts them. */
 export function cpuSecondsOfTree(root: number): number {
   const all = hasProc ? everyProcess() : fromPs(['-A']);
   const members = new Set([root]);

@@ -1,5 +1,5 @@
 /**
- * Our readers of CSV and JSON against the libraries that everybody uses, each to plain objects, from the same bytes:
+ * Our readers of CSV and JSON against the libraries in common use, each to plain objects, from the same bytes:
  * `bun bench/readers.ts [RECORDS]`. Rounds take turns, so that whatever else the machine does slows all of them.
  */
 import { Readable } from 'node:stream';

@@ -92,7 +92,7 @@ async function bareSubjects(logs: string, cleanup: (() => Promise<void>)[]): Pro
       statuses: [200],
       connections: bareConnections,
       databaseCpu: () => undefined,
-      tellsHits: false,
+      reportsHits: false,
       requests,
     };
   });
@@ -174,7 +174,7 @@ async function subjectOf(
     statuses: scenario.statuses,
     connections: scenario.connections,
     databaseCpu,
-    tellsHits: service === 'catalog',
+    reportsHits: service === 'catalog',
     // A token of its own for each round: a run may last longer than a token.
     requests: async round => make(round, await token()),
   };

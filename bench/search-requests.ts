@@ -28,7 +28,7 @@ export function threeWords(draw: Random, { size }: Catalog): string {
   return `/v1/search?q=${[...name.split(' ').slice(0, 2), model].join('+')}`;
 }
 
-/** What somebody has typed so far who means one or two words: others have typed it before. */
+/** What a customer has typed so far who means one or two words: others have typed it before. */
 export function typing(draw: Random, { size }: Catalog): string {
   const words = productNumber(draw.integer(1, size)).fields.name.split(' ').slice(0, 2).join('+');
   return `/v1/search/suggest?q=${words.slice(0, draw.integer(2, words.length)).replace(/\+$/, '')}`;

@@ -57,7 +57,7 @@ export async function start(
     cwd: root,
     env: { PATH: process.env.PATH, PORT: String(port), ...settings },
     stdin: 'ignore',
-    // The log lines are written, and nobody reads them.
+    // The log lines are written, and no process reads them.
     stdout: 'ignore',
     stderr: openSync(errors, 'w'),
   });

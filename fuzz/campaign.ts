@@ -9,7 +9,7 @@ import { besideCases } from './beside.ts';
 import { type Credentials, credentialsOf } from './credentials.ts';
 import { described, judge } from './judge.ts';
 import { type PublishedCase, publishedCases } from './published.ts';
-import { createTally, type Tally } from './report.ts';
+import { type Counts, createCounts } from './report.ts';
 import { type Draft, draftsFor } from './requests.ts';
 import { type RunCase, runCases } from './runs.ts';
 import { type Schema, valuesOf } from './schemas.ts';
@@ -19,7 +19,7 @@ export interface Campaign {
   readonly kind: DatabaseKind;
   readonly requests: number;
   readonly seed: number;
-  readonly tell: (line: string) => void;
+  readonly report: (line: string) => void;
 }
 
 /** What everything is sent to; made again when its own accounts have been damaged. */
@@ -41,20 +41,20 @@ const atOnce = 8;
 /** Failing requests that are tried in search of the smallest, for so long at most. */
 const shrinkMs = 5000;
 
-export async function runCampaign({ kind, requests, seed, tell }: Campaign): Promise<Tally> {
+export async function runCampaign({ kind, requests, seed, report }: Campaign): Promise<Counts> {
   let service = await startTestService(kind, settings);
   const document = (await (await fetch(`${service.url}/openapi.json`)).json()) as Schema;
   const contract = contractOf(document);
   const values = valuesOf(reference => resolved(document, reference));
   let stage = await stageOf(service, contract);
-  const tally = createTally(contract.operations);
+  const counts = createCounts(contract.operations);
   const errorsLogged = () => service.log().filter(({ level }) => level === 'error').length;
   let logged = 0;
 
   /** @returns whether the response was in order */
   async function send(name: string, request: WireRequest, extra?: PublishedCase['expect']): Promise<Outcome> {
     const response = await exchange(service.url, request);
-    tally.count(name, response);
+    counts.count(name, response);
     const problem = judge(contract, request, response) ?? (response && extra?.(response));
     return { request, response, problem };
   }
@@ -73,7 +73,7 @@ export async function runCampaign({ kind, requests, seed, tell }: Campaign): Pro
   }
 
   function failed(name: string, { request, response, problem }: Outcome): void {
-    tally.fail(described(service.url, name, problem ?? '', request, response));
+    counts.fail(described(service.url, name, problem ?? '', request, response));
   }
 
   async function fuzz(operation: Operation, numRuns: number, index: number): Promise<void> {
@@ -135,7 +135,7 @@ export async function runCampaign({ kind, requests, seed, tell }: Campaign): Pro
     if (growth === undefined) return;
     const { milliseconds, fourfold } = growth;
     const times = `${milliseconds.toFixed()} ms for ${length} characters, ${fourfold.toFixed()} ms for four times as many`;
-    tally.fail(`FAILED ${title}: not linear: ${times}`);
+    counts.fail(`FAILED ${title}: not linear: ${times}`);
   }
 
   /** What is wrong beyond answers: the log, and accounts that the requests themselves have damaged. */
@@ -144,11 +144,11 @@ export async function runCampaign({ kind, requests, seed, tell }: Campaign): Pro
     const now = errorsLogged();
     if (now > logged) {
       const line = service.log().filter(({ level }) => level === 'error')[logged];
-      tally.fail(`FAILED ${name}: the service logged an error: ${JSON.stringify(line)}`);
+      counts.fail(`FAILED ${name}: the service logged an error: ${JSON.stringify(line)}`);
       logged = now;
     }
     if (await isIntact(service)) return;
-    tell(`${name}: the run's own accounts were changed; going on with a fresh database`);
+    report(`${name}: the run's own accounts were changed; going on with a fresh database`);
     await service.stop();
     service = await startTestService(kind, settings);
     stage = await stageOf(service, contract);
@@ -159,7 +159,7 @@ export async function runCampaign({ kind, requests, seed, tell }: Campaign): Pro
     seed,
     limit: Math.floor(requests * publishedShare),
     requiredOf: ({ body }) => values.required(body?.['application/json']?.schema ?? {}),
-    tell,
+    report,
   });
   const beside = besideCases(seed, Math.floor(requests * besideShare));
   const left = requests - published.length - beside.length;
@@ -188,14 +188,14 @@ export async function runCampaign({ kind, requests, seed, tell }: Campaign): Pro
   }
   await afterwards('(beside)');
   await service.stop();
-  return tally;
+  return counts;
 
   /** The resources that requests need are made by requests as well, which may find something too. */
   async function guarded(name: string, work: () => Promise<void>): Promise<void> {
     try {
       await work();
     } catch (error) {
-      tally.fail(
+      counts.fail(
         `FAILED ${name}, while making what it needs: ${error instanceof Error ? error.message : error}`,
       );
     }
@@ -235,7 +235,7 @@ async function isIntact(service: TestService): Promise<boolean> {
   return true;
 }
 
-/** The more of a request there is to get wrong, the more often it is asked. */
+/** The more of a request there is to get wrong, the more often it is sent. */
 function weightOf({ body, parameters, path }: Operation): number {
   if (body !== undefined) return 6;
   return parameters.some(parameter => parameter.in === 'query') || path.includes('{') ? 3 : 1;

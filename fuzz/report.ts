@@ -2,16 +2,16 @@
 import type { Operation } from '../test/support/contract.ts';
 import type { WireResponse } from './wire.ts';
 
-export interface Tally {
+export interface Counts {
   count(operation: string, response: WireResponse | undefined): void;
   fail(description: string): void;
   readonly failures: readonly string[];
   readonly requests: () => number;
-  /** A table: each operation, how often it was asked, and which statuses it gave. */
+  /** A table: each operation, how often it was requested, and which statuses it gave. */
   table(): string;
 }
 
-export function createTally(operations: readonly Operation[]): Tally {
+export function createCounts(operations: readonly Operation[]): Counts {
   const statuses = new Map<string, Map<number, number>>(
     operations.map(({ operationId }) => [operationId, new Map<number, number>()]),
   );
@@ -44,7 +44,7 @@ export function createTally(operations: readonly Operation[]): Tally {
       const succeeded = operations.filter(({ operationId }) =>
         [...(statuses.get(operationId)?.keys() ?? [])].some(status => status >= 200 && status < 300),
       ).length;
-      const covered = `${succeeded} of ${operations.length} operations gave a success as well; slowest answer ${Math.round(slowest)} ms`;
+      const covered = `${succeeded} of ${operations.length} operations gave a success as well; slowest response ${Math.round(slowest)} ms`;
       return [...rows, covered].join('\n');
     },
   };

@@ -1,6 +1,6 @@
 /**
  * Long runs of one or two characters in every place that takes text: each member of a body, each parameter of a query,
- * each header. What reads them takes time linear in their length; everybody waits while it does.
+ * each header. What reads them takes time linear in their length; all callers wait while it does.
  */
 import type { Operation } from '../test/support/contract.ts';
 import { bytesOf, type Draft } from './requests.ts';

@@ -6,7 +6,7 @@ import { numbers, ownProto, sharpStrings, strings, values } from './hostile.ts';
 export type Schema = { readonly [keyword: string]: unknown };
 
 export interface Values {
-  /** Allowed by the schema, as far as its keywords tell. */
+  /** Allowed by the schema, as far as its keywords say. */
   valid(schema: Schema): fc.Arbitrary<unknown>;
   /** The members that an object must have. */
   required(schema: Schema): readonly string[];

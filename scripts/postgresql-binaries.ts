@@ -93,7 +93,7 @@ function canBeEntered(folder: string): boolean {
   return (statSync(folder).mode & 0o001) !== 0 && (above === folder || canBeEntered(above));
 }
 
-/** The folder, when it is this user's and nobody else can write there. @throws NoPostgres */
+/** The folder, when it is this user's and no other can write there. @throws NoPostgres */
 function ownFolder(path: string): string {
   const { uid, mode } = lstatSync(path);
   const isOwn = lstatSync(path).isDirectory() && (process.getuid === undefined || uid === process.getuid());
@@ -134,7 +134,7 @@ function copyBinaries(source: string, target: string): void {
   }
 }
 
-/** The links that the package's install script would have made, where npm was told to run none. */
+/** The links that the package's install script would have made, where npm was set to run none. */
 function addLinks(copy: string): void {
   const list = join(copy, 'pg-symlinks.json');
   if (!existsSync(list)) return;
@@ -145,7 +145,7 @@ function addLinks(copy: string): void {
   }
 }
 
-/** Installed by somebody careful, they are for nobody else to read. */
+/** Where the umask is strict, no other user may read what was installed. */
 function openToAll(copy: string): void {
   chmodSync(copy, 0o755);
   for (const entry of readdirSync(copy, { recursive: true, withFileTypes: true })) {

@@ -71,7 +71,7 @@ export async function createCluster({ folder: given, settings }: ClusterOptions)
   const flags = ['listen_addresses=127.0.0.1', 'unix_socket_directories=', ...settings];
   const args = ['-D', folder, '-p', String(port), ...flags.flatMap(setting => ['-c', setting])];
   let server: ChildProcess | undefined;
-  // Nobody waits any more: what is left of the run goes with it.
+  // No process waits any more: what is left of the run goes with it.
   process.on('exit', () => server?.kill('SIGQUIT'));
 
   async function stop(signal: 'SIGINT' | 'SIGQUIT' = 'SIGINT'): Promise<void> {
@@ -149,7 +149,7 @@ function run(path: string, args: readonly string[], owner?: Owner, pattern?: Reg
     settle();
     resolve(child);
   };
-  // Also afterwards: a pipe that nobody reads stops who writes to it.
+  // Also afterwards: a pipe that no process reads stops the one that writes to it.
   const listen = (chunk: Buffer) => {
     if (isSettled) return;
     wait();

@@ -16,6 +16,7 @@ import { type Idempotency, idempotencyKeyOf } from './http/idempotency.ts';
 import { bodyType, json, negotiation } from './http/negotiate.ts';
 import { addressOf, isLocal } from './http/quota/client-address.ts';
 import { type Quota, usedUp } from './http/quota/index.ts';
+import { checkHost, urlOf } from './http/request/address.ts';
 import { droppingRest, readBody } from './http/request/body.ts';
 import * as requests from './http/request/index.ts';
 import {
@@ -79,7 +80,7 @@ export function createApp(options: AppOptions): App {
   /** Host: 400. CORS: 204. A preflight carries no credentials and costs nothing. What is free needs no credentials. */
   function answer(exchange: Exchange, params: Params): Reply | Promise<Reply> {
     const { request, route, method } = exchange;
-    requests.checkHost(request);
+    checkHost(request);
     if (method === 'OPTIONS') return preflight(request, route);
     exchange.endpoint = route?.operations.get(method === 'HEAD' ? 'GET' : method)?.endpoint;
     if (exchange.endpoint?.free === true) return admitted(exchange, params);
@@ -162,7 +163,7 @@ export function createApp(options: AppOptions): App {
   ): Promise<Reply> {
     const bytes = await readBody(exchange, requests.bodyLimit(body, type, config.BODY_LIMIT));
     const contentType = exchange.request.headers.get('content-type') ?? '';
-    exchange.body = requests.parseBody(body, { type, contentType }, bytes, value => {
+    exchange.body = requests.parseBody(body, { type, contentType, strict: exchange.strict }, bytes, value => {
       if (exchange.strict) refuseUnknownMembers(endpoint, body, type, value);
     });
     exchange.bytes = requests.bodyIdentity(body, exchange.body, bytes);
@@ -190,7 +191,7 @@ export function createApp(options: AppOptions): App {
   }
 
   async function transaction(exchange: Exchange, work: Work, touches?: readonly string[]): Promise<Reply> {
-    const { endpoint, request, method, url, bytes, caller, mediaType } = exchange;
+    const { endpoint, request, method, url, query, bytes, caller, mediaType } = exchange;
     const confirmed = async (session: Transaction): Promise<void> => {
       if (endpoint?.access.kind !== 'public') await options.authenticator.confirm(session, caller);
     };
@@ -200,7 +201,7 @@ export function createApp(options: AppOptions): App {
       const confirmedWork: Work = session => confirmed(session).then(() => work(session));
       return database.write(confirmedWork, { touches });
     }
-    const repeatable = { caller: caller.subject, key, method, path: url.path, body: bytes, mediaType };
+    const repeatable = { caller: caller.subject, key, method, path: url.path, query, body: bytes, mediaType };
     const answered = await idempotency.run(repeatable, confirmed, work);
     exchange.mediaType = answered.mediaType;
     return answered.reply;
@@ -232,7 +233,7 @@ export function createApp(options: AppOptions): App {
     const gate = stopping.gate();
     if (gate !== undefined) return gate.then(() => serve(route, params, request, serverContext));
     const { BASE_URL, TRUST_PROXY } = config;
-    const url = requests.urlOf(request, BASE_URL, TRUST_PROXY, serverContext.localBase);
+    const url = urlOf(request, BASE_URL, TRUST_PROXY, serverContext.localBase);
     const exchange = new Exchange(request, route, requests.requestIdOf(request.headers), url, serverContext);
     let sent: Response | Promise<Response>;
     try {
@@ -291,7 +292,7 @@ export function createApp(options: AppOptions): App {
     fallback(request, server) {
       database.refresh();
       const serverContext = contextOf(server);
-      const { path } = requests.urlOf(request, undefined, false, serverContext.localBase);
+      const { path } = urlOf(request, undefined, false, serverContext.localBase);
       const route = unknown.find(({ prefix }) => path.startsWith(prefix))?.route;
       return turns.enter(false, () => serve(route, {}, request, serverContext));
     },

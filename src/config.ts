@@ -1,6 +1,7 @@
 /** Settings: the environment, validated once into a frozen object. Nothing else reads process.env. */
 import { z } from 'zod';
 import { parseOrigin } from './http/cors.ts';
+import { parseBase } from './http/request/address.ts';
 import { detailsOf } from './http/schema.ts';
 import { parsePlace } from './media/store/place.ts';
 import { parseAddress } from './storage/postgres/address.ts';
@@ -19,14 +20,6 @@ const list = z.string().transform(text =>
     .filter(part => part !== ''),
 );
 const httpUrl = z.url({ protocol: /^https?$/ }).transform(text => text.replace(/(?<!\/)\/+$/, ''));
-/** What links begin with: nothing else may be in front of their paths. */
-const publicUrl = httpUrl.refine(
-  text => {
-    const { username, password, search, hash, pathname } = new URL(text);
-    return [username, password, search, hash].every(part => part === '') && !/\/v\d+$/.test(pathname);
-  },
-  { error: 'must be an address without credentials, query and fragment, and without /v1' },
-);
 const secret = z
   .string()
   .min(32, 'needs at least 32 characters (HS256 asks for 256 bits, RFC 7518 section 3.2)');
@@ -60,9 +53,10 @@ const seller = z.string().transform((text, context): Seller => {
     context.addIssue(`must be a name and up to 8 lines of ${longestSellerLine} characters, separated by |`);
   return { name, address };
 });
-const moment = z.iso
-  .date()
-  .or(z.iso.datetime({ offset: true }))
+const moment = z
+  .union([z.iso.date(), z.iso.datetime({ offset: true })], {
+    error: 'must be a date such as 2027-01-31, or a moment such as 2027-01-31T12:00:00Z',
+  })
   .transform(text => Date.parse(text));
 
 /** Who issues invoices: a name and the lines of an address. */
@@ -107,7 +101,7 @@ export const settings = {
     help: 'seconds that a start waits for the migrations of another process (600)',
   },
   BASE_URL: {
-    schema: publicUrl.optional(),
+    schema: parsed(parseBase).optional(),
     help: 'public address for links, without /v1; unset: taken from the request',
   },
   JWT_SECRET: {
@@ -145,7 +139,7 @@ export const settings = {
   },
   SEARCH_LANGUAGES: {
     schema: list.pipe(z.array(z.enum(languages))).default(['en', 'de']),
-    help: `comma-separated languages whose forms of words are found as one (en,de): ${languages.join(', ')}; empty: none`,
+    help: `comma-separated languages whose forms of words are found as one (en,de): ${languages.join(', ')}; a comma alone: none`,
   },
   BODY_LIMIT: {
     schema: integer(1, 1_073_741_824).default(1_048_576),

@@ -1,4 +1,4 @@
-/** What the documents say and a machine can check: settings, commands, addresses of files, the tree. */
+/** What the documents say and a machine can check: settings, commands, addresses of files. */
 import { expect, test } from 'bun:test';
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -36,18 +36,4 @@ test('every npm script that a document names is there', () => {
     for (const [, name = ''] of read(page).matchAll(/npm run (?:--silent )?([a-z][a-z:-]*)/g))
       expect([page, name, name in scripts]).toEqual([page, name, true]);
   }
-});
-
-test("ARCHITECTURE.md's tree has every folder of src/ outside resources/, and every file at the top of http/ and events/", () => {
-  const text = read('ARCHITECTURE.md');
-  const isShown = (name: string) => [name, text.includes(name)];
-  const folders = [...new Glob('src/**/*.ts').scanSync({ cwd: root })]
-    .map(file => file.split('/').slice(1, -1))
-    .filter(([top]) => top !== 'resources')
-    .flatMap(path => path.map(name => `${name}/`));
-  const files = ['http', 'events'].flatMap(folder => [
-    ...new Glob('*.ts').scanSync({ cwd: join(root, 'src', folder) }),
-  ]);
-  expect(folders.length + files.length).toBeGreaterThan(40);
-  for (const name of new Set([...folders, ...files])) expect(isShown(name)).toEqual([name, true]);
 });

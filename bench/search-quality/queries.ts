@@ -70,7 +70,7 @@ function misspelt(text: string, typos: number, draw: Random): string {
   return words.map(word => (word === longest ? wrong : word)).join(' ');
 }
 
-/** What people remember of `24MB-01`: `mb01`. */
+/** What people type of `24MB-01`: `mb01`. */
 const partOf = (code: string | undefined): string | undefined =>
   /^\d+([A-Z]+)-(\d+)$/
     .exec(code ?? '')
@@ -104,7 +104,7 @@ const writings: readonly ((code: string) => string)[] = [
   code => code.toLowerCase().replaceAll(/[^a-z0-9]+/gi, '-'),
 ];
 
-/** Joined, split, with apostrophes and without, compounds: what is asked, the kind meant, and for whom. */
+/** Joined, split, with apostrophes and without, compounds: what is typed, the kind meant, and for whom. */
 const written: readonly (readonly [text: string, sort: string, kind: string, wish?: Wish])[] = [
   ['sofabed', 'joined', 'sofa-bed'],
   ['sofa bed', 'joined', 'sofa-bed'],

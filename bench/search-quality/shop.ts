@@ -23,7 +23,7 @@ export interface Product extends Facts {
   readonly attributes: Readonly<Record<string, string>>;
 }
 
-/** Of each kind, unless somebody asks for more. */
+/** Of each kind, unless more are requested. */
 const usualPerKind = 75;
 const letters = 'ABDFGHKLMPRSTVX';
 

@@ -4,6 +4,7 @@
  * the engine's native `split`.
  */
 
+import { detectDelimiter, headerProblem, isBlankRow, loneReturns, readDelimiter } from './csv-header.ts';
 import { wholeLines } from './read-text.ts';
 import {
   holdsDamage,
@@ -29,17 +30,6 @@ interface Row {
 const unclosed = 'has a quotation mark that is not closed';
 const afterQuote = 'has text after a closing quotation mark';
 const insideField = 'has a quotation mark inside a field that does not begin with one';
-
-const otherDelimiter =
-  'is the header and has | between its columns; save the file with commas, semicolons or tabs between them';
-const loneReturns = 'ends with a carriage return alone; save the file with line ends of LF or CRLF';
-
-/** The delimiter that occurs most often outside quotation marks in the header: comma, semicolon or tab. */
-function detectDelimiter(header: string): string {
-  const bare = header.replace(/"[^"]*"/g, '');
-  const count = (delimiter: string): number => bare.split(delimiter).length;
-  return [';', '\t'].reduce((best, next) => (count(next) > count(best) ? next : best), ',');
-}
 
 /** The index of the end of the line that holds `from`: of its newline, or of the end of the text. */
 function lineEnd(text: string, from: number): number {
@@ -83,19 +73,6 @@ function cutQuotedRow(text: string, start: number, delimiter: number): Row | str
   }
 }
 
-/** Why a header cannot be used, if so. Columns without a name are allowed: spreadsheets leave them behind. */
-function headerProblem(columns: readonly string[]): string | undefined {
-  const [only = ''] = columns;
-  if (columns.length === 1 && only.includes('|')) return otherDelimiter;
-  if (columns.some(name => name.includes('\r'))) return loneReturns;
-  const named = columns.filter(name => name !== '');
-  const twice = named.find((name, index) => named.indexOf(name) !== index);
-  if (named.length === 0) return 'is the header and names no column';
-  return twice === undefined
-    ? undefined
-    : `is the header and has the column "${twice}" twice; rename one of them`;
-}
-
 function countLines(text: string, from: number, to: number): number {
   let lines = 0;
   for (let at = text.indexOf('\n', from); at >= 0 && at < to; at = text.indexOf('\n', at + 1)) lines += 1;
@@ -109,6 +86,8 @@ class CsvParser {
   #line = 1;
   #columns: readonly string[] | undefined;
   #delimiter = ',';
+  /** The file has named its delimiter itself. */
+  #isNamed = false;
   /** The beginning of a row whose end has not been read. */
   #unfinished = '';
   #damaged = false;
@@ -141,7 +120,7 @@ class CsvParser {
         start = end + 1;
         continue;
       }
-      if (this.#columns === undefined) this.#delimiter = detectDelimiter(text.slice(start, end));
+      if (this.#columns === undefined) this.#findDelimiter(text.slice(start, end));
       const row = cutQuotedRow(text, start, this.#delimiter.charCodeAt(0));
       if (row === unclosed && !final && text.length - start <= maxRecordLength) {
         this.#unfinished = text.slice(start);
@@ -161,8 +140,21 @@ class CsvParser {
     return records;
   }
 
+  #findDelimiter(header: string): void {
+    if (!this.#isNamed) this.#delimiter = detectDelimiter(header);
+  }
+
   #plainRow(line: string, records: SourceRecord[]): void {
-    if (this.#columns === undefined) this.#delimiter = detectDelimiter(line);
+    if (this.#columns === undefined) {
+      const named = this.#line === 1 ? readDelimiter(line) : undefined;
+      if (named !== undefined) {
+        this.#delimiter = named;
+        this.#isNamed = true;
+        return;
+      }
+      this.#findDelimiter(line);
+    }
+    if (isBlankRow(line, this.#delimiter)) return;
     this.#take(line.split(this.#delimiter), line, records);
   }
 
@@ -227,9 +219,10 @@ function rowValue(
 }
 
 /**
- * CSV with a header row: comma, semicolon or tab (found in the header), LF or CRLF, quoted fields with
- * newlines, blank lines skipped. All values are strings. A row that cannot be read is a record with an error;
- * a header that cannot be used is one such record, and the last. Throws only what the source throws.
+ * CSV with a header row: comma, semicolon or tab (found in the header) or what a first line `sep=;` names, LF or
+ * CRLF, quoted fields with newlines; blank lines are skipped, and those that hold delimiters only. All values are
+ * strings. A row that cannot be read is a record with an error; a header that cannot be used is one such record,
+ * and the last. Throws only what the source throws.
  * @param safe drops the apostrophes that `csvRow` has written for spreadsheets
  * @param comments leaves out lines before the header that begin with #
  */

@@ -4,6 +4,8 @@ import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
 
 const gzip = [0x1f, 0x8b];
+/** What a file begins with that catalog backup has written. */
+const sqlite = [...new TextEncoder().encode('SQLite format 3\0')];
 const asCsv = 'save it as CSV (UTF-8) and import that';
 
 /** Beginnings of what people have instead of a text file, and what they can do. */
@@ -12,6 +14,12 @@ const signatures: readonly (readonly [bytes: readonly number[], advice: string])
   [[0xd0, 0xcf, 0x11, 0xe0], `is an Excel file (.xls): ${asCsv}`],
   [[0x25, 0x50, 0x44, 0x46], 'is a PDF file: export the data as CSV, NDJSON or JSON'],
   [[0x50, 0x41, 0x52, 0x31], 'is a Parquet file: export the data as CSV, NDJSON or JSON'],
+  [
+    sqlite,
+    'is an SQLite database: catalog restore puts a backup back, and catalog import takes CSV, NDJSON or JSON',
+  ],
+  // What has been unpacked begins like this where a file was packed that was packed already.
+  [gzip, 'is packed with gzip twice: unpack it once, with gunzip'],
   [[0x28, 0xb5, 0x2f, 0xfd], 'is compressed with zstd: unpack it, or compress it with gzip'],
   [[0x42, 0x5a, 0x68], 'is compressed with bzip2: unpack it, or compress it with gzip'],
   [[0xfd, 0x37, 0x7a, 0x58, 0x5a], 'is compressed with xz: unpack it, or compress it with gzip'],

@@ -47,11 +47,28 @@ export function withoutCredentials(text: string): string {
   return holdsCredential(shown) ? hidden : shown;
 }
 
-/** Whether a parameter of a query, `name=value` as it was sent, holds a credential. */
-export function isCredential(parameter: string): boolean {
+/**
+ * What a message quotes of what was sent, as JSON: of a long text the beginning. Credentials are replaced before it is
+ * cut, since the half of one is not recognised any more; and before it is escaped, which may hide where one begins.
+ */
+export function quoted(value: unknown, length: number): string {
+  const cut = (text: string) => (text.length <= length ? text : `${text.slice(0, length)}…`);
+  if (typeof value === 'string') return JSON.stringify(cut(withoutCredentials(value)));
+  return cut(
+    JSON.stringify(value, (_, part) => (typeof part === 'string' ? withoutCredentials(part) : part)),
+  );
+}
+
+/**
+ * Whether a parameter of a query, `name=value` as it was sent, holds a credential.
+ * @param isOwn whether the operation has a parameter of this name: then it holds one only where it can be recognised
+ */
+export function isCredential(parameter: string, isOwn = false): boolean {
   if (!mayHold.test(parameter)) return false;
+  if (holdsCredential(parameter)) return true;
   // What some programs separate with; nothing else of an address holds them unencoded.
-  return holdsCredential(parameter) || parameter.split(/[;#?]/).some(hasCredentialName);
+  const parts = parameter.split(/[;#?]/);
+  return (isOwn ? parts.slice(1) : parts).some(hasCredentialName);
 }
 
 /** Also `user.password`, `password[]` and `filter[api_key]`. */

@@ -16,9 +16,11 @@ const day = 24 * 60 * 60 * 1000;
 interface IdempotentRequest {
   readonly caller: string;
   readonly key: string;
-  /** What must be the same for a repetition: method, path and body. */
+  /** What must be the same for a repetition: method, path, query and body. */
   readonly method: string;
   readonly path: string;
+  /** What has been parsed of the query; undefined where the operation has none. */
+  readonly query: unknown;
   readonly body: Uint8Array;
   /** The media type that was negotiated. */
   readonly mediaType: string;
@@ -153,6 +155,9 @@ export function idempotency(database: Database, clock: Clock, secrets: Secrets):
 }
 
 /** Keyed: a body may hold a password, which a plain hash would give away to anyone who reads the table and guesses. */
-function requestHash({ method, path, body }: IdempotentRequest, key: Buffer): string {
-  return new Bun.CryptoHasher('sha256', key).update(`${method} ${path}\n`).update(body).digest('hex');
+function requestHash({ method, path, query, body }: IdempotentRequest, key: Buffer): string {
+  const parameters = JSON.stringify(query ?? {});
+  // Without any, the hash is that of releases which knew no query: what they have stored is still given again.
+  const address = parameters === '{}' ? path : `${path}?${parameters}`;
+  return new Bun.CryptoHasher('sha256', key).update(`${method} ${address}\n`).update(body).digest('hex');
 }

@@ -214,7 +214,7 @@ const pageNames = ['page', 'cursor', 'limit'];
 
 /** Builds a page's URL as JSON text: the request's own parameters, with the page's put in place of theirs. */
 function linker(url: RequestUrl): (pageParameter: string) => string {
-  const kept = keptParameters(url.search, pageNames);
+  const kept = keptParameters(url, pageNames);
   // Quoted as a whole: the parameters are the client's own text.
   const start = JSON.stringify(`${url.base}${url.path}?${kept.map(part => `${part}&`).join('')}`).slice(
     0,

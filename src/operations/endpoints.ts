@@ -138,7 +138,7 @@ export function operationEndpoints(options: OperationsOptions): Endpoint[] {
           200: {
             description: 'A page.',
             mediaType: 'text/html',
-            headers: { ...pageHeaders, 'Referrer-Policy': 'That no other site is told the token.' },
+            headers: { ...pageHeaders, 'Referrer-Policy': 'That no other site gets the token.' },
           },
         },
         handle: () => htmlReply(page),

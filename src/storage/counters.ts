@@ -14,18 +14,18 @@ export interface Addition {
 export type Items = Map<Ending, Set<string>>;
 
 /** Rows for the end. */
-export interface Late {
+export interface Deferred {
   readonly statement: Bulk;
   readonly rows: readonly (readonly unknown[])[];
 }
 
 /** Writes rows in their order. */
-export type WriteRows = (parts: readonly Late[]) => Promise<void>;
+export type WriteRows = (parts: readonly Deferred[]) => Promise<void>;
 
 /** Rows of one statement that follow each other in a table are written together; their order is kept. */
-export function writeLate(late: readonly Late[], write: WriteRows): Promise<void> {
-  const together: Late[] = [];
-  for (const parts of Map.groupBy(late, ({ statement }) => statement.table).values()) {
+export function writeDeferredRows(deferred: readonly Deferred[], write: WriteRows): Promise<void> {
+  const together: Deferred[] = [];
+  for (const parts of Map.groupBy(deferred, ({ statement }) => statement.table).values()) {
     for (let start = 0; start < parts.length; ) {
       const statement = parts[start]?.statement;
       let end = start + 1;
@@ -65,11 +65,11 @@ export function writeAdditions(additions: readonly Addition[], write: WriteRows)
     if (sum === undefined) sums.set(counter.key, { counter, amount });
     else sum.amount += amount;
   }
-  const late: Late[] = [];
+  const deferred: Deferred[] = [];
   for (const key of [...sums.keys()].sort()) {
     const sum = sums.get(key);
     if (sum === undefined || sum.amount === 0) continue;
-    late.push({ statement: sum.counter.statement, rows: [sum.counter.row(sum.amount)] });
+    deferred.push({ statement: sum.counter.statement, rows: [sum.counter.row(sum.amount)] });
   }
-  return writeLate(late, write);
+  return writeDeferredRows(deferred, write);
 }

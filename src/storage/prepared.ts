@@ -65,7 +65,7 @@ export function preparedByShape<A extends Arguments, Row>(
 }
 
 function placeholders<A extends Arguments>(): Placeholders<A> {
-  // The proxy answers every name, so the type's promise (one builder per argument) holds by construction.
+  // Boundary: a Proxy is typed as its target; this one has a builder for every name.
   return new Proxy({} as Placeholders<A>, {
     get: (_, name) => sql`${new Placeholder(String(name))}`,
   });

@@ -1,9 +1,9 @@
 /** A kind of product that the made-up shop sells, the ways people write it, and what its products differ in. */
 
 export interface Kind {
-  /** Tells kinds apart; nothing of it is searched. */
+  /** Distinguishes kinds; nothing of it is searched. */
   readonly id: string;
-  /** Kinds that somebody who looks for this one may also take. */
+  /** Kinds that a customer who looks for this one may also take. */
   readonly family: string;
   readonly category: string;
   /** How names call it: shops do not agree. */

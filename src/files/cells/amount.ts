@@ -113,7 +113,7 @@ function plainDigits(
   // As databases write it: .5
   const withWhole = text.startsWith('.') || text.startsWith(',') ? `0${text}` : text;
   const bare = withWhole.replace(/(\d)['’ \u00A0\u202F](?=\d{3}(?!\d))/g, '$1');
-  const mark = decimal === undefined ? toldMark(bare) : decimal === 'comma' ? ',' : '.';
+  const mark = decimal === undefined ? findMark(bare) : decimal === 'comma' ? ',' : '.';
   if (mark === 'either') return { problem: eitherWay };
   if (mark === ',' && decimal === undefined && !hasCurrency && !bare.includes('.'))
     return { problem: commaAlone };
@@ -131,7 +131,7 @@ function plainDigits(
 }
 
 /** What can only be the decimal mark: of one comma before three digits that can be either. */
-function toldMark(text: string): '.' | ',' | 'either' {
+function findMark(text: string): '.' | ',' | 'either' {
   const [point, comma] = [text.lastIndexOf('.'), text.lastIndexOf(',')];
   if (comma < 0) return text.indexOf('.') === point ? '.' : ',';
   if (point >= 0) return point > comma ? '.' : ',';

@@ -211,6 +211,7 @@ export const memberNames = Object.keys(memberReaders);
 
 /** How a field or a member of one is read; undefined when there is none of that name. */
 export function readerOf(name: string): Reader | undefined {
+  // Boundary: Object.hasOwn does not narrow the type of the name that it has found.
   if (Object.hasOwn(fieldReaders, name)) return fieldReaders[name as Field];
   if (Object.hasOwn(memberReaders, name)) return memberReaders[name];
   return attributeName(name) === name ? attributeValue : undefined;

@@ -15,13 +15,13 @@ export function splitList(text: string, separator: string): string[] {
     ? text
         .split(`\\${separator}`)
         .map(part => part.split(separator))
-        .reduce(
+        .reduce<string[]>(
           (all, [first = '', ...rest]) => [
             ...all.slice(0, -1),
             all.length === 0 ? first : `${all.at(-1)}${separator}${first}`,
             ...rest,
           ],
-          [] as string[],
+          [],
         )
     : text.split(separator);
   return parts.map(part => part.trim()).filter(part => part !== '');

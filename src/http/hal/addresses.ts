@@ -14,8 +14,9 @@ export function addressOf(url: RequestUrl, ...place: readonly (string | number)[
 }
 
 /** The requested address, as a `self` link shows it. */
-export function selfAddress({ base, path, search }: RequestUrl): string {
-  const kept = keptParameters(search, []);
+export function selfAddress(url: RequestUrl): string {
+  const { base, path } = url;
+  const kept = keptParameters(url, []);
   return `${base}${path}${kept.length === 0 ? '' : `?${kept.join('&')}`}`;
 }
 
@@ -23,12 +24,26 @@ export function selfAddress({ base, path, search }: RequestUrl): string {
 const notInQuery = /[^\w.~!$'()*+,;=:@/?%&-]/g;
 
 /**
+ * Filters that are called as credentials may be, by the lists that have them: `attr.key` is one of a scale. A link
+ * without its filter would lead on through another list.
+ */
+const filters: readonly { readonly path: RegExp; readonly name: RegExp }[] = [
+  { path: /^\/[^/]+\/(?:products|search)$/, name: /^attr\./ },
+  { path: /^\/[^/]+\/attributes$/, name: /^key$/ },
+];
+
+/**
  * The parameters of a query that a link repeats, as they were sent: none that holds a credential, and none of `dropped`.
  * @param dropped names as they are when decoded: `%70age` is `page` (RFC 3986 §6.2.2.2)
  */
-export function keptParameters(search: string, dropped: readonly string[]): string[] {
+export function keptParameters({ path, search }: RequestUrl, dropped: readonly string[]): string[] {
+  const filter = filters.find(list => list.path.test(path))?.name;
   const parts = search.replace(notInQuery, encodeURIComponent).split('&');
-  return parts.filter(part => part !== '' && !isCredential(part) && !dropped.includes(nameOf(part)));
+  return parts.filter(part => {
+    if (part === '') return false;
+    const name = nameOf(part);
+    return !dropped.includes(name) && !isCredential(part, filter?.test(name));
+  });
 }
 
 /** The decoded name of a parameter. */

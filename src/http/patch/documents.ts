@@ -3,6 +3,7 @@
  * JSON value to another. They know no schema: anyone who calls them validates the result.
  */
 
+import { quoted } from '../credentials.ts';
 import { type ErrorCode, type ErrorDetail, HttpError } from '../errors.ts';
 
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
@@ -26,6 +27,9 @@ const requiredMembers = {
 
 export const maxOperations = 100;
 
+/** Characters of a pointer: far beyond any resource. What follows one walks all of it, many times in a patch. */
+export const longestPointer = 1024;
+
 /** How deep the values of a patch may nest: far beyond any resource, and safe to walk recursively. */
 const maxDepth = 100;
 
@@ -35,6 +39,12 @@ const maxDepth = 100;
  */
 const maxCopied = 1_000_000;
 
+const pointerRule = {
+  code: 'format',
+  text: `must be a JSON Pointer (RFC 6901) of ${longestPointer.toLocaleString('en')} characters at most`,
+  accepts: isPointer,
+} as const;
+
 /** What each member must be; the code and the words name the rule that is broken. */
 const memberRules = {
   op: {
@@ -42,8 +52,8 @@ const memberRules = {
     text: `must be one of ${Object.keys(requiredMembers).join(', ')}`,
     accepts: isOperationName,
   },
-  path: { code: 'format', text: 'must be a JSON Pointer (RFC 6901)', accepts: isPointer },
-  from: { code: 'format', text: 'must be a JSON Pointer (RFC 6901)', accepts: isPointer },
+  path: pointerRule,
+  from: pointerRule,
   value: { code: 'maxDepth', text: `must be a value of at most ${maxDepth} levels`, accepts: isShallow },
 };
 
@@ -267,7 +277,8 @@ function isOperationName(value: Json | undefined): value is Operation['op'] {
 
 /** The syntax of RFC 6901 §3. */
 function isPointer(value: Json): boolean {
-  return typeof value === 'string' && (value === '' || value.startsWith('/')) && !/~(?![01])/.test(value);
+  if (typeof value !== 'string' || value.length > longestPointer) return false;
+  return (value === '' || value.startsWith('/')) && !/~(?![01])/.test(value);
 }
 
 function notFound(place: Place, reason = 'there is no such location'): HttpError {
@@ -276,7 +287,7 @@ function notFound(place: Place, reason = 'there is no such location'): HttpError
 
 function refusal(code: ErrorCode, place: Place, rule: string, reason: string): HttpError {
   const { index, member, pointer } = place;
-  const message = `Operation ${index}, "${member}" ${JSON.stringify(pointer)}: ${reason}; nothing was changed.`;
+  const message = `Operation ${index}, "${member}" ${quoted(pointer, longestPointer)}: ${reason}; nothing was changed.`;
   return new HttpError(code, { message, details: [detail(`${index}/${member}`, rule, message)] });
 }
 

@@ -25,7 +25,8 @@ export async function readBody(
   limit: number,
 ): Promise<Uint8Array> {
   const { request } = exchange;
-  const declared = request.headers.get('content-length');
+  // Bun joins headers of one name; of two lengths that are the same one counts (RFC 9110 §8.6).
+  const declared = request.headers.get('content-length')?.split(', ', 1)[0] ?? null;
   if (declared !== null && Number(declared) <= limit) return request.bytes();
   if (request.body === null) return new Uint8Array();
   const reader: Unread = request.body.getReader();

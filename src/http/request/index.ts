@@ -3,8 +3,8 @@ import { z } from 'zod';
 import { type BoundedMap, boundedMap } from '../../bounded-map.ts';
 import { largestId } from '../../storage/database.ts';
 import { holdsCredential } from '../credentials.ts';
-import type { BodySpec, Endpoint, PatchBody, RequestUrl, UploadBody } from '../endpoint.ts';
-import { HttpError, invalid } from '../errors.ts';
+import type { BodySpec, Endpoint, PatchBody, UploadBody } from '../endpoint.ts';
+import { type ErrorDetail, HttpError, invalid } from '../errors.ts';
 import { json, jsonPatch, mergePatchJson } from '../negotiate.ts';
 import { detailsOf } from '../schema.ts';
 import { prefixesOf } from './prefixed.ts';
@@ -18,61 +18,6 @@ export function requestIdOf(headers: Headers): string {
   const given = headers.get('x-request-id');
   const isFit = given !== null && /^[\x20-\x7e]{1,255}$/.test(given) && !holdsCredential(given);
   return isFit ? given : crypto.randomUUID();
-}
-
-/**
- * @param publicBase BASE_URL; when unset the address the client used
- * @param trustProxy whether a proxy in front has set X-Forwarded-Proto and -Host
- * @param localBase stands for the address of a client that names no host, as those of HTTP/1.0 may
- */
-export function urlOf(
-  request: Request,
-  publicBase: string | undefined,
-  trustProxy: boolean,
-  localBase: string,
-): RequestUrl {
-  const { url } = request;
-  const pathStart = isRelative(url) ? 0 : url.indexOf('/', url.indexOf('//') + 2);
-  const queryStart = url.indexOf('?', pathStart);
-  const path = queryStart === -1 ? url.slice(pathStart) : url.slice(pathStart, queryStart);
-  const search = queryStart === -1 ? '' : url.slice(queryStart + 1);
-  const base =
-    publicBase ??
-    (trustProxy ? forwardedBase(request.headers) : undefined) ??
-    (pathStart === 0 ? localBase : url.slice(0, pathStart));
-  return { base, path, search };
-}
-
-/** Bun leaves an address as it stands in the request line when it cannot make one with the Host header. */
-function isRelative(url: string): boolean {
-  return url.charCodeAt(0) === 0x2f;
-}
-
-/** @throws HttpError 400 for a Host header that is no host, and for two (RFC 9112 §3.2); it may be missing or empty */
-export function checkHost({ url, headers }: Request): void {
-  const host = headers.get('host');
-  if (host === null) return;
-  // Bun joins headers of one name.
-  if (host.includes(', ') || (isRelative(url) && host !== '')) throw new HttpError('INVALID_HOST');
-}
-
-/**
- * What the nearest proxy says: of a list the last, which alone is its own. Without X-Forwarded-Proto the scheme is http,
- * without X-Forwarded-Host the host is that of Host. Undefined when it says neither, or no host.
- */
-function forwardedBase(headers: Headers): string | undefined {
-  const forwarded = lastOf(headers.get('x-forwarded-host'));
-  const protocol = lastOf(headers.get('x-forwarded-proto'))?.toLowerCase();
-  if (forwarded === undefined && protocol === undefined) return undefined;
-  const host = forwarded ?? headers.get('host') ?? '';
-  const scheme = protocol === 'https' ? 'https' : 'http';
-  return /^[a-z0-9.:[\]-]+$/i.test(host) && !holdsCredential(host) ? `${scheme}://${host}` : undefined;
-}
-
-/** The last member of a list in a header; undefined without one. */
-function lastOf(list: string | null): string | undefined {
-  const last = list?.slice(list.lastIndexOf(',') + 1).trim();
-  return last === '' ? undefined : last;
 }
 
 /** The value of a query parameter before anything else is parsed; for `api_key`. */
@@ -197,8 +142,10 @@ function check<S extends z.ZodType>(schema: S, value: unknown): z.output<S> {
 }
 
 /** All problems at once; the message names the first, for those who read no details. */
-export function validationFailed(error: z.ZodError): HttpError {
-  const details = detailsOf(error);
+export const validationFailed = (error: z.ZodError): HttpError => invalidDetails(detailsOf(error));
+
+/** The same for problems that were found otherwise. */
+export function invalidDetails(details: readonly ErrorDetail[]): HttpError {
   const first = details[0];
   const rest = details.length > 1 ? ` (and ${details.length - 1} more, see details)` : '';
   const message =
@@ -268,13 +215,13 @@ export function bodyIdentity(body: BodySpec, parsed: unknown, bytes: Uint8Array)
 }
 
 /**
- * @param contentType as it was sent; @param type is its media type
+ * @param contentType as it was sent; @param type is its media type; @param strict whether nothing may be ignored
  * @param inspect is shown the JSON value before it is checked, and may refuse it
  * @throws HttpError 400 when the body is not of its type, or with every problem of what it says; 413
  */
 export function parseBody(
   body: BodySpec,
-  { type, contentType }: { type: string; contentType: string },
+  { type, contentType, strict }: { type: string; contentType: string; strict: boolean },
   bytes: Uint8Array,
   inspect: (value: unknown) => void,
 ): unknown {
@@ -285,12 +232,16 @@ export function parseBody(
   inspect(value);
   if (body.kind === 'json') return check(body.schema, value);
   if (body.kind === 'upload') return { kind: 'json', value: check(body.schema, value) };
-  return parsePatch(body.schema, type, value);
+  return parsePatch(body.schema, { type, strict }, value);
 }
 
 /** A merge patch and a patch document are checked by what they make of the resource, not by themselves. */
-function parsePatch(schema: z.ZodObject, type: string, value: unknown): PatchBody<unknown> {
+function parsePatch(
+  schema: z.ZodObject,
+  { type, strict }: { type: string; strict: boolean },
+  value: unknown,
+): PatchBody<unknown> {
   if (type === jsonPatch) return { kind: 'operations', patch: value };
-  if (type === mergePatchJson) return { kind: 'merge', patch: value };
+  if (type === mergePatchJson) return { kind: 'merge', patch: value, strict };
   return { kind: 'partial', changes: check(schema, value) };
 }

@@ -3,10 +3,11 @@
  * Without it, unknown parameters and members are ignored. All of this runs only for requests that carry Prefer.
  */
 import { z } from 'zod';
+import { quoted } from '../credentials.ts';
 import type { BodySpec, Endpoint } from '../endpoint.ts';
 import { type ErrorDetail, HttpError } from '../errors.ts';
 import { jsonPatch, mergePatchJson } from '../negotiate.ts';
-import { maxOperations } from '../patch/documents.ts';
+import { longestPointer, maxOperations } from '../patch/documents.ts';
 import { nearest } from './nearest.ts';
 import { prefixesOf } from './prefixed.ts';
 
@@ -17,6 +18,8 @@ export const strictApplied = 'handling=strict';
 const mostProblems = 100;
 /** Problems named in its message, for those who read no details. */
 const mostInMessage = 5;
+/** Characters of a token of a pointer that a message quotes. */
+const quotedLength = 100;
 
 /** Whether a Prefer header requests strict handling; of several handlings the first counts (RFC 7240 §2). */
 export function prefersStrict(prefer: string): boolean {
@@ -57,12 +60,16 @@ function* split(text: string, separator: string): Generator<string> {
  */
 export function refuseUnknownParameters({ query }: Endpoint, search: string): void {
   if (search === '') return;
-  const known = [...Object.keys(query?.shape ?? {}), 'api_key'];
+  const prefixed = query === undefined ? [] : prefixesOf(query);
+  // A member that stands for all parameters with a prefix is none itself.
+  const known = Object.keys(query?.shape ?? {}).filter(
+    name => !prefixed.some(({ member }) => member === name),
+  );
   const problems = new Problems();
-  const prefixes = query === undefined ? [] : prefixesOf(query).map(({ prefix }) => prefix);
   for (const name of new Set(new URLSearchParams(search).keys())) {
-    if (prefixes.some(prefix => name.startsWith(prefix))) continue;
-    if (!known.includes(name)) problems.add([name], known);
+    if (name === 'api_key' || known.includes(name)) continue;
+    if (prefixed.some(({ prefix }) => name.startsWith(prefix))) continue;
+    problems.add([name], /key/i.test(name) ? [...known, 'api_key'] : known);
   }
   problems.refuse();
 }
@@ -222,7 +229,9 @@ function checkOperations(
 
 /** The shape of what a JSON Pointer (RFC 6901) names; a token that is not known is a problem at `path`. */
 function pointed(pointer: unknown, shape: Shape, path: Path, problems: Problems): Shape | undefined {
-  if (typeof pointer !== 'string' || (pointer !== '' && !pointer.startsWith('/'))) return undefined;
+  // One that is none, or too long, is refused as such.
+  if (typeof pointer !== 'string' || pointer.length > longestPointer) return undefined;
+  if (pointer !== '' && !pointer.startsWith('/')) return undefined;
   let at: Shape | undefined = shape;
   for (const escaped of pointer.split('/').slice(1)) {
     const token = escaped.replaceAll('~1', '/').replaceAll('~0', '~');
@@ -256,7 +265,7 @@ class Problems {
     if (this.isFull) return;
     const own = name ?? String(path.at(-1));
     const isShown = path.length === 1 && this.readable?.names?.has(own) === true;
-    const which = name === undefined ? '' : `names ${JSON.stringify(name.slice(0, 100))}, which `;
+    const which = name === undefined ? '' : `names ${quoted(name, quotedLength)}, which `;
     const near = nearest(own, known);
     const hint = near === undefined ? 'there are none' : `the nearest known name is ${near}`;
     this.details.push({

@@ -34,11 +34,11 @@ export function compressor(): Compressor {
   });
   /** Being compressed, by key: requests for the same wait for it. */
   const compressing = new Map<string, Promise<Uint8Array<ArrayBuffer>>>();
-  const compressAnew = async (body: string | Uint8Array, coding: Coding) =>
+  const compressUncached = async (body: string | Uint8Array, coding: Coding) =>
     new Uint8Array(await encode(body, coding));
   async function compressOnce(body: string | Uint8Array, coding: Coding, key: string) {
     try {
-      const compressed = await compressAnew(body, coding);
+      const compressed = await compressUncached(body, coding);
       cached.set(key, compressed);
       return compressed;
     } finally {
@@ -47,7 +47,7 @@ export function compressor(): Compressor {
   }
   return {
     compress(body, coding, etag) {
-      if (etag === undefined) return compressAnew(body, coding);
+      if (etag === undefined) return compressUncached(body, coding);
       const key = `${coding} ${etag}`;
       const known = cached.get(key) ?? compressing.get(key);
       if (known !== undefined) return known;

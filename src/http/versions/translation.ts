@@ -70,6 +70,7 @@ function anyBodyToOld(spec: BodySpec, body: Members | PatchBody<Members>, transl
     if (result.success) return result.data;
     throw validationFailed(result.error);
   };
+  // Boundary: request/index.ts has made a body of the kind that the endpoint names.
   if (spec.kind !== 'patch') return parsed(body as Members);
   const patch = body as PatchBody<Members>;
   if (patch.kind === 'partial') return { ...patch, changes: parsed(patch.changes) };

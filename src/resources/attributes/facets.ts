@@ -1,6 +1,7 @@
 /** Facets of lists of products: which are requested, and how `meta` says what they count. */
 import { sql } from 'kysely';
 import { z } from 'zod';
+import { quoted } from '../../http/credentials.ts';
 import { HttpError, invalid } from '../../http/errors.ts';
 import { prose } from '../../http/schema.ts';
 import { type FacetRequest, type Facets, facetCounter } from '../../storage/columns/counted.ts';
@@ -11,6 +12,8 @@ import type { Definitions } from './store.ts';
 
 /** Facets in one request, at most. */
 const mostFacets = 20;
+/** Characters of a name that a message quotes. */
+const quotedLength = 80;
 const plainFacets = ['brand', 'category', 'tag', 'status', 'price'];
 const attributeForm = /^attr\.[a-z][a-z0-9_.-]{0,63}$/;
 
@@ -95,7 +98,7 @@ export function productFacets(database: Database, columns: Columns): ProductFace
 
   async function check(name: string, definitions: Definitions): Promise<void> {
     if (plainFacets.includes(name)) return;
-    const shown = JSON.stringify(name.slice(0, 80));
+    const shown = quoted(name, quotedLength);
     if (!attributeForm.test(name)) {
       const known = `${plainFacets.join(', ')}, or attr. and the key of an attribute`;
       throw invalid('facets', 'enum', `must name facets, which ${shown} is not: they are ${known}`);

@@ -1,4 +1,5 @@
 /** Whether products' attributes fit what is defined of them. Only what is written is checked: what is there stays. */
+import { quoted } from '../../http/credentials.ts';
 import { type ErrorDetail, HttpError } from '../../http/errors.ts';
 import { type AttributeValues, momentOf } from '../../storage/attributes/values.ts';
 import type { Definition } from './schema.ts';
@@ -29,7 +30,7 @@ function attributeProblems(definitions: Definitions, after: Attributed, before?:
     const definition = definitions.get(key);
     if (definition === undefined || isSame(value, before?.attributes[key])) continue;
     const rule = brokenRule(definition, value);
-    if (rule !== undefined) refuse(key, rule.code, `${rule.message}, not ${quoted(value)}`);
+    if (rule !== undefined) refuse(key, rule.code, `${rule.message}, not ${quoted(value, quotedLength)}`);
   }
   for (const definition of definitions.values()) {
     const { key } = definition;
@@ -53,11 +54,6 @@ export function requireAttributes(definitions: Definitions, after: Attributed, b
 
 const isSame = (one: unknown, other: unknown): boolean =>
   one === other || (typeof one === 'object' && JSON.stringify(one) === JSON.stringify(other));
-
-const quoted = (value: unknown): string => {
-  const text = JSON.stringify(value);
-  return text.length <= quotedLength ? text : `${text.slice(0, quotedLength)}…`;
-};
 
 const isWithin = (category: string, path: string): boolean =>
   category === path || category.startsWith(`${path}${separator}`);

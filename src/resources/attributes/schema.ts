@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { halOf, linksOf, pageSchemas } from '../../http/hal/index.ts';
 import { listParameters } from '../../http/paginate.ts';
 import { identifier, oneOf, text, timestamp } from '../../http/schema.ts';
+import { categoryPath, shownPath } from '../categories/schema.ts';
 
 /** Definitions at most: all of them are kept in memory. */
 export const definitionsLimit = 1000;
@@ -33,12 +34,13 @@ const choices = z
 const filterable = z.boolean().describe('Whether lists are filtered by it (`?attr.colour=red`).');
 const facet = z.boolean().describe('Whether it is a facet of lists (`?facets=attr.colour`).');
 const required = z.boolean().describe('Whether every product must have it.');
-const requiredIn = z
-  .array(text(1200))
-  .max(100)
-  .refine(distinct, notDistinct)
-  .describe('Paths of categories whose products must have it, as those of all categories below.')
-  .meta({ examples: [['bulbs']], uniqueItems: true });
+const requiredIn = <Path extends z.ZodType<string>>(path: Path) =>
+  z
+    .array(path)
+    .max(100)
+    .refine(distinct, notDistinct)
+    .describe('Paths of categories whose products must have it, as those of all categories below.')
+    .meta({ examples: [['bulbs']], uniqueItems: true });
 
 const example = {
   id: 1,
@@ -68,7 +70,7 @@ export const definition = z
     filterable,
     facet,
     required,
-    requiredIn,
+    requiredIn: requiredIn(shownPath),
     createdAt: timestamp(),
     updatedAt: timestamp(),
   })
@@ -85,7 +87,7 @@ const fields = {
   filterable: filterable.nullish(),
   facet: facet.nullish(),
   required: required.nullish(),
-  requiredIn: requiredIn.nullish(),
+  requiredIn: requiredIn(categoryPath).nullish(),
 };
 
 const writtenFields = z.object(fields);

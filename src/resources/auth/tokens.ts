@@ -68,7 +68,7 @@ export function createTokens(
     return 'UNAUTHORIZED';
   }
 
-  async function verifyAccessAnew(token: string): Promise<Caller | ErrorCode> {
+  async function verifyUncached(token: string): Promise<Caller | ErrorCode> {
     const claims = await verify(token);
     if (typeof claims === 'string') return claims;
     const caller = callerOf(claims);
@@ -88,7 +88,7 @@ export function createTokens(
       sign({ userId: String(userId), sessionId, use: 'refresh' }, refreshLifetime),
     verifyAccess(token) {
       const known = cached.get(token);
-      if (known === undefined) return verifyAccessAnew(token);
+      if (known === undefined) return verifyUncached(token);
       if (known.expiresAt <= seconds()) return 'TOKEN_EXPIRED';
       const reading = ended.known(clock.now());
       return reading === undefined

@@ -26,7 +26,7 @@ import { type LockedProduct, productJson, productOf, type StoredProduct } from '
 import { mostWritten, optionInUse, refuseImpossible, removedValues, textLimit } from './rules.ts';
 import * as schema from './schema.ts';
 import type { ProductStore } from './store.ts';
-import type { ProductChange } from './writes/index.ts';
+import type { ProductChange } from './writes/rows.ts';
 
 const tag = 'Products';
 const path = '/products';

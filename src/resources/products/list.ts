@@ -21,8 +21,6 @@ import type { ProductStore } from './store.ts';
 /** What is requested; `id` is that of the product of which a variant has the sku. */
 type Query = z.output<typeof schema.listProducts> & { readonly id?: number };
 
-const noDefinitions: Definitions = new Map();
-
 export interface ListParts {
   readonly products: Pick<ProductStore, 'list'>;
   readonly definitions: DefinitionStore;
@@ -90,7 +88,7 @@ export function productLists(
 
   const respond = (context: RequestContext, query: Query): Reply | Promise<Reply> =>
     query.attributes === undefined && query.facets === undefined
-      ? page(context, query, noDefinitions, [])
+      ? page(context, query, new Map(), [])
       : definedPage(context, query);
 
   /** By a sku: it is a product's or a variant's. */

@@ -62,7 +62,11 @@ function applyOne(line: Line, place: Place | undefined, locked: LockedStock): Ap
     typeof line.sku === 'string' ? 'sku' : typeof line.variantId === 'number' ? 'variantId' : 'productId';
   if (place === undefined || found === undefined) {
     const what = member === 'variantId' ? 'variant' : 'product';
-    return { member, rule: 'unknown', message: `there is no ${what} with ${member} ${line[member]}` };
+    const message =
+      member === 'variantId' && typeof line.productId === 'number'
+        ? `product ${line.productId} has no variant ${line.variantId}`
+        : `there is no ${what} with ${member} ${line[member]}`;
+    return { member, rule: 'unknown', message };
   }
   const { product, variant, stock } = found;
   if (variant === undefined && product.variantCount > 0) {

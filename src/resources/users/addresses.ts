@@ -70,7 +70,7 @@ export function userAddresses(stores: AddressStores): Addresses {
   }
 
   /** Notifies an address that it is not used any more; one that was never confirmed may be a stranger's. */
-  async function tell(
+  async function notify(
     session: Transaction,
     before: StoredUser,
     after: StoredUser,
@@ -93,7 +93,7 @@ export function userAddresses(stores: AddressStores): Addresses {
         await addressTokens.withdraw(session, before.id, 0);
         await mailTemplates.addressChanged(session, before, cause);
       } else {
-        await tell(session, before, after, cause);
+        await notify(session, before, after, cause);
       }
       await (after.password_hash === null ? mailTemplates.invite : mailTemplates.verify)(
         session,
@@ -112,7 +112,7 @@ export function userAddresses(stores: AddressStores): Addresses {
       if (!isAwaited || !(await addressTokens.use(session, token))) return undefined;
       const after = await users.moveTo(session, before, found.email, cause);
       await leave(session, before, cause.at);
-      await tell(session, before, after, cause);
+      await notify(session, before, after, cause);
       return after;
     },
 

@@ -59,7 +59,7 @@ export function createMailTemplates(
 
   const withLink =
     (
-      text: (letter: texts.LetterWithLink) => MailText,
+      text: (template: texts.TemplateWithLink) => MailText,
       page: string,
       purpose: Purpose,
       lifetime: number,

@@ -40,7 +40,7 @@ function refuseOptions(product: Product, chosen: VariantFields['options']): void
     throw invalid(['options', name], 'unknown', `is no option of product ${product.id}, which has ${names}`);
   }
   for (const { name, values } of product.options) {
-    const value = chosen[name];
+    const value = Object.hasOwn(chosen, name) ? chosen[name] : undefined;
     if (value === undefined) throw invalid(['options', name], 'required', 'is required');
     if (values.includes(value)) continue;
     const listed = values.map(one => `"${one}"`).join(', ');

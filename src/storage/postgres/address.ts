@@ -8,6 +8,9 @@ const pattern = /^postgres(?:ql)?:\/\/(?:([^@/?#]*)@)?([^@/?#]+)(\/[^?#]*)?(?:\?
 const host = /^(?:\[[\da-f:.]+\]|[^:[\]]+)(?::\d{1,5})?$/i;
 /** What libpq calls the sessions that a client can use; the service writes, so standbys are never among them. */
 const attributes = ['any', 'read-write', 'primary'];
+/** As the driver reads them. */
+const sslMode = /^(|disable|allow|prefer|required?|verify[-_](ca|full))$/i;
+const encoding = 'written as %25, @ as %40, / as %2F, ? as %3F, # as %23';
 
 export interface Address {
   /** `host:port` of each server, in the order given. */
@@ -20,21 +23,25 @@ export interface Address {
   urlOf(server: string): string;
 }
 
-/** @throws Error with the broken rule, fit for "DATABASE_URL: …" */
+/** @throws Error with the broken rule, fit for "DATABASE_URL: …", and nothing that may be of the password */
 export function parseAddress(text: string): Address {
-  const parts = pattern.exec(text);
-  if (parts === null) {
-    throw new Error('takes postgres:// and postgresql:// addresses only, or nothing for SQLite');
-  }
-  const [, credentials, list = '', path = '/', search = ''] = parts;
-  const servers = list.split(',').map(server => {
-    if (!host.test(server)) throw new Error(`names a server that is no host:port: "${server}"`);
-    return /:\d+$/.test(server) ? server : `${server}:${defaultPort}`;
-  });
+  const { credentials, list, path, search } = partsOf(text);
+  for (const [name, part] of [
+    ['user and password', credentials ?? ''],
+    ['the name of the database', path],
+  ] as const)
+    if (!isDecodable(part)) throw new Error(`needs % in ${name} ${encoding}`);
+  const servers = list.split(',').map(serverOf);
   const parameters = new URLSearchParams(search);
   const attribute = parameters.get('target_session_attrs');
   if (attribute !== null && !attributes.includes(attribute)) {
     throw new Error(`target_session_attrs is one of ${attributes.join(', ')}: the service writes`);
+  }
+  const modes = parameters.getAll('sslmode');
+  if (modes.length > 1 || modes.some(mode => !sslMode.test(mode))) {
+    throw new Error(
+      'sslmode is one of disable, allow, prefer, require, verify-ca, verify-full, and given once',
+    );
   }
   parameters.delete('target_session_attrs');
   const query = parameters.size === 0 ? '' : `?${parameters}`;
@@ -45,4 +52,36 @@ export function parseAddress(text: string): Address {
     description: `PostgreSQL at ${servers.join(', ')} (database ${path.slice(1)})`,
     urlOf: server => `postgres://${before}${server}${path}${query}`,
   };
+}
+
+function partsOf(text: string) {
+  const parts = pattern.exec(text);
+  const [, credentials, list = '', path = '/', search = ''] = parts ?? [];
+  // A sign of the password that ends this part of the address leaves an @ in what follows.
+  const isCut = parts === null ? text.includes('@') : `${list}${path}${search}`.includes('@');
+  if (/^postgres(ql)?:\/\//.test(text) && isCut) throw new Error(`needs % in user and password ${encoding}`);
+  if (parts === null) {
+    throw new Error('takes postgres:// and postgresql:// addresses only, or nothing for SQLite');
+  }
+  return { credentials, list, path, search };
+}
+
+function serverOf(server: string): string {
+  const port = Number(/:(\d+)$/.exec(server)?.[1] ?? defaultPort);
+  if (host.test(server) && (port < 1 || port > 65_535)) {
+    throw new Error(`names a server with a port that is not from 1 to 65535: "${server}"`);
+  }
+  if (!host.test(server) || !URL.canParse(`postgres://${server}`)) {
+    throw new Error(`names a server that is no host:port: "${server}"`);
+  }
+  return /:\d+$/.test(server) ? server : `${server}:${port}`;
+}
+
+function isDecodable(part: string): boolean {
+  try {
+    decodeURIComponent(part);
+    return true;
+  } catch {
+    return false;
+  }
 }

@@ -3,7 +3,7 @@
  * read, rows that are new, and rows that they write.
  */
 import type { BulkInsert } from '../bulk.ts';
-import { type Late, writeLate } from '../counters.ts';
+import { type Deferred, writeDeferredRows } from '../counters.ts';
 import type { Lookup } from '../database.ts';
 import { mostAtOnce } from '../together.ts';
 import { type CopySession, takeIds, writeRows } from './bulk/copy.ts';
@@ -23,7 +23,7 @@ export function statementsTogether(inner: CopySession) {
   let sent = 0;
   const picks = new Map<Lookup<Key, unknown>, Waiting<Key, unknown>[]>();
   const inserts = new Map<BulkInsert, Waiting<Rows, number[]>[]>();
-  const writes = new Map<'all', Waiting<Late, undefined>[]>();
+  const writes = new Map<'all', Waiting<Deferred, undefined>[]>();
 
   async function whileSent<T>(statement: Promise<T>): Promise<T> {
     sent += 1;
@@ -82,8 +82,8 @@ export function statementsTogether(inner: CopySession) {
     return (part: Rows) => given.get(part) ?? [];
   }
 
-  async function writeAll(late: readonly Late[]) {
-    await writeLate(late, parts => writeRows(inner, parts));
+  async function writeAll(deferred: readonly Deferred[]) {
+    await writeDeferredRows(deferred, parts => writeRows(inner, parts));
     return () => undefined;
   }
 
@@ -101,8 +101,8 @@ export function statementsTogether(inner: CopySession) {
       flushSoon();
       return ids;
     },
-    write(late: Late): Promise<undefined> {
-      const written = waitFor(writes, 'all', late);
+    write(deferred: Deferred): Promise<undefined> {
+      const written = waitFor(writes, 'all', deferred);
       flushSoon();
       return written;
     },

@@ -2,13 +2,13 @@
 import type { CompiledQuery } from 'kysely';
 import {
   type Addition,
+  type Deferred,
   type Items,
-  type Late,
   leaveItem,
   runEndings,
   type WriteRows,
   writeAdditions,
-  writeLate,
+  writeDeferredRows,
 } from '../counters.ts';
 import type { Session, Transaction } from '../database.ts';
 import { type CopySession, copyNew, mayBeCopied, writeRows } from './bulk/copy.ts';
@@ -47,21 +47,21 @@ export async function runTransaction<T>(
 
 /** What a piece of work leaves for the end of the transaction, and for after it. */
 export interface Leftovers {
-  readonly late: Late[];
+  readonly deferred: Deferred[];
   readonly items: Items;
   readonly additions: Addition[];
   readonly effects: (() => void)[];
 }
 
-export const nothingLeft = (): Leftovers => ({ late: [], items: new Map(), additions: [], effects: [] });
+export const nothingLeft = (): Leftovers => ({ deferred: [], items: new Map(), additions: [], effects: [] });
 
 /** Writes what is left for the end, of all together. */
 export async function writeLeftovers(session: CopySession, all: readonly Leftovers[]): Promise<void> {
   const write: WriteRows = parts => writeRows(session, parts);
-  const late = all.flatMap(left => left.late);
-  const written = writeLate(late, write);
+  const deferred = all.flatMap(left => left.deferred);
+  const written = writeDeferredRows(deferred, write);
   // What follows is sent behind the rows without waiting for them, unless a COPY has the connection to itself.
-  if (mayBeCopied(late)) await written;
+  if (mayBeCopied(deferred)) await written;
   const endings = runEndings(
     session,
     all.map(left => left.items),
@@ -90,7 +90,7 @@ export function transactionOf(inner: CopySession, left: Leftovers): Transaction 
     pick: (lookup, key) => inner.first(lookup.statement([key])),
     writeMany: (statement, rows) => writeRows(inner, [{ statement, rows }]),
     add: (counter, amount) => void left.additions.push({ counter, amount }),
-    writeDeferred: (statement, rows) => void left.late.push({ statement, rows }),
+    writeDeferred: (statement, rows) => void left.deferred.push({ statement, rows }),
     atEnd: (ending, item) => leaveItem(left.items, ending, item),
     onCommit: effect => void left.effects.push(effect),
   };

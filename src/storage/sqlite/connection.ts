@@ -167,6 +167,7 @@ function session(prepare: (text: string) => Statement, file: string) {
   // .all steps a statement to its end: a half-stepped one would keep the log from being checkpointed.
   const all = <Row>(query: Pick<CompiledQuery<Row>, 'sql' | 'parameters'>): Row[] => {
     try {
+      // Boundary to bun:sqlite, which types no rows: Kysely has derived Row from the query and the tables.
       return prepare(query.sql).all(...bindings(query)) as Row[];
     } catch (error) {
       throw translate(error, file);

@@ -3,13 +3,13 @@ import { SQLiteError } from 'bun:sqlite';
 import type { Bulk } from '../bulk.ts';
 import {
   type Addition,
+  type Deferred,
   type Items,
-  type Late,
   leaveItem,
   runEndings,
   type WriteRows,
   writeAdditions,
-  writeLate,
+  writeDeferredRows,
 } from '../counters.ts';
 import { type Session, StorageError, type Transaction } from '../database.ts';
 import type { Connected } from './connected.ts';
@@ -89,14 +89,14 @@ export function groupCommit({ connected, checkpoint, place, flusher, committed }
 interface Done {
   readonly settle: () => void;
   readonly additions: readonly Addition[];
-  readonly late: readonly Late[];
+  readonly deferred: readonly Deferred[];
   readonly items: Items;
 }
 
 /** What a job leaves while it works. */
 interface Left {
   readonly additions: Addition[];
-  readonly late: Late[];
+  readonly deferred: Deferred[];
   readonly items: Items;
   readonly effects: (() => void)[];
   /** Whether a statement of its own has changed, or may have changed, anything. */
@@ -105,7 +105,7 @@ interface Left {
 
 const nothingLeft = (): Left => ({
   additions: [],
-  late: [],
+  deferred: [],
   items: new Map(),
   effects: [],
   hasWritten: false,
@@ -123,13 +123,13 @@ async function runGroup(writer: Connected, group: readonly Job[]): Promise<(() =
     await whenFree(writer, 'BEGIN IMMEDIATE');
     results = await runApart(writer, group);
   }
-  const late = results.flatMap(result => result.late);
+  const deferred = results.flatMap(result => result.deferred);
   const additions = results.flatMap(result => result.additions);
   const items = results.map(result => result.items);
   const write: WriteRows = async parts => {
     for (const { statement, rows } of parts) await writeMany(writer.session, statement, rows);
   };
-  await writeLate(late, write);
+  await writeDeferredRows(deferred, write);
   await runEndings(writer.session, items);
   await writeAdditions(additions, write);
   return results.map(({ settle }) => settle);
@@ -175,7 +175,7 @@ async function runApart(writer: Connected, group: readonly Job[]): Promise<Done[
 const failed = (job: Job, error: unknown): Done => ({
   settle: () => job.reject(error),
   additions: [],
-  late: [],
+  deferred: [],
   items: new Map(),
 });
 
@@ -187,7 +187,7 @@ async function runJob(writer: Connected, job: Job, left: Left): Promise<Done> {
       for (const effect of left.effects) effect();
       job.resolve(value);
     };
-    return { settle, additions: left.additions, late: left.late, items: left.items };
+    return { settle, additions: left.additions, deferred: left.deferred, items: left.items };
   } finally {
     open = false;
   }
@@ -252,7 +252,7 @@ function transaction(writer: Connected, left: Left, isOpen: () => boolean): Tran
     },
     writeDeferred(statement, rows) {
       check();
-      left.late.push({ statement, rows });
+      left.deferred.push({ statement, rows });
     },
     atEnd(ending, item) {
       check();

@@ -104,7 +104,7 @@ export function createFonts(): Fonts {
     font(name) {
       if (name === 'regular' || name === 'bold') return own(name).font;
       const [language, number] = name.split(' ');
-      // Of the two parts that its type names.
+      // Boundary: `split` forgets that a name has the two parts that its type names, the first of them a language.
       return divided[language as EastAsian].file(Number(number)).font;
     },
     runs(text, bold) {

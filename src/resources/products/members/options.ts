@@ -7,6 +7,7 @@ const twice = { params: { rule: 'uniqueItems' } };
 
 const option = z.object({
   name: text(50)
+    .refine(name => name !== '__proto__', { error: 'cannot be a name', params: { rule: 'name' } })
     .describe('As variants name it.')
     .meta({ examples: ['Size'] }),
   values: z

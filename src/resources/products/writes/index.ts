@@ -7,19 +7,15 @@ import { slices } from '../../../slices.ts';
 import { attributeIndex } from '../../../storage/attributes/index.ts';
 import { bulkInsert, changedColumns } from '../../../storage/bulk.ts';
 import type { Database, Transaction } from '../../../storage/database.ts';
-import { momentOfChange } from '../../../storage/moments.ts';
 import { searchIndex } from '../../../storage/search/index.ts';
 import type { productTotals } from '../../../storage/totals.ts';
-import { type CategoriesByPath, categoryColumnsOf, type productCategories } from '../../categories/assign.ts';
+import { categoryColumnsOf, type productCategories } from '../../categories/assign.ts';
 import { categoryImageLosses } from '../../categories/images.ts';
 import { hasSamePlaces, momentIn, placed } from '../categories.ts';
-import type { Image } from '../members/images.ts';
 import { uploadUses } from '../members/uploads.ts';
 import {
-  columnsOf,
   fieldsOf,
   type LockedProduct,
-  type ProductRow,
   productInEvent,
   productJson,
   productOf,
@@ -30,8 +26,9 @@ import {
   writtenNames,
   writtenOf,
 } from '../row.ts';
-import type { Product, ProductFields } from '../schema.ts';
+import type { ProductFields } from '../schema.ts';
 import { hasSameTexts, searchTextOf } from '../search-text.ts';
+import { type ProductChange, rowsAfter, type Sent, type Written } from './rows.ts';
 import { productTags } from './tags.ts';
 import { variantImages } from './variant-images.ts';
 import { variantSummaries } from './variant-summary.ts';
@@ -47,30 +44,6 @@ export interface ProductWrites {
    * @param added how many variants it has more, or fewer
    */
   settle(session: Transaction, before: LockedProduct, added: number, cause: Cause): Promise<void>;
-}
-
-export interface ProductChange {
-  readonly before: LockedProduct;
-  /** With the price that is shown, or another one to be its own. */
-  readonly fields: ProductFields;
-  /** How many variants it has, where that is another number now. */
-  readonly variantCount?: number;
-  /** Those that the fields may name, where it is not those it has: with one that has been uploaded. */
-  readonly images?: readonly Image[];
-}
-
-/** A change, and what it is compared with. */
-interface Sent extends ProductChange {
-  readonly old: Product;
-  readonly isMoved: boolean;
-}
-
-/** A change with the row that it makes. */
-interface Written extends Sent {
-  readonly members: Omit<Product, 'id'>;
-  readonly row: ProductRow & ReturnType<typeof categoryColumnsOf>;
-  /** What those of its columns were that may stay. */
-  readonly columns: Readonly<Record<string, unknown>>;
 }
 
 /** What reads use too. */
@@ -89,6 +62,7 @@ export function productWrites(
   const writeTags = productTags(database);
   const writeAttributes = attributeIndex(database);
   const summarize = variantSummaries(database);
+  const rowAfter = rowsAfter(summarize);
   const forgetImages = variantImages(database, outbox);
   const takeOffCategories = categoryImageLosses(database, outbox);
   const writeUses = uploadUses(database);
@@ -134,7 +108,7 @@ export function productWrites(
     const all: Written[] = [];
     for (const change of sent) {
       await turn();
-      all.push({ ...change, ...(await rowAfter(session, change, known, cause)) });
+      all.push({ ...change, ...(await rowAfter(session, change, known, cause.at)) });
     }
     await writeChanged(
       session,
@@ -164,26 +138,6 @@ export function productWrites(
       known,
     );
     return stored;
-  }
-
-  /** What a product's row becomes, and what its columns were. */
-  async function rowAfter(
-    session: Transaction,
-    { before, fields, old, variantCount, images, isMoved }: Sent,
-    known: CategoriesByPath,
-    cause: Cause,
-  ): Promise<Pick<Written, 'members' | 'row' | 'columns'>> {
-    const at = momentIn(momentOfChange(cause.at, before.updated_at), isMoved ? known : undefined);
-    const next = await summarize(session, before, old, fields, variantCount);
-    const { members, row } = writtenOf(next.fields, at, { ...next.kept, images: images ?? old.images });
-    const { category_id, base_price } = before;
-    const placesBefore = { category_id, further_categories: old.categories.length };
-    const columns = { ...columnsOf(old), base_price, ...placesBefore };
-    return {
-      members,
-      row: { ...row, ...(isMoved ? categoryColumnsOf(fields, known) : placesBefore) },
-      columns,
-    };
   }
 
   /** Writes what follows from a change of a product's row. */

@@ -1,6 +1,6 @@
 /**
- * What the variants of a product come to: how many, from which price to which, whether any can be bought. Read by a
- * look at the ends of indexes, so that it costs the same for ten variants and ten thousand.
+ * What the variants of a product come to: how many, from which price to which, whether any can be bought. Read at
+ * the ends of indexes, so that it costs the same for ten variants and ten thousand.
  */
 import { sql } from 'kysely';
 import type { Database, Session } from '../../../storage/database.ts';

@@ -1,7 +1,7 @@
 /** Very many rows by COPY: the server parses no statement and plans nothing, and the driver binds no parameters. */
 import { CompiledQuery } from 'kysely';
 import type { Bulk, BulkInsert } from '../../bulk.ts';
-import type { Late } from '../../counters.ts';
+import type { Deferred } from '../../counters.ts';
 import type { Session } from '../../database.ts';
 
 /** Where rows can be copied to, too. */
@@ -14,7 +14,7 @@ export interface CopySession extends Session {
 const manyRows = 200;
 
 /** All statements are sent at once, which saves round trips; a COPY has the connection to itself. */
-export async function writeRows(session: CopySession, parts: readonly Late[]): Promise<void> {
+export async function writeRows(session: CopySession, parts: readonly Deferred[]): Promise<void> {
   const sent: Promise<unknown>[] = [];
   for (const { statement, rows } of parts) {
     if (isMany(statement, rows)) {
@@ -28,7 +28,7 @@ export async function writeRows(session: CopySession, parts: readonly Late[]): P
 const isMany = (statement: Bulk, rows: readonly unknown[]): statement is BulkInsert =>
   statement.columns !== undefined && rows.length >= manyRows;
 
-export const mayBeCopied = (parts: readonly Late[]): boolean =>
+export const mayBeCopied = (parts: readonly Deferred[]): boolean =>
   parts.reduce((sum, { rows }) => sum + rows.length, 0) >= manyRows;
 
 /** Ids of rows that are to be new in a table. */

@@ -53,7 +53,7 @@ export function restoreSqlite(
     sync(temporary);
     // Copying may have taken long.
     refuseUsed(database);
-    const former = putAside(database, `${database}.before-restore-${stamp}`);
+    const former = moveAway(database, `${database}.before-restore-${stamp}`);
     renameSync(temporary, database);
     syncFolder(dirname(resolve(database)));
     return { products, former };
@@ -137,7 +137,7 @@ function targetOf(link: string): string | undefined {
 }
 
 /** By a second name first: there is no moment at which a start would find no database, and make an empty one. */
-function putAside(database: string, former: string): string | undefined {
+function moveAway(database: string, former: string): string | undefined {
   if (existsSync(database)) linkSync(database, former);
   for (const suffix of besides) {
     if (existsSync(`${database}${suffix}`)) renameSync(`${database}${suffix}`, `${former}${suffix}`);

@@ -1,0 +1,80 @@
+/** The address of a request: what its links begin with, and the Host header that it needs (RFC 9112 §3.2). */
+import { holdsCredential } from '../credentials.ts';
+import type { RequestUrl } from '../endpoint.ts';
+import { HttpError } from '../errors.ts';
+
+/**
+ * @param publicBase BASE_URL; when unset the address the client used
+ * @param trustProxy whether a proxy in front has set X-Forwarded-Proto and -Host
+ * @param localBase stands for the address of a client that names no host, as those of HTTP/1.0 may
+ */
+export function urlOf(
+  request: Request,
+  publicBase: string | undefined,
+  trustProxy: boolean,
+  localBase: string,
+): RequestUrl {
+  const { url } = request;
+  const pathStart = isRelative(url) ? 0 : url.indexOf('/', url.indexOf('//') + 2);
+  const queryStart = url.indexOf('?', pathStart);
+  const path = queryStart === -1 ? url.slice(pathStart) : url.slice(pathStart, queryStart);
+  const search = queryStart === -1 ? '' : url.slice(queryStart + 1);
+  const base =
+    publicBase ??
+    (trustProxy ? forwardedBase(request.headers) : undefined) ??
+    (pathStart === 0 ? localBase : url.slice(0, pathStart));
+  return { base, path, search };
+}
+
+/** Bun leaves an address as it stands in the request line when it cannot make one with the Host header. */
+function isRelative(url: string): boolean {
+  return url.charCodeAt(0) === 0x2f;
+}
+
+/** @throws HttpError 400 for a Host header that is no host, and for two (RFC 9112 §3.2); it may be missing or empty */
+export function checkHost({ url, headers }: Request): void {
+  const host = headers.get('host');
+  if (host === null) return;
+  // Bun joins headers of one name with commas, which no host has.
+  if (host !== '' && (isRelative(url) || !isHost(host))) throw new HttpError('INVALID_HOST');
+}
+
+/** A name or an address, and a port (RFC 9110 §7.2): what may be put into links. */
+function isHost(text: string): boolean {
+  const port = /^(?:\[[\da-f:.]+\]|[\w.~%!$&'()*+;=-]+)(?::(\d{0,5}))?$/i.exec(text);
+  return port !== null && Number(port[1] ?? 0) <= 65_535;
+}
+
+/**
+ * What the nearest proxy says: of a list the last, which alone is its own. Without X-Forwarded-Proto the scheme is http,
+ * without X-Forwarded-Host the host is that of Host. Undefined when it says neither, or no host.
+ */
+function forwardedBase(headers: Headers): string | undefined {
+  const forwarded = lastOf(headers.get('x-forwarded-host'));
+  const protocol = lastOf(headers.get('x-forwarded-proto'))?.toLowerCase();
+  if (forwarded === undefined && protocol === undefined) return undefined;
+  const host = forwarded ?? headers.get('host') ?? '';
+  const scheme = protocol === 'https' ? 'https' : 'http';
+  return isHost(host) && !holdsCredential(host) ? `${scheme}://${host}` : undefined;
+}
+
+/** The last member of a list in a header; undefined without one. */
+function lastOf(list: string | null): string | undefined {
+  const last = list?.slice(list.lastIndexOf(',') + 1).trim();
+  return last === '' ? undefined : last;
+}
+
+/**
+ * A setting that links begin with, without the slashes at its end.
+ * @throws Error for what may not be in front of a path
+ */
+export function parseBase(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url === undefined || !/^https?:$/.test(url.protocol))
+    throw new Error('must be an address of http or https');
+  const { username, password, search, hash, pathname } = url;
+  const isBare = [username, password, search, hash].every(part => part === '');
+  if (!isBare || /\/v\d+\/*$/.test(pathname))
+    throw new Error('must be an address without credentials, query and fragment, and without /v1');
+  return text.replace(/(?<!\/)\/+$/, '');
+}
