@@ -5,7 +5,7 @@
 import type { Bulk } from './bulk.ts';
 import type { Counter, Ending, Session } from './database.ts';
 
-export interface Addition {
+export interface Increment {
   readonly counter: Counter;
   readonly amount: number;
 }
@@ -58,9 +58,9 @@ export async function runEndings(session: Session, all: readonly Items[]): Promi
 }
 
 /** Adds to each counter once, in the order of their keys. */
-export function writeAdditions(additions: readonly Addition[], write: WriteRows): Promise<void> {
+export function writeIncrements(increments: readonly Increment[], write: WriteRows): Promise<void> {
   const sums = new Map<string, { counter: Counter; amount: number }>();
-  for (const { counter, amount } of additions) {
+  for (const { counter, amount } of increments) {
     const sum = sums.get(counter.key);
     if (sum === undefined) sums.set(counter.key, { counter, amount });
     else sum.amount += amount;

@@ -60,14 +60,14 @@ export interface Transaction extends Session {
    * Adds to a counter as the last thing before the commit, in the order of the counters' keys, so that no
    * deadlock arises. On SQLite, transactions that are committed together add once together.
    */
-  add(counter: Counter, amount: number): void;
+  increment(counter: Counter, amount: number): void;
   /**
    * Writes rows whose effects the transaction does not read before its commit: transactions that are committed
    * together write theirs together, table by table, as many as go into one statement. If that fails, they fail.
    */
   writeDeferred(statement: Bulk, rows: readonly (readonly unknown[])[]): void;
   /**
-   * Has `ending` run before the commit, after the rows of `writeDeferred` and before the counters of `add`: once for all
+   * Has `ending` run before the commit, after the rows of `writeDeferred` and before the counters of `increment`: once for all
    * items that the transaction leaves for it; on SQLite once for all transactions that are committed together. If it
    * fails, they fail.
    */

@@ -53,7 +53,7 @@ export function productTotals({ build, dialect }: Pick<Database, 'build' | 'dial
     change(session: Transaction, { status, category, change }: TotalChange): void {
       const id = category ?? 0;
       const key = `total ${status} ${id}`;
-      session.add({ key, statement, row: amount => [status, id, amount] }, change);
+      session.increment({ key, statement, row: amount => [status, id, amount] }, change);
     },
 
     /** The total for filters on status and category alone; undefined for any other filter. */

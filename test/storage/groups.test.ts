@@ -88,7 +88,7 @@ async function run(database: Database, session: Transaction, name: string, job: 
     if (action === 'write together') await session.writeMany(writtenTogether(database), [[own], [`${own}+`]]);
     if (action === 'late') session.writeDeferred(late, [[own]]);
     if (action === 'count') {
-      session.add({ key: 'all', statement: counting, row: amount => ['all', amount] }, 1);
+      session.increment({ key: 'all', statement: counting, row: amount => ['all', amount] }, 1);
     }
     if (action === 'fail') throw new Error('told to fail');
     if (action === 'break a rule') await session.run(compiled(`insert into written (name) values ('taken')`));

@@ -22,6 +22,7 @@ const products: readonly (readonly [document: string, words: string, archived: b
     true,
   ],
   [listed('Lamp', '<p>Fits Phonix12</p>', null), 'lamp fits phonix12', false],
+  [listed('Screen 27" QHD', null, null), 'screen 27 qhd', false],
   // Its words were wrong before: it is left as it is.
   [listed('Oak Table', null, 'SKU-000123'), 'untouched', false],
 ];
@@ -45,7 +46,7 @@ describeOnDatabases('an upgrade of the search index on %s', kind => {
 
     // Two programs that start at once: both prepare it, one runs it.
     const ran = await Promise.all([migrate(database, () => 2), migrate(database, () => 2)]);
-    expect(ran.flat()).toEqual(['0033-expand-parts-of-words']);
+    expect(ran.flat()).toEqual(['0033-expand-parts-of-words', '0034-expand-inches']);
     const reader = productReader(database);
     const found = async (word: string) => {
       const places = [searchTypes, ['archived']] as const;
@@ -62,12 +63,13 @@ describeOnDatabases('an upgrade of the search index on %s', kind => {
       'phonix',
       'vorta',
       '300',
+      '27in',
       'untouched',
     ])
       expect([word, await found(word)]).toEqual([word, 1]);
     for (const word of ['car', 'p', 'sku000123']) expect([word, await found(word)]).toEqual([word, 0]);
     expect(await searchCheck(database).find(database.read)).toEqual([
-      'product 4 is indexed by other words than it has',
+      'product 5 is indexed by other words than it has',
     ]);
     await remove();
   });

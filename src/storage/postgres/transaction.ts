@@ -1,13 +1,13 @@
 /** One transaction on a connection of its own, and what the work of one, or of several that share it, is given. */
 import type { CompiledQuery } from 'kysely';
 import {
-  type Addition,
+  type Increment,
   type Deferred,
   type Items,
   leaveItem,
   runEndings,
   type WriteRows,
-  writeAdditions,
+  writeIncrements,
   writeDeferredRows,
 } from '../counters.ts';
 import type { Session, Transaction } from '../database.ts';
@@ -49,11 +49,11 @@ export async function runTransaction<T>(
 export interface Leftovers {
   readonly deferred: Deferred[];
   readonly items: Items;
-  readonly additions: Addition[];
+  readonly increments: Increment[];
   readonly effects: (() => void)[];
 }
 
-export const nothingLeft = (): Leftovers => ({ deferred: [], items: new Map(), additions: [], effects: [] });
+export const nothingLeft = (): Leftovers => ({ deferred: [], items: new Map(), increments: [], effects: [] });
 
 /** Writes what is left for the end, of all together. */
 export async function writeLeftovers(session: CopySession, all: readonly Leftovers[]): Promise<void> {
@@ -67,8 +67,8 @@ export async function writeLeftovers(session: CopySession, all: readonly Leftove
     all.map(left => left.items),
   );
   await Promise.all([written, endings]);
-  const additions = all.flatMap(left => left.additions);
-  await writeAdditions(additions, write);
+  const increments = all.flatMap(left => left.increments);
+  await writeIncrements(increments, write);
 }
 
 /** The session of one piece of work. @param left is given what it leaves */
@@ -89,7 +89,7 @@ export function transactionOf(inner: CopySession, left: Leftovers): Transaction 
     },
     pick: (lookup, key) => inner.first(lookup.statement([key])),
     writeMany: (statement, rows) => writeRows(inner, [{ statement, rows }]),
-    add: (counter, amount) => void left.additions.push({ counter, amount }),
+    increment: (counter, amount) => void left.increments.push({ counter, amount }),
     writeDeferred: (statement, rows) => void left.deferred.push({ statement, rows }),
     atEnd: (ending, item) => leaveItem(left.items, ending, item),
     onCommit: effect => void left.effects.push(effect),

@@ -2,13 +2,13 @@
 import { SQLiteError } from 'bun:sqlite';
 import type { Bulk } from '../bulk.ts';
 import {
-  type Addition,
+  type Increment,
   type Deferred,
   type Items,
   leaveItem,
   runEndings,
   type WriteRows,
-  writeAdditions,
+  writeIncrements,
   writeDeferredRows,
 } from '../counters.ts';
 import { type Session, StorageError, type Transaction } from '../database.ts';
@@ -88,14 +88,14 @@ export function groupCommit({ connected, checkpoint, place, flusher, committed }
 /** What a job that has done its work leaves for its group. */
 interface Done {
   readonly settle: () => void;
-  readonly additions: readonly Addition[];
+  readonly increments: readonly Increment[];
   readonly deferred: readonly Deferred[];
   readonly items: Items;
 }
 
 /** What a job leaves while it works. */
 interface Left {
-  readonly additions: Addition[];
+  readonly increments: Increment[];
   readonly deferred: Deferred[];
   readonly items: Items;
   readonly effects: (() => void)[];
@@ -104,7 +104,7 @@ interface Left {
 }
 
 const nothingLeft = (): Left => ({
-  additions: [],
+  increments: [],
   deferred: [],
   items: new Map(),
   effects: [],
@@ -124,14 +124,14 @@ async function runGroup(writer: Connected, group: readonly Job[]): Promise<(() =
     results = await runApart(writer, group);
   }
   const deferred = results.flatMap(result => result.deferred);
-  const additions = results.flatMap(result => result.additions);
+  const increments = results.flatMap(result => result.increments);
   const items = results.map(result => result.items);
   const write: WriteRows = async parts => {
     for (const { statement, rows } of parts) await writeMany(writer.session, statement, rows);
   };
   await writeDeferredRows(deferred, write);
   await runEndings(writer.session, items);
-  await writeAdditions(additions, write);
+  await writeIncrements(increments, write);
   return results.map(({ settle }) => settle);
 }
 
@@ -174,7 +174,7 @@ async function runApart(writer: Connected, group: readonly Job[]): Promise<Done[
 
 const failed = (job: Job, error: unknown): Done => ({
   settle: () => job.reject(error),
-  additions: [],
+  increments: [],
   deferred: [],
   items: new Map(),
 });
@@ -187,7 +187,7 @@ async function runJob(writer: Connected, job: Job, left: Left): Promise<Done> {
       for (const effect of left.effects) effect();
       job.resolve(value);
     };
-    return { settle, additions: left.additions, deferred: left.deferred, items: left.items };
+    return { settle, increments: left.increments, deferred: left.deferred, items: left.items };
   } finally {
     open = false;
   }
@@ -246,9 +246,9 @@ function transaction(writer: Connected, left: Left, isOpen: () => boolean): Tran
       left.hasWritten = true;
       await writeMany(session, statement, rows);
     },
-    add(counter, amount) {
+    increment(counter, amount) {
       check();
-      left.additions.push({ counter, amount });
+      left.increments.push({ counter, amount });
     },
     writeDeferred(statement, rows) {
       check();
