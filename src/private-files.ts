@@ -73,8 +73,8 @@ function statOf(path: string): Stats | undefined {
   }
 }
 
-/** None when there is no such folder, or it cannot be read: then opening the database says why. */
-function namesIn(folder: string): string[] {
+/** The names in a folder; none when there is no such folder, or it cannot be read. */
+export function namesIn(folder: string): string[] {
   try {
     return readdirSync(folder);
   } catch {

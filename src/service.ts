@@ -31,6 +31,7 @@ import type { Dependencies } from './resources/dependencies.ts';
 import { createResources } from './resources/index.ts';
 import { createSeal } from './seal.ts';
 import { loadSecrets, type Secrets } from './secrets.ts';
+import { once } from './slices.ts';
 import type { Database } from './storage/database.ts';
 import { openSqlite } from './storage/sqlite/index.ts';
 import {
@@ -228,12 +229,4 @@ function documentOf(
   operations: readonly Endpoint[],
 ): Promise<Record<string, unknown>> {
   return openApiDocument({ resources: version.endpoints, operations, version });
-}
-
-function once<T>(make: () => Promise<T>): () => Promise<T> {
-  let made: Promise<T> | undefined;
-  return () => {
-    made ??= make();
-    return made;
-  };
 }

@@ -25,6 +25,15 @@ export function slices(): Slices {
   return { begin, turn: () => (performance.now() - begun > sliceMs ? next() : undefined) };
 }
 
+/** @returns what makes something when it is first called, and gives the same from then on; a failure stays, too */
+export function once<T>(make: () => Promise<T>): () => Promise<T> {
+  let made: Promise<T> | undefined;
+  return () => {
+    made ??= make();
+    return made;
+  };
+}
+
 /** Texts that are sorted in one piece. */
 const sortedAtOnce = 2000;
 

@@ -2,14 +2,14 @@
 import { SQLiteError } from 'bun:sqlite';
 import type { Bulk } from '../bulk.ts';
 import {
-  type Increment,
   type Deferred,
+  type Increment,
   type Items,
   leaveItem,
   runEndings,
   type WriteRows,
-  writeIncrements,
   writeDeferredRows,
+  writeIncrements,
 } from '../counters.ts';
 import { type Session, StorageError, type Transaction } from '../database.ts';
 import type { Connected } from './connected.ts';

@@ -2,7 +2,9 @@
  * Finds the products that meet an expression, from what is in memory and what one search reads from the index, and the
  * documents of other types.
  */
+
 import { boundedMap } from '../../../bounded-map.ts';
+import { once } from '../../../slices.ts';
 import type { Choice, Expression, Term } from '../expression.ts';
 import { idAt, searchTypes, typeAt } from '../index.ts';
 import type { SearchSession } from '../reading/frequency.ts';
@@ -238,14 +240,6 @@ export function finder(reader: SearchReader, words: WordSets, few: number): Find
       known.met.set(key, found);
       return found;
     },
-  };
-}
-
-function once<Value>(make: () => Promise<Value>): () => Promise<Value> {
-  let made: Promise<Value> | undefined;
-  return () => {
-    made ??= make();
-    return made;
   };
 }
 

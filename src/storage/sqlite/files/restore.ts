@@ -2,21 +2,19 @@
 import { Database as Connection, SQLiteError } from 'bun:sqlite';
 import {
   chmodSync,
-  closeSync,
   constants,
   copyFileSync,
   existsSync,
-  fsyncSync,
   linkSync,
-  openSync,
-  readdirSync,
   readlinkSync,
   realpathSync,
   renameSync,
   rmSync,
 } from 'node:fs';
 import { dirname, resolve } from 'node:path';
+import { namesIn } from '../../../private-files.ts';
 import { leaveLog } from '../journal-mode.ts';
+import { flushFolder } from '../threads/flush.ts';
 import { sync, verify } from './copy.ts';
 
 /** What SQLite keeps beside a database; those of another one would be played into the copy. */
@@ -55,7 +53,7 @@ export function restoreSqlite(
     refuseUsed(database);
     const former = moveAway(database, `${database}.before-restore-${stamp}`);
     renameSync(temporary, database);
-    syncFolder(dirname(resolve(database)));
+    flushFolder(dirname(resolve(database)));
     return { products, former };
   } finally {
     for (const suffix of ['', ...besides]) rmSync(`${temporary}${suffix}`, { force: true });
@@ -119,15 +117,6 @@ function openedBy(file: string): string | undefined {
   });
 }
 
-function namesIn(folder: string): readonly string[] {
-  try {
-    return readdirSync(folder);
-  } catch {
-    // Of another user, or gone since.
-    return [];
-  }
-}
-
 function targetOf(link: string): string | undefined {
   try {
     return readlinkSync(link);
@@ -143,10 +132,4 @@ function moveAway(database: string, former: string): string | undefined {
     if (existsSync(`${database}${suffix}`)) renameSync(`${database}${suffix}`, `${former}${suffix}`);
   }
   return existsSync(former) ? former : undefined;
-}
-
-function syncFolder(folder: string): void {
-  const descriptor = openSync(folder, 'r');
-  fsyncSync(descriptor);
-  closeSync(descriptor);
 }

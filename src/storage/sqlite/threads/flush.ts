@@ -61,7 +61,7 @@ export function logFlusher(file: string, flushOf: Flush = flushData): LogFlusher
 }
 
 /** The log's name is durable once its folder is. */
-function flushFolder(folder: string): void {
+export function flushFolder(folder: string): void {
   const descriptor = openSync(folder, 'r');
   try {
     fsyncSync(descriptor);
