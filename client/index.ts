@@ -1,6 +1,6 @@
 /**
  * A typed client of the Catalog service. The types come from its OpenAPI document (`npm run client` writes
- * schema.ts); this file adds what every program needs: signing in, staying signed in, and waiting when told to.
+ * schema.ts); this file adds what every program needs: signing in, staying signed in, and waiting where a response says so.
  */
 import createClient, { type Client } from 'openapi-fetch';
 import type { paths } from './schema.ts';
@@ -15,11 +15,11 @@ export interface CatalogOptions {
   readonly credentials: Credentials;
   /** How often a request is sent again after 429 or 503; 5 when not given. */
   readonly retries?: number;
-  /** Told before each wait. */
+  /** Called before each wait. */
   readonly onWait?: (seconds: number, status: number) => void;
 }
 
-/** Calls the service with paths, parameters, bodies and answers that the compiler checks. */
+/** Calls the service with paths, parameters, bodies and responses that the compiler checks. */
 export type Catalog = Client<paths>;
 
 export function createCatalog({ baseUrl, credentials, retries = 5, onWait }: CatalogOptions): Catalog {
@@ -31,8 +31,8 @@ export function createCatalog({ baseUrl, credentials, retries = 5, onWait }: Cat
     async fetch(request: Request) {
       // The body can be read once only: the copy is for the case that the token has expired meanwhile.
       const again = copyOf(request);
-      const answer = await patient(await authorize(request, undefined));
-      if (answer.status !== 401) return answer;
+      const response = await patient(await authorize(request, undefined));
+      if (response.status !== 401) return response;
       return patient(await authorize(again, request.headers.get('Authorization') ?? ''));
     },
   });
@@ -67,8 +67,8 @@ function keyOf({ apiKey }: { readonly apiKey: string }): Authorize {
 }
 
 /** The message of an error of the service, or whatever text has come in its place. */
-async function reasonOf(answer: Response): Promise<string> {
-  const text = await answer.text();
+async function reasonOf(response: Response): Promise<string> {
+  const text = await response.text();
   try {
     const { message }: { message?: unknown } = JSON.parse(text);
     return typeof message === 'string' ? message : text;
@@ -95,16 +95,16 @@ function session(
     return send(new Request(`${baseUrl}${path}`, { method: 'POST', headers, body: JSON.stringify(body) }));
   }
   async function signIn(): Promise<Tokens> {
-    const answer = await post('/v1/auth/login', credentials);
-    if (!answer.ok) throw new Error(`signing in was refused: ${answer.status} ${await reasonOf(answer)}`);
+    const response = await post('/v1/auth/login', credentials);
+    if (!response.ok) throw new Error(`signing in was refused: ${response.status} ${await reasonOf(response)}`);
     // Boundary: the document promises this body for 200.
-    return (await answer.json()) as Tokens;
+    return (await response.json()) as Tokens;
   }
   async function refresh({ refreshToken }: Tokens): Promise<Tokens> {
-    const answer = await post('/v1/auth/refresh', { refreshToken });
-    if (!answer.ok) return signIn();
+    const response = await post('/v1/auth/refresh', { refreshToken });
+    if (!response.ok) return signIn();
     // Boundary: the document promises this body for 200.
-    const { accessToken } = (await answer.json()) as { accessToken: string };
+    const { accessToken } = (await response.json()) as { accessToken: string };
     return { accessToken, refreshToken };
   }
 
@@ -132,12 +132,12 @@ function session(
 function patientFetch(retries: number, onWait: (seconds: number, status: number) => void): Send {
   return async request => {
     for (let attempt = 0; ; attempt++) {
-      const answer = await fetch(copyOf(request));
-      const later = answer.status === 429 || answer.status === 503;
-      if (!later || attempt >= retries) return answer;
-      await answer.body?.cancel();
-      const seconds = Number(answer.headers.get('Retry-After') ?? 2 ** attempt);
-      onWait(seconds, answer.status);
+      const response = await fetch(copyOf(request));
+      const later = response.status === 429 || response.status === 503;
+      if (!later || attempt >= retries) return response;
+      await response.body?.cancel();
+      const seconds = Number(response.headers.get('Retry-After') ?? 2 ** attempt);
+      onWait(seconds, response.status);
       await new Promise(resolve => setTimeout(resolve, seconds * 1000));
     }
   };

@@ -26,7 +26,6 @@ const allowedNames: Readonly<Record<string, string>> = {
   'src/storage/tables.ts answer': 'a column of a released migration',
   'src/http/idempotency.ts answer': 'the same',
   'src/app.ts answer': 'a verb',
-  'src/http/versions/translation.ts answerToNew': 'what translations of published versions are written with',
 };
 
 /** `cachedAnswer` as `cached answer`. */

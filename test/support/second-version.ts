@@ -33,7 +33,7 @@ function toNew({ id, name, ...rest }: Members): Members {
   return { id, title: name, ...rest };
 }
 
-const one = { bodyToOld: toOld, answerToNew: toNew, renamed: { name: 'title' } } as const;
+const one = { bodyToOld: toOld, responseToNew: toNew, renamed: { name: 'title' } } as const;
 const shown = { 200: { description: 'The product.', schema: product } };
 
 const translations: Readonly<Record<string, Translation>> = {
@@ -56,7 +56,7 @@ const translations: Readonly<Record<string, Translation>> = {
     renamed: one.renamed,
   },
   listProducts: {
-    answerToNew: page => ({ ...page, data: (page.data as Members[]).map(toNew) }),
+    responseToNew: page => ({ ...page, data: (page.data as Members[]).map(toNew) }),
     responses: { 200: { description: 'One page of products.', schema: productList } },
   },
 };

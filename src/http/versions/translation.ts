@@ -20,7 +20,7 @@ export interface Translation {
   /** New body → what a client of the old version would send; in a partial body any member may be missing. */
   readonly bodyToOld?: (body: Members) => Members;
   /** What the old endpoint sends with a success → what the new one does. */
-  readonly answerToNew?: (body: Members) => Members;
+  readonly responseToNew?: (body: Members) => Members;
   /** Members that were renamed, old name → new name: errors and the pointers of patches follow them. */
   readonly renamed?: Readonly<Record<string, string>>;
 }
@@ -101,15 +101,15 @@ function operationToOld(operation: unknown, toOld: ReadonlyMap<string, string>):
 
 function replyToNew(reply: Reply, translation: Translation): Reply {
   const isJson = typeof reply.body === 'string' && reply.mediaType.endsWith('json');
-  if (!isJson || translation.answerToNew === undefined) return reply;
+  if (!isJson || translation.responseToNew === undefined) return reply;
   // Its entity tag is that of the old body.
   const { etag: _, ...rest } = reply;
   return { ...rest, body: textToNew(reply.body, translation) };
 }
 
-function textToNew(old: string, { answerToNew }: Translation): string {
+function textToNew(old: string, { responseToNew }: Translation): string {
   // Boundary: representations are JSON objects, written by the handler.
-  return answerToNew === undefined ? old : JSON.stringify(answerToNew(JSON.parse(old) as Members));
+  return responseToNew === undefined ? old : JSON.stringify(responseToNew(JSON.parse(old) as Members));
 }
 
 function errorToNew(error: HttpError, { renamed = {} }: Translation): HttpError {
