@@ -908,7 +908,7 @@ export interface paths {
         };
         /**
          * List stock adjustments
-         * @description Access: the roles admin, editor; API keys with the scope `products:read`.
+         * @description Access: the roles admin, editor; API keys with the scope `products:write`.
          */
         get: operations["listStockAdjustments"];
         put?: never;
@@ -1837,7 +1837,7 @@ export interface paths {
         };
         /**
          * Suggest as a user types
-         * @description Words that complete the last one, categories and products: some of each. Of what the caller may read.
+         * @description Words that complete the last one, categories and products: some of each. Of what the caller may read. Names with the words as they were typed come before those with other forms of them, typing errors are tolerated only in words that no document has, and words come from names that have those before them as they were typed.
          *
          *     Access: the roles admin, editor, user; API keys with the scope `search:read`.
          */
@@ -1867,7 +1867,7 @@ export interface paths {
         };
         /**
          * Search
-         * @description Finds products, articles and posts; for staff also orders, for administrators users. An API key finds what its other scopes let it read. The best hits come first: all words before some, names before descriptions, rare words before common ones, words as they are before other forms and typing errors. Filters, `sort` and `facets` are those of lists of products: with any of them, only products are found.
+         * @description Finds products, articles and posts; for staff also orders, for administrators users. An API key finds what its other scopes let it read. The best hits come first: all words before some, names before descriptions, rare words before common ones, words as they are before other forms and typing errors. Filters, `sort` and `facets` are those of lists of products: with any of them, only products are found. Filters take hits out of those that the query has without them, so a facet counts for each value the `total` with that value as its filter; only where no hit of the query meets them are others with some of its words found. With `sort` or `order`, where any hit has all words, only those are listed and counted; where none has, those with some are, and `meta.relaxed` says what they lack.
          *
          *     Access: the roles admin, editor, user; API keys with the scope `search:read`.
          */
@@ -6902,12 +6902,7 @@ export interface components {
             facet?: boolean | null;
             /** @description Whether every product must have it. */
             required?: boolean | null;
-            /**
-             * @description Paths of categories whose products must have it, as those of all categories below.
-             * @example [
-             *       "bulbs"
-             *     ]
-             */
+            /** @description Paths of categories whose products must have it, as those of all categories below. */
             requiredIn?: string[] | null;
         };
         /**
@@ -11028,12 +11023,7 @@ export interface components {
             facet?: boolean | null;
             /** @description Whether every product must have it. */
             required?: boolean | null;
-            /**
-             * @description Paths of categories whose products must have it, as those of all categories below.
-             * @example [
-             *       "bulbs"
-             *     ]
-             */
+            /** @description Paths of categories whose products must have it, as those of all categories below. */
             requiredIn?: string[] | null;
         };
         /**
@@ -11611,6 +11601,8 @@ export interface components {
                 Vary: components["headers"]["Vary"];
                 "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
                 "Content-Encoding": components["headers"]["Content-Encoding"];
+                "Accept-Ranges": components["headers"]["Accept-Ranges"];
+                "Content-Range": components["headers"]["Content-Range"];
                 [name: string]: unknown;
             };
             content: {
@@ -11816,6 +11808,10 @@ export interface components {
         IfMatch: string;
         /** @description When the resource has changed since, 412. If-Match takes precedence. */
         IfUnmodifiedSince: string;
+        /** @description A range of bytes: the response is that part (206). Several ranges at once, and what is no range of bytes, are ignored. */
+        Range: string;
+        /** @description The ETag of which the range is a part: when it is not current, the response is the whole. */
+        IfRange: string;
         /** @description Makes it safe to send the request again: for 24 hours the same key and body get the stored response. */
         IdempotencyKey: string;
         /**
@@ -11868,6 +11864,8 @@ export interface components {
         };
         /** @description Facets to count, with commas between them, 20 at most: brand, category, tag, status, price, and attributes as `attr.colour`. `meta.facets` has how many products there are of each value, each facet counted without its own filter. */
         QueryFacets: string;
+        /** @description From the mail; the page sends it on. */
+        QueryToken: string;
     };
     requestBodies: never;
     headers: {
@@ -11996,6 +11994,16 @@ export interface components {
          * @example Bearer realm="catalog", error="invalid_token", error_description="The token has expired"
          */
         "WWW-Authenticate": string;
+        /**
+         * @description That parts can be requested with Range.
+         * @example bytes
+         */
+        "Accept-Ranges": string;
+        /**
+         * @description How many bytes there are.
+         * @example bytes *\/48151
+         */
+        "Content-Range": string;
         /**
          * @description The methods of this address.
          * @example GET, POST, HEAD, OPTIONS
@@ -13302,8 +13310,6 @@ export interface operations {
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
                 /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description Makes it safe to send the request again: for 24 hours the same key and body get the stored response. */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
             cookie?: never;
@@ -13339,10 +13345,7 @@ export interface operations {
                     Vary: components["headers"]["Vary"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
                     "Content-Encoding": components["headers"]["Content-Encoding"];
-                    ETag: components["headers"]["ETag"];
-                    "Last-Modified": components["headers"]["Last-Modified"];
                     Location: components["headers"]["Location"];
-                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -13354,11 +13357,9 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             405: components["responses"]["MethodNotAllowed"];
             406: components["responses"]["NotAcceptable"];
-            409: components["responses"]["Conflict"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
@@ -20458,6 +20459,10 @@ export interface operations {
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
                 /** @description When nothing has changed since, the response is 304. If-None-Match takes precedence. */
                 "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
+                /** @description A range of bytes: the response is that part (206). Several ranges at once, and what is no range of bytes, are ignored. */
+                Range?: components["parameters"]["Range"];
+                /** @description The ETag of which the range is a part: when it is not current, the response is the whole. */
+                "If-Range"?: components["parameters"]["IfRange"];
             };
             path: {
                 /**
@@ -20861,6 +20866,11 @@ export interface operations {
                     "Content-Encoding": components["headers"]["Content-Encoding"];
                     ETag: components["headers"]["ETag"];
                     "Last-Modified": components["headers"]["Last-Modified"];
+                    /**
+                     * @description What the page may load and run: its own files.
+                     * @example example
+                     */
+                    "Content-Security-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -20878,7 +20888,10 @@ export interface operations {
     };
     getPasswordResetPage: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description From the mail; the page sends it on. */
+                token?: components["parameters"]["QueryToken"];
+            };
             header?: {
                 /**
                  * @description An id for this request, echoed in the response and kept in the logs.
@@ -20907,6 +20920,16 @@ export interface operations {
                     Vary: components["headers"]["Vary"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
                     "Content-Encoding": components["headers"]["Content-Encoding"];
+                    /**
+                     * @description What the page may load and run: its own files.
+                     * @example example
+                     */
+                    "Content-Security-Policy"?: string;
+                    /**
+                     * @description That no other site gets the token.
+                     * @example example
+                     */
+                    "Referrer-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -20922,7 +20945,10 @@ export interface operations {
     };
     getVerifyPage: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description From the mail; the page sends it on. */
+                token?: components["parameters"]["QueryToken"];
+            };
             header?: {
                 /**
                  * @description An id for this request, echoed in the response and kept in the logs.
@@ -20951,6 +20977,16 @@ export interface operations {
                     Vary: components["headers"]["Vary"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
                     "Content-Encoding": components["headers"]["Content-Encoding"];
+                    /**
+                     * @description What the page may load and run: its own files.
+                     * @example example
+                     */
+                    "Content-Security-Policy"?: string;
+                    /**
+                     * @description That no other site gets the token.
+                     * @example example
+                     */
+                    "Referrer-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -20966,7 +21002,10 @@ export interface operations {
     };
     getRestoreAddressPage: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description From the mail; the page sends it on. */
+                token?: components["parameters"]["QueryToken"];
+            };
             header?: {
                 /**
                  * @description An id for this request, echoed in the response and kept in the logs.
@@ -20995,6 +21034,16 @@ export interface operations {
                     Vary: components["headers"]["Vary"];
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
                     "Content-Encoding": components["headers"]["Content-Encoding"];
+                    /**
+                     * @description What the page may load and run: its own files.
+                     * @example example
+                     */
+                    "Content-Security-Policy"?: string;
+                    /**
+                     * @description That no other site gets the token.
+                     * @example example
+                     */
+                    "Referrer-Policy"?: string;
                     [name: string]: unknown;
                 };
                 content: {

@@ -4,8 +4,7 @@
  * the engine's native `split`.
  */
 
-import { detectDelimiter, headerProblem, isBlankRow, loneReturns, readDelimiter } from './csv-header.ts';
-import { wholeLines } from './read-text.ts';
+import { countLines, lineEnd, wholeLines } from './read-text.ts';
 import {
   holdsDamage,
   maxRawOfTooLong,
@@ -15,7 +14,7 @@ import {
   tooLong,
   unreadable,
 } from './record.ts';
-import { unguardCell } from './spreadsheet.ts';
+import { isBlankRow, readDelimiter, unguardCell } from './spreadsheet.ts';
 
 const quote = 34;
 const newline = 10;
@@ -31,10 +30,15 @@ const unclosed = 'has a quotation mark that is not closed';
 const afterQuote = 'has text after a closing quotation mark';
 const insideField = 'has a quotation mark inside a field that does not begin with one';
 
-/** The index of the end of the line that holds `from`: of its newline, or of the end of the text. */
-function lineEnd(text: string, from: number): number {
-  const at = text.indexOf('\n', from);
-  return at < 0 ? text.length : at;
+const otherDelimiter =
+  'is the header and has | between its columns; save the file with commas, semicolons or tabs between them';
+const loneReturns = 'ends with a carriage return alone; save the file with line ends of LF or CRLF';
+
+/** The delimiter that occurs most often outside quotation marks in the header: comma, semicolon or tab. */
+function detectDelimiter(header: string): string {
+  const bare = header.replace(/"[^"]*"/g, '');
+  const count = (delimiter: string): number => bare.split(delimiter).length;
+  return [';', '\t'].reduce((best, next) => (count(next) > count(best) ? next : best), ',');
 }
 
 /** The index of the closing quotation mark of the field that opens at `open`, or -1. */
@@ -73,10 +77,17 @@ function cutQuotedRow(text: string, start: number, delimiter: number): Row | str
   }
 }
 
-function countLines(text: string, from: number, to: number): number {
-  let lines = 0;
-  for (let at = text.indexOf('\n', from); at >= 0 && at < to; at = text.indexOf('\n', at + 1)) lines += 1;
-  return lines;
+/** Why a header cannot be used, if so. Columns without a name are allowed: spreadsheets leave them behind. */
+function headerProblem(columns: readonly string[]): string | undefined {
+  const [only = ''] = columns;
+  if (columns.length === 1 && only.includes('|')) return otherDelimiter;
+  if (columns.some(name => name.includes('\r'))) return loneReturns;
+  const named = columns.filter(name => name !== '');
+  const twice = named.find((name, index) => named.indexOf(name) !== index);
+  if (named.length === 0) return 'is the header and names no column';
+  return twice === undefined
+    ? undefined
+    : `is the header and has the column "${twice}" twice; rename one of them`;
 }
 
 /** Parses a file block by block. After a row that cannot be cut it goes on with the next physical line. */
@@ -86,8 +97,8 @@ class CsvParser {
   #line = 1;
   #columns: readonly string[] | undefined;
   #delimiter = ',';
-  /** The file has named its delimiter itself. */
-  #isNamed = false;
+  /** The delimiter that the file names itself. */
+  #named: string | undefined;
   /** The beginning of a row whose end has not been read. */
   #unfinished = '';
   #damaged = false;
@@ -141,19 +152,15 @@ class CsvParser {
   }
 
   #findDelimiter(header: string): void {
-    if (!this.#isNamed) this.#delimiter = detectDelimiter(header);
+    this.#delimiter = this.#named ?? detectDelimiter(header);
   }
 
   #plainRow(line: string, records: SourceRecord[]): void {
-    if (this.#columns === undefined) {
-      const named = this.#line === 1 ? readDelimiter(line) : undefined;
-      if (named !== undefined) {
-        this.#delimiter = named;
-        this.#isNamed = true;
-        return;
-      }
-      this.#findDelimiter(line);
+    if (this.#line === 1) {
+      this.#named = readDelimiter(line);
+      if (this.#named !== undefined) return;
     }
+    if (this.#columns === undefined) this.#findDelimiter(line);
     if (isBlankRow(line, this.#delimiter)) return;
     this.#take(line.split(this.#delimiter), line, records);
   }

@@ -124,3 +124,16 @@ export async function* wholeCharacters(source: AsyncIterable<Uint8Array>): Async
   }
   if (unfinished.length > 0) yield decode(unfinished);
 }
+
+/** The index of the end of the line that holds `from`: of its newline, or of the end of the text. */
+export function lineEnd(text: string, from: number): number {
+  const at = text.indexOf('\n', from);
+  return at < 0 ? text.length : at;
+}
+
+/** How many newlines stand between two indexes. */
+export function countLines(text: string, from: number, to: number): number {
+  let lines = 0;
+  for (let at = text.indexOf('\n', from); at >= 0 && at < to; at = text.indexOf('\n', at + 1)) lines += 1;
+  return lines;
+}

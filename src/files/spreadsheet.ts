@@ -1,7 +1,8 @@
 /**
- * Cells of a CSV file that a spreadsheet would evaluate, and the apostrophe that keeps it from doing so (OWASP, CSV
- * injection). A cell is at risk by its beginning, and after a character that a spreadsheet with other settings takes
- * for the end of a cell: where the decimal comma is usual, Excel separates columns by semicolons.
+ * What is particular to CSV from and for spreadsheets: lines that only they write, and cells that they would evaluate,
+ * with the apostrophe that keeps them from doing so (OWASP, CSV injection). A cell is at risk by its beginning, and
+ * after a character that a spreadsheet with other settings takes for the end of a cell: where the decimal comma is
+ * usual, Excel separates columns by semicolons.
  */
 
 /** What begins a formula; the wide forms do in East Asian versions. */
@@ -29,4 +30,14 @@ export function unguardCell(cell: string): string {
   if (cell.charCodeAt(0) !== apostrophe) return cell;
   const text = cell.slice(1);
   return guarded.test(text) ? text.replace(innerGuarded, '$1$2') : cell;
+}
+
+/** The delimiter that a file names in its first line, `sep=;`, for spreadsheets; undefined where it is another line. */
+export const readDelimiter = (line: string): string | undefined => /^sep=([^"])$/i.exec(line)?.[1];
+
+/** Whether a line has delimiters only: spreadsheets write so the blank lines among others, and those behind the last. */
+export function isBlankRow(line: string, delimiter: string): boolean {
+  // Nearly all lines end here: this runs for every record.
+  if (!line.startsWith(delimiter)) return false;
+  return line === delimiter.repeat(line.length);
 }

@@ -20,6 +20,24 @@ describe('CSV files as people have them', () => {
     ['a quoted header with another delimiter inside', '"a;b;c",d\n1,2\n', [[2, { 'a;b;c': '1', d: '2' }]]],
     ['blank lines, which count', 'name\n\n\r\nx\n', [[4, { name: 'x' }]]],
     [
+      'rows of delimiters only, which are blank lines and count',
+      ',,\nname;price;\r\n;;\r\nx;1;\r\n;;;;\n;2;\n;;',
+      [
+        [4, { name: 'x', price: '1' }],
+        [6, { name: '', price: '2' }],
+      ],
+    ],
+    [
+      'a first line that names the delimiter',
+      '\uFEFFsep=;\r\nname;price\r\nLamp, small;1,5\r\n"a;b";2\r\n',
+      [
+        [3, { name: 'Lamp, small', price: '1,5' }],
+        [4, { name: 'a;b', price: '2' }],
+      ],
+    ],
+    ['one that names another than is detected', 'SEP=|\na,b|"c;d"\n1|2\n', [[3, { 'a,b': '1', 'c;d': '2' }]]],
+    ['a later line that looks like it', 'a\nsep=;\n', [[2, { a: 'sep=;' }]]],
+    [
       'quoted newlines, which count',
       'n,m\n"a\nb\r\nc",1\nd,2\n',
       [

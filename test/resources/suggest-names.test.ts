@@ -54,3 +54,19 @@ describeOnDatabases('suggestions of words and their forms on %s', kind => {
     expect((await suggest("men's ru")).words).toEqual(["men's running"]);
   });
 });
+
+describeOnDatabases('suggestions out of the index on %s', kind => {
+  test('have the words themselves first, too', async () => {
+    await using service = await startTestService(kind);
+    for (const product of shop) await addProduct(service, product);
+    // Names are not used with words that have synonyms.
+    const body = { words: ['led', 'diode'] };
+    await call(service, { method: 'POST', path: '/v1/search/synonyms', as: 'admin', body });
+    const response = await call(service, { path: '/v1/search/suggest?q=led%20b', as: 'user' });
+    const titles = response.body.products.map(({ title }: { title: string }) => title);
+    expect(titles.slice(0, 2).sort()).toEqual([
+      'Dimmable ceiling light of LED bulbs',
+      'LED Bulb with a very long name, warm white, two in a box',
+    ]);
+  });
+});

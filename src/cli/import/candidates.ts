@@ -10,7 +10,7 @@ import { membersOf } from './presets/draft.ts';
 import { detectPreset, presetOf, requireColumns } from './presets/index.ts';
 import { type Joined, joiner } from './presets/join.ts';
 import { type Drafting, type PresetName, type Row, RowProblem } from './presets/preset.ts';
-import type { ImportSource } from './source.ts';
+import { checkArray, type ImportSource } from './source.ts';
 
 export interface CandidateRequest {
   /** A path, or `-` for standard input. */
@@ -21,6 +21,8 @@ export interface CandidateRequest {
   readonly preset: PresetName | undefined;
   readonly dropUnknown: boolean;
   readonly imageBase: string | undefined;
+  /** Of a JSON file: the member that holds the array. */
+  readonly path: string | undefined;
 }
 
 export interface Candidate {
@@ -72,6 +74,9 @@ async function* ofRecords(
       position += 1;
       notices.rows = position;
       if (record.fatal === true) throw new Error(`line ${record.line} ${record.error}`);
+      if (position === 1 && source.format === 'json') {
+        await checkArray(record, request.file, request.path);
+      }
       if (!looked && record.value !== undefined) {
         checkColumns(record, request, source, notices, mapper);
         looked = true;
@@ -104,21 +109,27 @@ function keepExplicit(
 }
 
 /** A column that was requested and is not there is a slip in the command: better reported at once than per line. */
+function requireMapped({ value: first = {} }: SourceRecord, mapping: Mapping): void {
+  for (const [field, column] of mapping) {
+    if (pick(first, column) !== undefined) continue;
+    const names = Object.keys(first).join(', ');
+    throw new Error(`the first record has no column "${column}" for ${field}; it has ${names}`);
+  }
+}
+
 function checkColumns(
-  { value: first = {}, columns }: SourceRecord,
+  record: SourceRecord,
   { file, mapping, set }: CandidateRequest,
   { format }: ImportSource,
   notices: Notices,
   mapper: Mapper,
 ): void {
+  const { value: first = {}, columns } = record;
   const names = Object.keys(first).join(', ');
   const preset = columns === undefined ? undefined : detectPreset(columns);
   const proposal =
     preset === undefined ? '' : `${file} looks like ${preset.file}: --preset ${preset.name} reads all of it`;
-  for (const [field, column] of mapping) {
-    if (pick(first, column) !== undefined) continue;
-    throw new Error(`the first record has no column "${column}" for ${field}; it has ${names}`);
-  }
+  requireMapped(record, mapping);
   if (format !== 'csv' || columns === undefined) return;
   for (const field of ['name', 'price']) {
     if (mapping.has(field) || set.has(field) || pick(first, field) !== undefined) continue;
@@ -162,6 +173,7 @@ async function* ofRows(
         throw new Error(`${file} is ${source.format.toUpperCase()}; ${preset.file} is a table: CSV or TSV`);
       if (!looked && record.columns !== undefined) {
         requireColumns(preset, record.columns, file);
+        requireMapped(record, request.mapping);
         if (dropUnknown) notices.unused = resolveColumns(preset, record.columns).rest;
         looked = true;
       }

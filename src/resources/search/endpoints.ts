@@ -57,7 +57,7 @@ export function searchEndpoints(
       operationId: 'suggest',
       summary: 'Suggest as a user types',
       description:
-        'Words that complete the last one, categories and products: some of each. Of what the caller may read.',
+        'Words that complete the last one, categories and products: some of each. Of what the caller may read. Names with the words as they were typed come before those with other forms of them, typing errors are tolerated only in words that no document has, and words come from names that have those before them as they were typed.',
       tag: 'Search',
       access: allow.everyone('search:read'),
       query: schema.suggest,
@@ -87,7 +87,7 @@ export function searchEndpoints(
       operationId: 'search',
       summary: 'Search',
       description:
-        'Finds products, articles and posts; for staff also orders, for administrators users. An API key finds what its other scopes let it read. The best hits come first: all words before some, names before descriptions, rare words before common ones, words as they are before other forms and typing errors. Filters, `sort` and `facets` are those of lists of products: with any of them, only products are found.',
+        'Finds products, articles and posts; for staff also orders, for administrators users. An API key finds what its other scopes let it read. The best hits come first: all words before some, names before descriptions, rare words before common ones, words as they are before other forms and typing errors. Filters, `sort` and `facets` are those of lists of products: with any of them, only products are found. Filters take hits out of those that the query has without them, so a facet counts for each value the `total` with that value as its filter; only where no hit of the query meets them are others with some of its words found. With `sort` or `order`, where any hit has all words, only those are listed and counted; where none has, those with some are, and `meta.relaxed` says what they lack.',
       tag: 'Search',
       access: allow.everyone('search:read'),
       query: schema.search,

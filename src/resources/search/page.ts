@@ -35,15 +35,14 @@ async function idsOf(session: SearchSession, { reader, ranking }: Results): Prom
 
 /** The same, whether they meet the filters or not. */
 export async function unfilteredIds(
-  { reader }: Tools,
+  { reader }: Pick<Tools, 'reader'>,
   session: SearchSession,
-  { expression, ranking }: Results,
+  { unfiltered, ranking }: Results,
 ): Promise<number[]> {
-  const { head, types } = ranking;
-  const others = new Set(head.map(({ position }) => position));
-  const isOther = (position: number) => !others.has(position);
-  const found = expression.length === 0 ? [] : await allHits(reader, { session, expression, types }, isOther);
-  for (const position of others) found.push(position);
+  const { expression, positions } = unfiltered;
+  const { types } = ranking;
+  const found = expression === undefined ? [] : await allHits(reader, { session, expression, types });
+  for (const position of positions) found.push(position);
   return productsAt(found);
 }
 

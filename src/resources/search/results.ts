@@ -1,18 +1,19 @@
 /** What a query finds: the hits that are ranked, how all others are found, and how many there are of each type. */
 import type { Condition, Order, PageRequest } from '../../storage/list/request.ts';
-import type { Expression } from '../../storage/search/expression.ts';
 import { type DocumentType, idAt, type SearchType } from '../../storage/search/index.ts';
 import type { SearchSession } from '../../storage/search/reading/frequency.ts';
 import type { sortedReader } from '../../storage/search/sorted.ts';
 import type { Synonyms } from '../synonyms/store.ts';
 import { understand } from './query/understand.ts';
-import type { QueryTools } from './query/word.ts';
-import { candidatesFor } from './ranking/candidates.ts';
+import type { QueryTools, QueryWord } from './query/word.ts';
+import { type Candidates, candidatesAmong, candidatesFor, negligible } from './ranking/candidates.ts';
 import { type codedProducts, rankedAlike } from './ranking/codes.ts';
 import { filteredReader, type HitReader } from './ranking/filtered.ts';
 import type { scorableReader } from './ranking/known.ts';
-import { inOrder, lastPlace, type Ranking, rankedHead } from './ranking/ranked.ts';
+import { narrowedCandidates, type Unfiltered } from './ranking/narrowed.ts';
+import { inOrder, lastPlace, type Place, type Ranking, rankedHead } from './ranking/ranked.ts';
 import { weighed } from './ranking/score.ts';
+import { typedHits } from './ranking/typed.ts';
 import { testOf, type WordTest } from './snippet.ts';
 import type { DocumentReader } from './sources.ts';
 
@@ -51,9 +52,9 @@ export interface Tools extends QueryTools {
 /** What a query finds, before it is put in pages. */
 export interface Results {
   readonly reader: HitReader;
-  /** Those that have all words. */
-  readonly expression: Expression;
   readonly ranking: Ranking;
+  /** What facets count among. */
+  readonly unfiltered: Unfiltered;
   readonly counts: ReadonlyMap<DocumentType, number>;
   /** Which words of a text are to be marked. */
   readonly marks: WordTest;
@@ -72,6 +73,7 @@ export async function resultsOf(
     completions,
     page,
     order,
+    ids = false,
   }: ReadyRequest,
 ): Promise<Results> {
   const placesOf = (types: readonly SearchType[]): readonly DocumentType[] =>
@@ -80,18 +82,52 @@ export async function resultsOf(
   const reader = meets === undefined ? tools.reader : filteredReader(tools.reader, meets);
   const coded = await tools.coded(session, query, types);
   if (coded.length > 0) {
-    const found = coded.filter(at => meets?.(idAt(at)) ?? true);
-    return { reader, expression: [], ...rankedAlike(found, visible, types), marks: testOf([]) };
+    const met = coded.filter(at => meets?.(idAt(at)) ?? true);
+    const unfiltered = { expression: undefined, positions: coded };
+    return { reader, unfiltered, ...rankedAlike(met, visible, types), marks: testOf([]) };
   }
   const words = await understand(tools, session, { query, types: visible, synonyms, completions });
   const documents = await tools.reader.documents(session);
   const few = completions !== undefined;
-  const request = { reader, session, words, visible, types, documents, few };
-  const { positions, likely, all, expression, counts } = await candidatesFor(request);
+  const request = { reader: tools.reader, session, words, visible, types, documents, few };
   const weights = words.map(word => weighed(word, documents));
   const scored = async (some: readonly number[]) =>
     inOrder(await tools.scorablesOf(session, some, tools.documentsOf), weights);
+  const found = { reader, marks: testOf(words) };
+  if (few) return { ...found, unfiltered: nothing, ...(await typedHits(request, scored, lastPlace(page))) };
+  const isNarrow = meets !== undefined || order !== undefined || ids;
+  const { candidates, unfiltered } = isNarrow
+    ? await narrowedCandidates(request, {
+        filtered: reader,
+        meets: meets && (position => meets(idAt(position))),
+        wholeOf: order && (complete => wholeOf(complete, types, { words, scored })),
+      })
+    : { candidates: await candidatesFor(request), unfiltered: nothing };
+  const { positions, likely, all, counts } = candidates;
   const head = await rankedHead(positions, scored, likely, order === undefined ? lastPlace(page) : undefined);
   const total = types.reduce((sum, type) => sum + (counts.get(type) ?? 0), 0);
-  return { reader, expression, ranking: { head, all, types, total }, counts, marks: testOf(words) };
+  return { ...found, unfiltered, ranking: { head, all, types, total }, counts };
+}
+
+const nothing: Unfiltered = { expression: undefined, positions: [] };
+
+interface Scoring {
+  readonly words: readonly QueryWord[];
+  readonly scored: (some: readonly number[]) => Promise<readonly Place[]>;
+}
+
+/** Those that lack no word but some that says nothing. */
+async function wholeOf(
+  candidates: Candidates,
+  types: readonly DocumentType[],
+  { words, scored }: Scoring,
+): Promise<Candidates> {
+  const { positions, whole } = candidates;
+  const accepted = new Set(positions.slice(0, whole));
+  const fillers = words.filter(({ importance }) => importance <= negligible).map(({ text }) => text);
+  if (fillers.length > 0 && fillers.length < words.length) {
+    for (const { position, missing } of await scored(positions.slice(whole)))
+      if (missing.every(word => fillers.includes(word))) accepted.add(position);
+  }
+  return candidatesAmong(candidates, types, position => accepted.has(position));
 }

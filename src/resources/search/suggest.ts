@@ -14,7 +14,7 @@ import type { SynonymStore } from '../synonyms/store.ts';
 import { cachedWords } from './cached.ts';
 import { productNames } from './names/index.ts';
 import { nameSource } from './names/source.ts';
-import { piecesOf } from './query/pieces.ts';
+import { beginningOf, piecesOf } from './query/pieces.ts';
 import { synonymsAt } from './query/synonyms.ts';
 import { testOfTerms } from './snippet.ts';
 import type { Hit } from './sources.ts';
@@ -133,10 +133,10 @@ export function suggester(
     const types = visible.filter(type => type !== 'order' && type !== 'user');
     const wanted = wordsOf(query);
     const last = wanted.at(-1) ?? '';
-    const before = wanted.slice(0, -1);
+    const { text: before, isComplete } = beginningOf(query);
     const session = { ...database.read, seen: reader.seen() };
     const found = visible.includes('product') ? await byName(query) : undefined;
-    const isWord = last !== '' && !hasDigit(last);
+    const isWord = last !== '' && !hasDigit(last) && !isComplete;
     // Of all words of documents, which are pieces of codes too, only where no name goes on so.
     const common = isWord && visible.includes('product') ? await names.completions(wanted, mostWords) : [];
     const key = `${types.join()} ${wanted.join(' ')}`;
@@ -145,7 +145,7 @@ export function suggester(
         ? common
         : await completed(session.seen, key, () => completions(session, wanted, types));
     const categories = visible.includes('product') ? await categoriesFor(wanted) : [];
-    const words = longer.map(word => [...before, word].join(' '));
+    const words = longer.map(word => before + word);
     if (found !== undefined) return { words, categories, products: found };
     const products = visible.filter(type => type === 'product');
     const page = { kind: 'offset', page: 1, perPage: mostProducts } as const;

@@ -33,6 +33,7 @@ import { categoryImages } from './0030-expand-category-images.ts';
 import { shortDocuments } from './0031-short-documents.ts';
 import { fewerIndexes } from './0032-expand-fewer-indexes.ts';
 import { partsOfWords } from './0033-expand-parts-of-words.ts';
+import { inches } from './0034-expand-inches.ts';
 import type { Migration } from './migration.ts';
 
 export const migrations: readonly Migration[] = [
@@ -69,4 +70,5 @@ export const migrations: readonly Migration[] = [
   shortDocuments,
   fewerIndexes,
   partsOfWords,
+  inches,
 ];

@@ -9,6 +9,25 @@ const [mostKeys, mostValues, longestText] = [100, 50, 1000];
 export const groupedLeftOut =
   'grouped products, which have no price of their own, were left out: the products they group are read by themselves';
 
+/**
+ * Leaves out what the shop does not sell: a variant has no status of its own here, and would be on sale. Where all are
+ * disabled they stay, and the product is archived: without them it would have neither price nor options.
+ */
+export function leaveOutDisabled<T>(
+  variants: readonly T[],
+  isDisabled: (variant: T) => boolean,
+  { note }: Drafting,
+): { readonly enabled: readonly T[]; readonly isArchived: boolean } {
+  const enabled = variants.filter(variant => !isDisabled(variant));
+  if (enabled.length === 0 && variants.length > 0) {
+    note('products were archived: the shop has disabled all of their variants');
+    return { enabled: variants, isArchived: true };
+  }
+  for (let left = enabled.length; left < variants.length; left += 1)
+    note('variants that the shop has disabled were left out');
+  return { enabled, isArchived: false };
+}
+
 /** Attributes as they come together: of a key with several values a list of them. */
 export function attributeSet({ note }: Drafting) {
   const values = new Map<string, unknown[]>();

@@ -108,9 +108,11 @@ function optionsOf(rows: readonly Row[], columns: readonly string[]): Record<str
   const all = rows.map(row =>
     Object.fromEntries(columns.map(column => [capitalised(column), row.cell(column) || 'None'])),
   );
-  const isTold =
+  const isDistinct =
     new Set(all.map(options => JSON.stringify(options))).size === rows.length && columns.length > 0;
-  return isTold ? all : all.map((options, index) => ({ ...options, Item: rows[index]?.text('id') ?? '' }));
+  return isDistinct
+    ? all
+    : all.map((options, index) => ({ ...options, Item: rows[index]?.text('id') ?? '' }));
 }
 
 function variantsOf(

@@ -1,7 +1,14 @@
 /** Products as Magento 2 exports them: configurable ones name the rows of their variants. */
 import { isAddress, orderedPaths, splitAddresses, splitList } from '../../../files/cells/list.ts';
 import { addressesOf, gtinOf, isBetween, pathOf, piecesOf, salePrices, weightOf } from './cells.ts';
-import { type AttributeSet, addRest, attributeSet, groupedLeftOut, imageList } from './draft.ts';
+import {
+  type AttributeSet,
+  addRest,
+  attributeSet,
+  groupedLeftOut,
+  imageList,
+  leaveOutDisabled,
+} from './draft.ts';
 import { type Drafting, type Preset, type Row, RowProblem, type Stock, type Variant } from './preset.ts';
 
 /** The root of each tree, which no shop shows. */
@@ -56,13 +63,15 @@ export const magento: Preset = {
     const attributes = attributeSet(drafting);
     const bySku = new Map(rows.filter(row => row !== own).map(row => [row.text('sku'), row]));
     const labels = labelsOf(own);
-    const variations = isConfigurable(own) ? variationsOf(own) : [];
+    const all = isConfigurable(own) ? variationsOf(own) : [];
+    const isOff = ({ sku }: Variation) => isDisabled(bySku.get(sku));
+    const { enabled: variations, isArchived } = leaveOutDisabled(all, isOff, drafting);
     const codes = new Set(variations.flatMap(({ values }) => Object.keys(values)));
     const variants = variations.map(variation =>
       variantOf(variation, bySku.get(variation.sku), labels, drafting),
     );
-    const ordered = [own, ...bySku.values()];
-    addAdditional(attributes, ordered, codes);
+    const children = variations.flatMap(({ sku }) => bySku.get(sku) ?? []);
+    addAdditional(attributes, own, codes);
     addImagePaths(attributes, own, drafting);
     if (own.text('description') !== '') attributes.add('short_description', own.text('short'));
     attributes.add('visibility', own.text('visibility'));
@@ -73,6 +82,9 @@ export const magento: Preset = {
       splitList(own.text('categories'), ',').map(path => pathOf(path, '/', drafting).replace(root, '')),
     ).filter(path => path !== '');
     const gtin = moveGtin(attributes, drafting);
+    // Only now: what identifies a child is its variant's, not the product's.
+    for (const child of children)
+      addAdditional(attributes, child, new Set([...codes, ...gtinCodesOf(child, drafting)]));
     return {
       fields: {
         ...soldAs(own, drafting),
@@ -83,10 +95,10 @@ export const magento: Preset = {
         brand: attributes.take('brand') ?? attributes.take('manufacturer'),
         category,
         categories,
-        status: statusOf(own),
+        status: isArchived ? 'archived' : statusOf(own),
       },
       variants,
-      images: imagesOf(ordered, drafting),
+      images: imagesOf([own, ...children], drafting),
       attributes: attributes.all(),
       options: [...codes].map(code => labels.get(code) ?? code),
     };
@@ -128,16 +140,21 @@ function pairsOf(text: string): Record<string, string> {
 const labelsOf = (row: Row): ReadonlyMap<string, string> =>
   new Map(Object.entries(pairsOf(row.text('variationLabels'))));
 
-function addAdditional(attributes: AttributeSet, rows: readonly Row[], codes: ReadonlySet<string>): void {
-  for (const row of rows) {
-    for (const [code, value] of Object.entries(pairsOf(row.text('additional')))) {
-      if (codes.has(code)) continue;
-      attributes.add(code, value.includes('|') ? splitList(value, '|') : value);
-    }
+/** @param without codes of what is kept elsewhere */
+function addAdditional(attributes: AttributeSet, row: Row, without: ReadonlySet<string>): void {
+  for (const [code, value] of Object.entries(pairsOf(row.text('additional')))) {
+    if (without.has(code)) continue;
+    attributes.add(code, value.includes('|') ? splitList(value, '|') : value);
   }
 }
 
 const gtinCodes = ['gtin', 'ean', 'upc', 'barcode', 'isbn'];
+
+/** Those whose value is one: others are kept as attributes. */
+function gtinCodesOf(row: Row, drafting: Drafting): string[] {
+  const pairs = pairsOf(row.text('additional'));
+  return gtinCodes.filter(code => gtinOf(pairs[code] ?? '', quiet(drafting)) !== undefined);
+}
 
 function moveGtin(attributes: AttributeSet, drafting: Drafting): string | undefined {
   for (const code of gtinCodes) {
@@ -187,10 +204,13 @@ function stockOf(row: Row, drafting: Drafting): Stock | undefined {
   return { tracked: true, onHand: pieces, backorder };
 }
 
+/** 1 is enabled, 2 disabled; some tools write 0. */
+const isDisabled = (row: Row | undefined): boolean => /^[02]$/.test(row?.text('online') ?? '');
+
 /** What cannot be found in the shop by itself, and is no variant of anything, is not shown here either. */
 function statusOf(row: Row): string {
   const isHidden = /^not visible/i.test(row.text('visibility'));
-  return row.text('online') === '2' || row.text('online') === '0' || isHidden ? 'archived' : 'active';
+  return isDisabled(row) || isHidden ? 'archived' : 'active';
 }
 
 function imagesOf(rows: readonly Row[], drafting: Drafting) {

@@ -1,11 +1,9 @@
 /** Finds products by the words of their names and brands: those with all words of a query, the best first. */
 import { rarity } from '../ranking/score.ts';
 import { beginningWith, gone, mostQuality, type NameArrays, type WordRange } from './arrays.ts';
+import { type Layer, type NameGroup, tiersOf, withoutForms } from './tiers.ts';
 
 type Span = Pick<WordRange, 'low' | 'high'>;
-
-/** A word of a query: what may stand for it, the best first. */
-type NameGroup = readonly WordRange[];
 
 export interface NameHit {
   readonly id: number;
@@ -78,38 +76,50 @@ export function commonestWords(
     .map(([word]) => word);
 }
 
-/** Products, and what the words of a query are among theirs. */
-export interface Layer {
-  readonly arrays: NameArrays;
-  readonly groups: readonly NameGroup[];
-}
-
 const countOfGroup = (arrays: NameArrays, group: NameGroup): number =>
   group.reduce((sum, range) => sum + countOf(arrays, range), 0);
 
-/** @returns the best products with all words, at most so many */
+/**
+ * @returns the best products with all words, at most so many: those that have the words themselves before those that have
+ * forms of them
+ */
 export function findNames(layers: readonly Layer[], limit: number): NameHit[] {
+  const weights = weightsOf(layers);
+  const found = new Map<number, NameHit>();
+  let most = 1;
+  for (const tier of tiersOf(layers)) {
+    if (found.size >= limit) break;
+    const hits = hitsOf(tier, weights).filter(({ id }) => !found.has(id));
+    for (const { id, score } of hits) found.set(id, { id, score: Math.min(most, score) });
+    most = Math.min(most, hits.at(-1)?.score ?? 1);
+  }
+  return [...found.values()].slice(0, limit);
+}
+
+function weightsOf(layers: readonly Layer[]): number[] {
   const documents = layers.reduce((sum, { arrays }) => sum + arrays.ids.length - arrays.lost.products, 0);
-  const weights = (layers[0]?.groups ?? []).map((_, index) => {
+  return (layers[0]?.groups ?? []).map((_, index) => {
     const counts = layers.map(({ arrays, groups }) => countOfGroup(arrays, groups[index] ?? []));
-    return rarity(
-      counts.reduce((sum, count) => sum + count, 0),
-      documents,
-    );
+    const all = counts.reduce((sum, count) => sum + count, 0);
+    return rarity(all, documents);
   });
+}
+
+/** Best first. */
+function hitsOf(layers: readonly Layer[], weights: readonly number[]): NameHit[] {
   const hits = layers.flatMap(({ arrays, groups }) =>
     placesMeeting(arrays, groups).map(place => ({
       id: arrays.ids[place] ?? 0,
       score: scoreOf(arrays, place, groups, weights),
     })),
   );
-  return hits.sort((one, other) => other.score - one.score || one.id - other.id).slice(0, limit);
+  return hits.sort((one, other) => other.score - one.score || one.id - other.id);
 }
 
-/** The words that begin so in names with all words of a query, as far as these are compared: the commonest first. */
+/** The words that begin so in names that have all words of a query themselves, as far as these are compared: the commonest first. */
 export function completing(layers: readonly Layer[], beginning: string, most: number): string[] {
   const counts = new Map<string, number>();
-  for (const { arrays, groups } of layers) {
+  for (const { arrays, groups } of withoutForms(layers)) {
     const { words, offsets, sequence } = arrays;
     for (const place of placesMeeting(arrays, groups)) {
       const own = sequence.subarray(offsets[place] ?? 0, offsets[place + 1] ?? 0);

@@ -21,7 +21,8 @@ import {
   placeOfWord,
   type WordRange,
 } from './arrays.ts';
-import { commonestWords, completing, findNames, type Layer, type NameHit } from './find.ts';
+import { commonestWords, completing, findNames, type NameHit } from './find.ts';
+import { factors, type Layer } from './tiers.ts';
 
 /** Bytes of names at most, and of what makes them. */
 const mostBytes = 256 * 1024 * 1024;
@@ -36,7 +37,6 @@ const rowsAtOnce = 2000;
 const longestWait = 500;
 const formsLookedAt = 300;
 const mostForms = 8;
-const factors = { exact: 1, form: 0.92, beginning: 0.6 } as const;
 
 export interface NameSource<Row extends { readonly id: number }> {
   readonly collection: Collection;

@@ -15,12 +15,16 @@ export interface Piece {
   readonly word: string;
   /** Of one that is written with hyphens or the like: what stands between them. */
   readonly parts: readonly string[];
+  /** Whether it is complete by what it is. */
+  readonly isMark?: boolean;
 }
 
 interface Written {
   readonly word: string;
   /** The only character before it, or none. */
   readonly between: string;
+  /** Whether it is complete by what it is: the mark for inches of `27"`. */
+  readonly isMark: boolean;
 }
 
 /** The distinct words of a query, in order. Parts of codes and of words like `t-shirt` and `men's` are one. */
@@ -46,19 +50,40 @@ function* writtenWords(query: string): Generator<Written> {
   for (const { start, end, words } of runsOf(query)) {
     const between = start - last === 1 && last >= 0 ? query.slice(last, start) : '';
     const isTight = between !== '' && (apostrophes.includes(between) || hyphens.includes(between));
+    const isMark = !/[\p{L}\p{N}]/u.test(query.slice(start, end));
     for (const [index, word] of words.entries()) {
-      yield { word, between: index === 0 && isTight && words.length === 1 ? between : '' };
+      yield { word, between: index === 0 && isTight && words.length === 1 ? between : '', isMark };
     }
     last = words.length === 1 ? end : -1;
   }
 }
 
+/** What stands before the last word of a query, as its completions are shown behind it. */
+export interface Beginning {
+  readonly text: string;
+  /** Whether the last word goes on as nothing else: the `s` of `men's`, the mark of `27"`. */
+  readonly isComplete: boolean;
+}
+
+export function beginningOf(query: string): Beginning {
+  let text = '';
+  let last: Written | undefined;
+  for (const written of writtenWords(query)) {
+    if (last !== undefined) text += last.word + (written.between === '' ? ' ' : written.between);
+    last = written;
+  }
+  return { text, isComplete: last !== undefined && (last.isMark || isOwned(last)) };
+}
+
+const isOwned = ({ word, between }: Written): boolean =>
+  word === 's' && between !== '' && apostrophes.includes(between);
+
 function piecesOfGroup(group: readonly Written[]): Piece[] {
   const words = group.map(({ word }) => word);
   const whole = words.join('');
-  if (words.length < 2) return words.map(word => ({ word, parts: [] }));
-  const owned = group.length === 2 && group[1]?.word === 's' && apostrophes.includes(group[1].between);
-  if (owned) return [{ word: whole, parts: [] }];
+  if (words.length < 2) return group.map(({ word, isMark }) => ({ word, parts: [], isMark }));
+  const [, second] = group;
+  if (group.length === 2 && second !== undefined && isOwned(second)) return [{ word: whole, parts: [] }];
   const isOne = words.some(word => hasDigit(word) || word.length < shortestPart);
   return isOne ? [{ word: whole, parts: words }] : words.map(word => ({ word, parts: [] }));
 }

@@ -67,13 +67,13 @@ export async function understand(
       index >= first && index <= last ? [{ choice, factor: factors.together }] : [],
     );
     const others = synonymsAt(pieces, index, synonyms, tools.stems);
-    const isLast = index === pieces.length - 1;
+    const isLast = index === pieces.length - 1 && piece.isMark !== true;
     const longer = isLast ? completions : undefined;
-    const context = { tools, session, types };
+    const context = { tools, session, types, isTyped: completions !== undefined };
     const make = () => wordOf(context, piece, { together, others, isLast, longer });
     const isAlone = others.length === 0 && longer === undefined;
     const neighbouring = together.length === 0 ? '' : JSON.stringify(together);
-    const key = `${types.join()} ${isLast} ${piece.word} ${piece.parts.join(' ')} ${neighbouring}`;
+    const key = `${types.join()} ${isLast} ${context.isTyped} ${piece.word} ${piece.parts.join(' ')} ${neighbouring}`;
     const word = await (isAlone ? tools.meanings(session.seen, key, make) : make());
     words.push({ ...word, importance: importanceOf(piece.word, tools.stems) });
   }
@@ -132,7 +132,9 @@ async function wordOf(
   if (frequency >= fewDocuments) return { text: word, alternatives, frequency: total };
   // What is one word with its neighbour is no typo of another.
   const isMeant = together.length > 0 || (frequency === 0 && found.isAny);
-  if (frequency > rareDocuments || isMeant) return { text: word, alternatives, frequency: total };
+  // Of what is still being typed some hits are shown: none of them should be of another word.
+  if (frequency > (context.isTyped ? 0 : rareDocuments) || isMeant)
+    return { text: word, alternatives, frequency: total };
   const corrected = await corrections(context, word, frequency);
   alternatives.push(...corrected.alternatives);
   return { text: word, alternatives, frequency: Math.max(total, corrected.frequency) };
@@ -199,11 +201,11 @@ async function beginningWith(
   word: string,
   completions: readonly string[] | undefined,
 ): Promise<Alternative[]> {
-  if ([...word].length < shortestBeginning) return [];
   if (completions !== undefined && completions.length > 0) {
     const others = completions.filter(other => other !== word);
     return others.map(other => ({ choice: single(other), factor: factors.beginning }));
   }
+  if ([...word].length < shortestBeginning) return [];
   const few = await tools.reader.beginning(session, word);
   const longer = few === undefined ? await tools.reader.longerWords(session, word) : undefined;
   if (few === 0 || longer?.length === 0) return [];

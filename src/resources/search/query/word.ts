@@ -66,6 +66,8 @@ export interface QueryContext {
   readonly tools: QueryTools;
   readonly session: SearchSession;
   readonly types: readonly DocumentType[];
+  /** Whether the query is still being typed. */
+  readonly isTyped: boolean;
 }
 
 /** @returns the choice that is this word alone */

@@ -7,11 +7,12 @@ import { titleMarks } from '../../../storage/search/text/words.ts';
 import type { QueryWord } from '../query/word.ts';
 import type { HitReader } from './filtered.ts';
 import { rarity } from './score.ts';
+import { withFewer } from './subsets.ts';
 
 /** So many hits are put in order at most; what comes after them is in the order of the index. */
 export const mostCandidates = 200;
 /** The same for a search that needs only some hits. */
-const fewCandidates = 40;
+export const fewCandidates = 40;
 /** Where fewer hits have all words, others are added that have fewer. */
 const enoughHits = 50;
 /** So many hits, and those that have all words, are scored first: few requests read further. */
@@ -22,14 +23,14 @@ const mostQuestions = 64;
 const fewHits = 1500;
 const mostRead = 2000;
 /** Words that say nothing are no reason to be read. */
-const negligible = 0.2;
-/** Of long queries hits may lack all but some of so many words. */
-const rarestWords = 5;
+export const negligible = 0.2;
 
 export interface Candidates {
   readonly positions: readonly number[];
   /** How many of them, from the first on, are likely to be better than all others. */
   readonly likely?: number;
+  /** How many of them, from the first on, have all words. */
+  readonly whole: number;
   /** All hits, where they are more than the candidates. */
   readonly all: Expression | undefined;
   /** Those that have all words. */
@@ -37,7 +38,7 @@ export interface Candidates {
   readonly counts: ReadonlyMap<DocumentType, number>;
 }
 
-interface CandidateRequest {
+export interface CandidateRequest {
   readonly reader: HitReader;
   readonly session: SearchSession;
   readonly words: readonly QueryWord[];
@@ -49,6 +50,8 @@ interface CandidateRequest {
   readonly documents: number;
   /** Whether some good hits are enough, without their number. */
   readonly few: boolean;
+  /** Whether hits have all words, however few do. */
+  readonly strict?: boolean;
 }
 
 /** @param mark only words of titles with this mark */
@@ -57,28 +60,59 @@ function expressionOf(words: readonly QueryWord[], mark?: string): Expression {
   return words.map(({ alternatives }) => alternatives.map(({ choice }) => choice.map(marked)));
 }
 
+const nothing = (types: readonly DocumentType[]): Candidates => ({
+  positions: [],
+  whole: 0,
+  all: undefined,
+  expression: [],
+  counts: countsOf([], types),
+});
+
 export async function candidatesFor(request: CandidateRequest): Promise<Candidates> {
   const { reader, session, words, visible } = request;
-  if (words.length === 0 || visible.length === 0)
-    return { positions: [], all: undefined, expression: [], counts: countsOf([], visible) };
   const all = expressionOf(words);
-  if (request.few) {
+  if (request.few && words.length > 0 && visible.length > 0) {
     const some = await likeliestOf(request, words, fewCandidates);
+    const counts = countsOf(some, visible);
     if (some.length > 0)
-      return { positions: some, all: undefined, expression: all, counts: countsOf(some, visible) };
+      return { positions: some, whole: some.length, all: undefined, expression: all, counts };
   }
+  const complete = await completeCandidates(request);
+  if (complete !== undefined) return complete;
+  const counts = await reader.counts(session, all, visible, smallestOf(words));
+  const positions = await likeliest(request, words, mostCandidates);
+  return { positions, whole: positions.length, all, expression: all, counts };
+}
+
+/** The candidates where they are all hits; undefined where more have all words. */
+export async function completeCandidates(request: CandidateRequest): Promise<Candidates | undefined> {
+  const { reader, session, words, visible } = request;
+  if (words.length === 0 || visible.length === 0) return nothing(visible);
+  const all = expressionOf(words);
   const gathered = await gather(request);
   if (gathered !== undefined && gathered.all.length <= mostCandidates)
     return fewOf(request, all, gathered.all, gathered.some);
   const smallest = smallestOf(words);
-  const known = await reader.cached(session, all, visible, smallest);
-  const first =
-    known === undefined
-      ? await reader.page(session, all, visible, { limit: mostCandidates + 1, smallest })
-      : [];
-  if (known === undefined && first.length <= mostCandidates) return fewOf(request, all, first, []);
-  const counts = known ?? (await reader.counts(session, all, visible, smallest));
-  return { positions: await likeliest(request, words, mostCandidates), all, expression: all, counts };
+  if ((await reader.cached(session, all, visible, smallest)) !== undefined) return undefined;
+  const first = await reader.page(session, all, visible, { limit: mostCandidates + 1, smallest });
+  return first.length > mostCandidates ? undefined : fewOf(request, all, first, []);
+}
+
+/** Of candidates that are all hits, those that are accepted. */
+export function candidatesAmong(
+  { positions, likely = positions.length, whole, all, expression }: Candidates,
+  types: readonly DocumentType[],
+  accepts: (position: number) => boolean,
+): Candidates {
+  const kept = positions.filter(accepts);
+  return {
+    positions: kept,
+    likely: positions.slice(0, likely).filter(accepts).length,
+    whole: positions.slice(0, whole).filter(accepts).length,
+    all,
+    expression,
+    counts: countsOf(kept, types),
+  };
 }
 
 /** @param first those that have all words; @param some others, the best first, if they are known */
@@ -90,19 +124,21 @@ async function fewOf(
 ): Promise<Candidates> {
   const { types, visible } = request;
   const others = some.slice(0, Math.max(0, enoughHits - first.length));
-  const positions = first.length < enoughHits ? await withFewerWords(request, [...first, ...others]) : first;
+  const isEnough = request.strict === true || first.length >= enoughHits;
+  const positions = isEnough ? first : await withFewerWords(request, [...first, ...others]);
   const isWanted = (position: number) => types.includes(typeAt(position));
   const likely = positions.slice(0, Math.max(first.length, likelyHits));
   return {
     positions: positions.filter(isWanted),
     likely: likely.filter(isWanted).length,
+    whole: first.filter(isWanted).length,
     all: undefined,
     expression,
     counts: countsOf(positions, visible),
   };
 }
 
-function countsOf(positions: readonly number[], types: readonly DocumentType[]) {
+export function countsOf(positions: readonly number[], types: readonly DocumentType[]) {
   const counts = new Map<DocumentType, number>(types.map(type => [type, 0]));
   for (const position of positions) counts.set(typeAt(position), (counts.get(typeAt(position)) ?? 0) + 1);
   return counts;
@@ -246,16 +282,8 @@ function sorted(
   return { all, some: best.flatMap(({ those }) => those).slice(0, enoughHits) };
 }
 
-/** Which words hits may have: of the rarest all, all but one, all but two …, then any. @param words the rarest first */
-function* withFewer(words: readonly QueryWord[]): Generator<readonly QueryWord[]> {
-  const rarest = words.slice(0, rarestWords);
-  const most = Math.min(rarest.length, words.length - 1);
-  for (let size = most; size >= 2; size--) yield* subsets(rarest, rarest.length - size);
-  if (words.length > 1) for (const word of words) yield [word];
-}
-
 /** The same as `likeliest` for hits that may be few. */
-async function likeliestOf(
+export async function likeliestOf(
   request: CandidateRequest,
   words: readonly QueryWord[],
   limit: number,
@@ -264,17 +292,4 @@ async function likeliestOf(
   const page = { limit: limit + 1, smallest: smallestOf(words) };
   const some = await reader.page(session, expressionOf(words), types, page);
   return some.length > limit ? likeliest(request, words, limit) : some;
-}
-
-/** The words without so many of them, the last of the list left out first. */
-function* subsets<Item>(items: readonly Item[], without: number): Generator<Item[]> {
-  if (without < 0) return;
-  if (without === 0) {
-    yield [...items];
-    return;
-  }
-  for (let index = items.length - 1; index >= without - 1; index--) {
-    const after = items.slice(index + 1);
-    for (const rest of subsets(items.slice(0, index), without - 1)) yield [...rest, ...after];
-  }
 }

@@ -85,11 +85,11 @@ function headOf(
   for (const { start, end, words } of runsOf(title)) {
     count += words.length;
     if (isEnded) continue;
-    const isLink = words.some(isFiller);
-    isEnded = head !== undefined && (isLink || separators.test(title.slice(last, start)));
-    if (isEnded) continue;
     const [word = ''] = words.slice(-1);
     const isMeasure = hasDigit(word) || (hasDigit(before) && isUnit(word));
+    const isLink = !isMeasure && words.some(isFiller);
+    isEnded = head !== undefined && (isLink || separators.test(title.slice(last, start)));
+    if (isEnded) continue;
     if (!isLink && !isMeasure) head = word;
     [last, before] = [end, word];
   }

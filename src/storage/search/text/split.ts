@@ -2,6 +2,7 @@
  * Splits text into the words that are searched for: small letters without diacritics. Both databases index these words
  * as they are and split nothing themselves, so that a query finds the same on both (docs/decisions/0014).
  */
+import { inchMarks, inchWords, withInches } from './inches.ts';
 import { hasDigit, isDigit, type Joiner, joiner, numeral } from './joined.ts';
 
 /** Longer words are cut: queries do not have them, and PostgreSQL's index takes 2,046 bytes at most. */
@@ -39,11 +40,28 @@ export interface Run {
   readonly words: readonly string[];
 }
 
-/** The runs of a text one after another, for as long as they are requested. */
+/** The runs of a text one after another, and the marks for inches, for as long as they are requested. */
 export function* runsOf(text: string): Generator<Run> {
+  const marks = inchMarks(text);
+  if (marks.length === 0) {
+    yield* unmarkedRuns(text, 0);
+    return;
+  }
+  let last = 0;
+  for (const { start, end } of marks) {
+    yield* unmarkedRuns(text.slice(last, start), last);
+    yield { start, end, words: inchWords };
+    last = end;
+  }
+  yield* unmarkedRuns(text.slice(last), last);
+}
+
+/** @param offset where this text begins in another */
+function* unmarkedRuns(text: string, offset: number): Generator<Run> {
   if (!isPlain(text)) {
     for (const { 0: found, index } of text.matchAll(run)) {
-      yield { start: index, end: index + found.length, words: foldedWords(found) };
+      const start = offset + index;
+      yield { start, end: start + found.length, words: foldedWords(found) };
     }
     return;
   }
@@ -51,14 +69,18 @@ export function* runsOf(text: string): Generator<Run> {
   for (let end = 0; end < text.length; ) {
     const start = wordStart(text, end);
     end = wordEnd(text, start);
-    if (end > start) yield { start, end, words: [plainWord(small, start, end)] };
+    if (end > start)
+      yield { start: offset + start, end: offset + end, words: [plainWord(small, start, end)] };
   }
 }
 
 /** All words of a text, in its order; what is repeated stands there again. */
-export function wordsOf(text: string): string[] {
+export const wordsOf = (text: string): string[] => codeWordsOf(withInches(text));
+
+/** The same of a code, in which no mark is one for inches. */
+export function codeWordsOf(code: string): string[] {
   const words: string[] = [];
-  collect(text, words, undefined);
+  collect(code, words, undefined);
   return words;
 }
 
@@ -75,7 +97,7 @@ export function collectWords(
   together: string[] = into,
   inside: string[] = together,
 ): number {
-  return collect(text, into, joiner(together, inside));
+  return collect(withInches(text), into, joiner(together, inside));
 }
 
 function collect(text: string, into: string[], join: Joiner | undefined): number {

@@ -1,5 +1,5 @@
 /** What a document is found by: the words of its fields, those of its title once more with a mark. */
-import { collectWords, wordsOf } from './split.ts';
+import { codeWordsOf, collectWords } from './split.ts';
 
 /** What is searched of a document. Of products by field, of all else a title and a text. */
 export interface SearchText {
@@ -75,9 +75,9 @@ export function collectCode(code: string, into: string[]): void {
 }
 
 /** A code as it is compared as a whole: without what stands between its parts. */
-export const codeOf = (code: string): string => wordsOf(code).join('');
+export const codeOf = (code: string): string => codeWordsOf(code).join('');
 /** Of how many parts a code consists. */
-export const wordsIn = (code: string): number => wordsOf(code).length;
+export const wordsIn = (code: string): number => codeWordsOf(code).length;
 
 /** All texts of a document but its title and codes. */
 function textsOf({ body, fields }: SearchText): readonly string[] {

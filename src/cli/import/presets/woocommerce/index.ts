@@ -13,7 +13,14 @@ import {
   weightOf,
   withLineEnds,
 } from '../cells.ts';
-import { type AttributeSet, addRest, attributeSet, groupedLeftOut, imageList } from '../draft.ts';
+import {
+  type AttributeSet,
+  addRest,
+  attributeSet,
+  groupedLeftOut,
+  imageList,
+  leaveOutDisabled,
+} from '../draft.ts';
 import { type Drafting, type Preset, type Row, RowProblem, type Stock, type Variant } from '../preset.ts';
 import { columnsInEnglish } from './columns.ts';
 
@@ -61,7 +68,8 @@ export const woocommerce: Preset = {
   draft(rows, drafting) {
     const parent = rows.find(row => !typesOf(row).has('variation'));
     if (parent === undefined) throw new Error('variations without their product');
-    const variations = rows.filter(row => row !== parent);
+    const all = rows.filter(row => row !== parent);
+    const { enabled: variations, isArchived } = leaveOutDisabled(all, isDisabled, drafting);
     const attributes = attributeSet(drafting);
     const named = new Set(variations.flatMap(row => ownAttributes(row).map(({ name }) => name)));
     const described = ownAttributes(parent);
@@ -88,7 +96,7 @@ export const woocommerce: Preset = {
         category,
         categories,
         tags: tagsOf(parent.text('tags'), ',', drafting),
-        status: statusOf(parent),
+        status: isArchived ? 'archived' : statusOf(parent),
         ...(variants.length > 0 ? { stock: undefined, price: undefined } : {}),
       },
       variants,
@@ -157,17 +165,25 @@ function unitOf(row: Row, { cells }: Drafting): WeightUnit {
   return weightUnit(unit) ?? cells.weightUnit ?? 'kg';
 }
 
+const sharedStock =
+  'variants are sold without a limit: the shop counts the stock of all together, at their product';
+
 function stockOf(row: Row, drafting: Drafting): Stock | undefined {
   const backorder = /^(?:1|yes|notify)$/i.test(row.text('backorders'));
-  // "parent": the pieces of all variations are counted together, which a variant cannot say.
-  const isCounted = row.text('stock') !== '' && row.text('stock') !== 'parent';
+  // The pieces of all variations are counted together, which a variant cannot say.
+  const isShared = row.text('stock') === 'parent';
   const inStock = row.text('inStock').toLowerCase();
   const isOut = inStock === '0' || inStock === 'no';
-  const pieces = isCounted ? piecesOf(row, 'stock', drafting, isOut) : undefined;
+  const pieces = isShared ? undefined : piecesOf(row, 'stock', drafting, isOut);
   if (pieces !== undefined) return { tracked: true, onHand: pieces, backorder };
   if (inStock === 'backorder') return { ...outOfStock, backorder: true };
-  return isOut ? outOfStock : undefined;
+  if (isOut) return outOfStock;
+  if (isShared) drafting.note(sharedStock);
+  return undefined;
 }
+
+/** A variation that is not enabled is exported as private; one of a draft as a draft, be it enabled or not. */
+const isDisabled = (variation: Row): boolean => variation.text('published') === '0';
 
 /** 1 is published, 0 private, -1 a draft. */
 function statusOf(row: Row): string | undefined {

@@ -1,0 +1,79 @@
+/**
+ * Hits of searches with filters, an order or facets: of those that the query has without filters the ones that meet them.
+ * Hits that lack words are those of the query, too, whatever the filters: so a facet counts for each value what
+ * the search finds that has this value as its filter.
+ */
+import type { Expression } from '../../../storage/search/expression.ts';
+import {
+  type CandidateRequest,
+  type Candidates,
+  candidatesAmong,
+  candidatesFor,
+  completeCandidates,
+} from './candidates.ts';
+import type { HitReader } from './filtered.ts';
+
+/** What facets count among: the hits whether they meet the filters or not. */
+export interface Unfiltered {
+  /** What all of them have that are not listed. */
+  readonly expression: Expression | undefined;
+  readonly positions: readonly number[];
+}
+
+interface Narrowing {
+  /** Reads hits that meet the filters. */
+  readonly filtered: HitReader;
+  /** Whether a hit meets the filters; undefined without filters. */
+  readonly meets: ((position: number) => boolean) | undefined;
+  /** Of hits that are put in an order: those that have all words. */
+  readonly wholeOf: ((candidates: Candidates) => Promise<Candidates>) | undefined;
+}
+
+interface Narrowed {
+  readonly candidates: Candidates;
+  readonly unfiltered: Unfiltered;
+}
+
+/** @param request with what reads hits whether they meet the filters or not */
+export async function narrowedCandidates(request: CandidateRequest, narrowing: Narrowing): Promise<Narrowed> {
+  const { meets, filtered } = narrowing;
+  const complete = await completeCandidates(request);
+  if (complete !== undefined) return narrowedFrom(complete, request, narrowing);
+  const candidates = await candidatesFor({ ...request, reader: filtered, strict: true });
+  const { expression } = candidates;
+  if (candidates.positions.length > 0 || meets === undefined)
+    return { candidates, unfiltered: { expression, positions: [] } };
+  const others = await othersMeeting(request, narrowing);
+  return { candidates: others, unfiltered: { expression, positions: others.positions } };
+}
+
+/** @param complete all hits, whether they meet the filters or not */
+async function narrowedFrom(
+  complete: Candidates,
+  request: CandidateRequest,
+  narrowing: Narrowing,
+): Promise<Narrowed> {
+  const { meets, wholeOf } = narrowing;
+  const whole = wholeOf === undefined ? complete : await wholeOf(complete);
+  const hits = whole.positions.length === 0 ? complete : whole;
+  const narrowed = (candidates: Candidates): Narrowed => {
+    const positions = [...new Set([...hits.positions, ...candidates.positions])];
+    return { candidates, unfiltered: { expression: undefined, positions } };
+  };
+  if (meets === undefined) return narrowed(hits);
+  for (const some of [hits, complete]) {
+    const candidates = candidatesAmong(some, request.types, meets);
+    if (candidates.positions.length > 0) return narrowed(candidates);
+  }
+  return narrowed(await othersMeeting(request, narrowing));
+}
+
+/** No hit of the query meets the filters: those that do have fewer words. */
+async function othersMeeting(
+  request: CandidateRequest,
+  { filtered, wholeOf }: Narrowing,
+): Promise<Candidates> {
+  const others = await candidatesFor({ ...request, reader: filtered });
+  const whole = await wholeOf?.(others);
+  return whole === undefined || whole.positions.length === 0 ? others : whole;
+}

@@ -1,0 +1,73 @@
+/**
+ * Hits for a query that is still being typed, where names do not have them: those with the words as they are before those
+ * with other forms of them, as names/tiers.ts has them.
+ */
+import type { DocumentType } from '../../../storage/search/index.ts';
+import { factors, type QueryWord } from '../query/word.ts';
+import {
+  type CandidateRequest,
+  candidatesAmong,
+  candidatesFor,
+  countsOf,
+  fewCandidates,
+  likeliestOf,
+} from './candidates.ts';
+import { type Place, type Ranking, rankedHead } from './ranked.ts';
+
+const shortestWord = 2;
+
+type Scorer = (some: readonly number[]) => Promise<readonly Place[]>;
+
+/** @param wanted no more hits than this are needed */
+export async function typedHits(
+  request: CandidateRequest,
+  scored: Scorer,
+  wanted = fewCandidates,
+): Promise<{ readonly ranking: Ranking; readonly counts: ReadonlyMap<DocumentType, number> }> {
+  const { words: all, types, visible } = request;
+  const found = new Map<number, Place>();
+  let most = 1;
+  for (const words of tiersOf(all)) {
+    if (found.size >= wanted) break;
+    const isNew = (position: number) => !found.has(position);
+    const places =
+      words === all
+        ? await anyPlaces(request, scored, { isNew, wanted })
+        : await scored((await likeliestOf(request, words, fewCandidates)).filter(isNew));
+    for (const place of places) found.set(place.position, { ...place, score: Math.min(most, place.score) });
+    most = Math.min(most, places.at(-1)?.score ?? 1);
+  }
+  const head = [...found.values()];
+  const ranking = { head, all: undefined, types, total: head.length };
+  return { ranking, counts: countsOf([...found.keys()], visible) };
+}
+
+interface Wanted {
+  readonly isNew: (position: number) => boolean;
+  readonly wanted: number;
+}
+
+async function anyPlaces(request: CandidateRequest, scored: Scorer, { isNew, wanted }: Wanted) {
+  const candidates = await candidatesFor(request);
+  const { positions, likely } = candidatesAmong(candidates, request.visible, isNew);
+  return rankedHead(positions, scored, likely, wanted);
+}
+
+/** With all words as they are, then with the last one as a beginning, then with forms of the others. */
+function* tiersOf(words: readonly QueryWord[]): Generator<readonly QueryWord[]> {
+  const last = words.at(-1);
+  if (last === undefined) return;
+  const exact = words.map(word => without(word, [factors.stem, factors.beginning]));
+  // A letter is the beginning of a word before it is a word.
+  if (last.text.length >= shortestWord) yield exact;
+  const others = words.slice(0, -1);
+  if (others.some(({ alternatives }) => alternatives.some(({ factor }) => factor === factors.stem)))
+    yield [...exact.slice(0, -1), last];
+  yield words;
+}
+
+/** Compounds and typing errors have the factor of beginnings, so that they are left out with these. */
+const without = (word: QueryWord, left: readonly number[]): QueryWord => ({
+  ...word,
+  alternatives: word.alternatives.filter(({ factor }) => !left.includes(factor)),
+});

@@ -1,0 +1,49 @@
+/** Marks for inches behind a number: `27"` is read as `27 in`. */
+import { numeral } from './joined.ts';
+
+/** As words are indexed, the shortest name of the unit. */
+const inch = 'in';
+/** What is typed for a double prime, and quotation marks that may be meant instead. */
+const marks = /["″”“„]|''/g;
+
+/** Where one stands in a text. */
+interface Mark {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** Nearly all texts have none, and need not be searched character by character. */
+const mayHaveMarks = (text: string): boolean =>
+  text.includes('"') || text.includes('”') || text.includes('″') || text.includes("''");
+
+const none: readonly Mark[] = [];
+
+/** What ends a quotation is none: `"size 14"`. */
+export function inchMarks(text: string): readonly Mark[] {
+  if (!mayHaveMarks(text)) return none;
+  const found: Mark[] = [];
+  let isQuoted = false;
+  for (const { 0: mark, index } of text.matchAll(marks)) {
+    const isQuotation = mark !== '″' && mark !== "''";
+    if (mark === '“' || mark === '„' || (isQuotation && isQuoted)) isQuoted = mark === '„' || !isQuoted;
+    else if (numeral.test(text.charAt(index - 1))) found.push({ start: index, end: index + mark.length });
+    else if (mark === '"') isQuoted = true;
+  }
+  return found;
+}
+
+/** The text with the unit in the place of its marks. */
+export function withInches(text: string): string {
+  const found = inchMarks(text);
+  if (found.length === 0) return text;
+  let written = '';
+  let last = 0;
+  for (const { start, end } of found) {
+    written += `${text.slice(last, start)} ${inch} `;
+    last = end;
+  }
+  return written + text.slice(last);
+}
+
+/** The words that a mark is read as. */
+export const inchWords: readonly string[] = [inch];
