@@ -4,16 +4,17 @@ import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { bunBinary, ensureInstalled, root, serviceEnvironment } from './install.mjs';
+import { bunArguments, environmentIn } from './settings.mjs';
 
 const parentCheckMs = 250;
 
 ensureInstalled('production');
-// The service reads the pipe: its end tells that this process has gone, also when it was killed with -9.
-const child = spawn(bunBinary(), [join(root, 'src', 'main.ts'), ...process.argv.slice(2)], {
+// The service reads the pipe: its end shows that this process has gone, also when it was killed with -9.
+const child = spawn(bunBinary(), [...bunArguments, join(root, 'src', 'main.ts'), ...process.argv.slice(2)], {
   stdio: ['inherit', 'inherit', 'inherit', 'pipe'],
   env: {
     ...(process.argv[2] === 'serve' ? serviceEnvironment : {}),
-    ...process.env,
+    ...environmentIn('.'),
     CATALOG_PARENT_PIPE: '3',
   },
 });
@@ -22,7 +23,7 @@ child.stdio[3].on('error', () => undefined);
 for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.on(signal, () => child.kill(signal));
 child.on('exit', (code, signal) => process.exit(code ?? (signal === 'SIGINT' ? 130 : 143)));
 
-// npm runs this through a shell that passes no signal on: when npm or the shell ends, nobody tells us.
+// npm runs this through a shell that passes no signal on: when npm or the shell ends, no signal comes.
 if (process.env.npm_command !== undefined) {
   const [shell, npm] = [process.ppid, parentOf(process.ppid)];
   setInterval(() => {
@@ -30,7 +31,7 @@ if (process.env.npm_command !== undefined) {
   }, parentCheckMs).unref();
 }
 
-/** The process that has started another one; undefined where the system has no /proc to tell. */
+/** The process that has started another one; undefined where the system has no /proc that says so. */
 function parentOf(pid) {
   try {
     return /^PPid:\s*(\d+)$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];

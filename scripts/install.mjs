@@ -35,7 +35,7 @@ export function ensureInstalled(mode) {
 }
 
 /**
- * Whether node_modules holds every package that package-lock.json names, in its version, whoever has installed them: npm
+ * Whether node_modules holds every package that package-lock.json names, in its version, no matter who has installed them: npm
  * writes down what it has installed when it is done. Optional ones may be missing, as they are for other platforms.
  */
 function isInstalled(mode) {
@@ -57,7 +57,7 @@ function packagesOf(lockfile) {
 
 /**
  * The pinned Bun that npm installed, whatever else is on the PATH. Its install script moves the binary out of the
- * package of this platform; where npm was told to run no scripts (`ignore-scripts=true`) it is still there, and
+ * package of this platform; where npm was set to run no scripts (`ignore-scripts=true`) it is still there, and
  * what stands in its place is a few lines of text.
  */
 export function bunBinary() {

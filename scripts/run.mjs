@@ -1,6 +1,7 @@
 /** What the npm scripts do, one function each: installs the development dependencies first when they are missing. */
 import { spawnSync } from 'node:child_process';
 import { bunBinary, ensureInstalled, root } from './install.mjs';
+import { bunArguments, environmentIn } from './settings.mjs';
 
 const [task, ...rest] = process.argv.slice(2);
 // The example is for those who use the service, not for those who change it.
@@ -12,7 +13,8 @@ const tasks = {
   test: () => run(bun, ['scripts/test.ts', 'usual', ...rest]),
   'test-long': () => run(bun, ['scripts/test.ts', 'long', ...rest]),
   'test-faults': () => run(bun, ['scripts/test.ts', 'faults', ...rest]),
-  dev: () => run(bun, ['--watch', 'src/main.ts', 'serve', '--sample', ...rest]),
+  dev: () =>
+    run(bun, [...bunArguments, '--watch', 'src/main.ts', 'serve', '--sample', ...rest], environmentIn(root)),
   check: () =>
     run(bin('tsc'), ['--noEmit', '-p', '.']) ||
     run(bin('biome'), ['check', '--error-on-warnings', '.']) ||
@@ -46,6 +48,6 @@ if (chosen === undefined) {
 process.exit(chosen());
 
 /** @returns the exit status */
-function run(command, args) {
-  return spawnSync(command, args, { cwd: root, stdio: 'inherit' }).status ?? 1;
+function run(command, args, env = process.env) {
+  return spawnSync(command, args, { cwd: root, stdio: 'inherit', env }).status ?? 1;
 }

@@ -12,6 +12,11 @@ export function listen(app: App, config: Config) {
   } catch (error) {
     const { HOST, PORT } = config;
     const code = error instanceof Error && 'code' in error ? error.code : undefined;
+    if (!canListenOn(HOST)) {
+      throw new ConfigError(
+        `HOST: ${HOST} is neither an address of this machine nor a name that leads to one; 0.0.0.0 stands for all`,
+      );
+    }
     if (code === 'EADDRINUSE') {
       throw new ConfigError(
         `PORT: ${HOST}:${PORT} is in use; stop the program that listens there, or choose another port`,
@@ -21,6 +26,16 @@ export function listen(app: App, config: Config) {
     throw new ConfigError(
       `HOST: cannot listen on ${HOST}:${PORT}: ${error instanceof Error ? error.message : error}`,
     );
+  }
+}
+
+/** By any other port: for an address that is not here Bun reports what it reports for a port that is taken. */
+function canListenOn(hostname: string): boolean {
+  try {
+    void Bun.serve({ hostname, port: 0, fetch: () => new Response() }).stop(true);
+    return true;
+  } catch {
+    return false;
   }
 }
 

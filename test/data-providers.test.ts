@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { call } from './support/http.ts';
+import { addKey } from './support/people.ts';
 import { startTestService, type TestService } from './support/service.ts';
 
 type Params = Readonly<Record<string, unknown>>;
@@ -60,13 +60,8 @@ beforeAll(async () => {
   // Boundary: the page's code has no types.
   providers = (await import(file)) as Providers;
   const scopes = ['products:read', 'products:write', 'reviews:read'];
-  const made = await call(service, {
-    method: 'POST',
-    path: '/v1/keys',
-    as: 'admin',
-    body: { name: 'Back office', scopes },
-  });
-  send = providers.connect(service.url, made.body.key);
+  const { 'X-API-Key': key } = await addKey(service, ...scopes);
+  send = providers.connect(service.url, key);
 });
 afterAll(async () => {
   await service.stop();

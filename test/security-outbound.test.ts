@@ -3,6 +3,7 @@ import { expect, test } from 'bun:test';
 import { addProduct } from './support/catalog.ts';
 import { describeOnDatabases } from './support/databases.ts';
 import { call } from './support/http.ts';
+import { addKey } from './support/people.ts';
 import { startTestService } from './support/service.ts';
 import { startProvider } from './support/weather-provider.ts';
 
@@ -20,8 +21,7 @@ describeOnDatabases('what the service asks others on %s', kind => {
     });
     const address = `127.0.0.1:${inside.port}`;
     const service = await startTestService(kind, { WEATHER_URL: provider.url, GEOCODING_URL: provider.url });
-    const body = { name: 'Weather', scopes: ['data:read'] };
-    const { key } = (await call(service, { method: 'POST', path: '/v1/keys', as: 'admin', body })).body;
+    const headers = await addKey(service, 'data:read');
     const cities = [
       `http://${address}/`,
       `//${address}/`,
@@ -32,7 +32,7 @@ describeOnDatabases('what the service asks others on %s', kind => {
     ];
     for (const city of cities) {
       const path = `/v1/data/weather?city=${encodeURIComponent(city)}`;
-      expect((await call(service, { path, headers: { 'X-API-Key': key } })).status).toBe(404);
+      expect((await call(service, { path, headers })).status).toBe(404);
     }
     await addProduct(service, { name: `http://${address}/`, description: `<img src="http://${address}/x">` });
     await service.settle();
@@ -65,12 +65,8 @@ describeOnDatabases('what the service asks others on %s', kind => {
     });
     const url = `http://127.0.0.1:${redirecting.port}`;
     const service = await startTestService(kind, { WEATHER_URL: url, GEOCODING_URL: url });
-    const body = { name: 'Weather', scopes: ['data:read'] };
-    const { key } = (await call(service, { method: 'POST', path: '/v1/keys', as: 'admin', body })).body;
-    const response = await call(service, {
-      path: '/v1/data/weather?city=Berlin',
-      headers: { 'X-API-Key': key },
-    });
+    const headers = await addKey(service, 'data:read');
+    const response = await call(service, { path: '/v1/data/weather?city=Berlin', headers });
     expect([response.status, response.body.source]).toEqual([200, 'bundled']);
     expect(asked).toEqual([]);
     await service.stop();

@@ -5,6 +5,7 @@ import { type Config, loadConfig } from '../config.ts';
 import type { Database } from '../storage/database.ts';
 import { migrate } from '../storage/migrations/migrate.ts';
 import { awaitDatabase, checkDataFolder, embeddedFile, openDatabase } from '../storage/open.ts';
+import { printable } from './terminal/printable.ts';
 
 /**
  * @throws ConfigError for a bad setting; StorageError when the database cannot be reached; Error when there is no
@@ -38,6 +39,6 @@ const patience = 30_000;
 /** Waits for a database that starts at the same time, and says so. @throws StorageError when it stays away */
 export function awaitAtStart(database: Database): Promise<void> {
   return awaitDatabase(database, patience, reason =>
-    console.error(`catalog: ${reason}; trying again for ${patience / 1000} seconds`),
+    console.error(`catalog: ${printable(reason)}; trying again for ${patience / 1000} seconds`),
   );
 }

@@ -12,6 +12,8 @@ import { prepared } from '../storage/prepared.ts';
 import { withDatabase } from './database.ts';
 import { type Exported, type ExportFormat, exportFormats, linesOf } from './export-lines.ts';
 import { grouped } from './import/report.ts';
+import { refuseDevice, refuseKept } from './output-file.ts';
+import { printable } from './terminal/printable.ts';
 import { type Command, choiceOption, parse, safeOption } from './usage.ts';
 
 const help = `Usage: catalog export [OPTIONS]
@@ -28,12 +30,13 @@ Writes all products, ordered by id, as they are at one moment; the service may b
                        stands before text that a spreadsheet would evaluate: what begins with = + - @, a tab or a
                        line end, also after a semicolon, tab or line end inside a cell
 
-catalog import reads all formats, and an import of an export changes nothing. id, createdAt, updatedAt, rating and what
-the service makes of the rest are for other readers: import leaves them out, and takes the apostrophes back. NDJSON and
-JSON have each product as the service shows it, with its variants in variants, and in basePrice its own price where
-variants have lower ones. CSV has a column for each attribute (attributes.colour) and JSON in the cells of options,
-variants, and images with a text. In CSV an empty cell stands for no value, so an empty description comes back as none,
-and a product without currency gets the default one.
+catalog import reads all formats, and an import of an export changes nothing, unless there are products with neither sku
+nor externalId: those are created again each time, and how many there are is reported on standard error. id, createdAt,
+updatedAt, rating and what the service makes of the rest are for other readers: import leaves them out, and takes the
+apostrophes back. NDJSON and JSON have each product as the service shows it, with its variants in variants, and in
+basePrice its own price where variants have lower ones. CSV has a column for each attribute (attributes.colour) and
+JSON in the cells of options, variants, and images with a text. In CSV an empty cell stands for no value, so an empty
+description comes back as none, and a product without currency gets the default one.
 
 Exit status: 0 done; 1 the export failed, and no file was written.`;
 
@@ -70,12 +73,17 @@ export const command: Command = {
       status: choiceOption(values.status, '--status', statuses),
       category: values.category,
     };
-    return withDatabase(async database => {
+    return withDatabase(async (database, config) => {
+      if (file !== undefined) {
+        refuseKept(file, config);
+        refuseDevice(file);
+      }
       const output = file === undefined ? standardOutput() : await fileOutput(file);
       try {
-        const count = await writeProducts(database, filter, { format, safe }, output);
+        const { count, unnamed } = await writeProducts(database, filter, { format, safe }, output);
         await output.finish();
-        if (file !== undefined) console.error(`${grouped(count)} products written to ${file}`);
+        if (file !== undefined) console.error(`${grouped(count)} products written to ${printable(file)}`);
+        if (unnamed > 0) console.error(`${grouped(unnamed)} of ${grouped(count)} products ${unnamedNote}`);
         return 0;
       } catch (error) {
         await output.abandon();
@@ -86,6 +94,8 @@ export const command: Command = {
     });
   },
 };
+
+const unnamedNote = 'have neither sku nor externalId: an import of this export creates them again each time';
 
 function formatOf(file: string): ExportFormat {
   if (/\.(?:ndjson|jsonl)$/i.test(file)) return 'ndjson';
@@ -101,13 +111,13 @@ interface Form {
   readonly safe: boolean;
 }
 
-/** @returns how many products were written */
+/** @returns how many products were written, and how many of them an import does not find again */
 async function writeProducts(
   database: Database,
   filter: Filter,
   { format, safe }: Form,
   output: Output,
-): Promise<number> {
+): Promise<{ readonly count: number; readonly unnamed: number }> {
   const page = pageQuery(database, filter);
   const exportedOf = withVariants(database);
   return database.snapshot(async session => {
@@ -120,12 +130,14 @@ async function writeProducts(
     }
     const { header, line, footer } = linesOf(format, [...keys].sort(), safe);
     await output.write(header);
-    let count = 0;
+    let [count, unnamed] = [0, 0];
     for await (const rows of pages()) {
       let text = '';
       for (const row of rows) {
-        text += line(await exportedOf(session, row), count);
+        const exported = await exportedOf(session, row);
+        text += line(exported, count);
         count += 1;
+        if (exported.product.sku === null && exported.product.externalId === null) unnamed += 1;
         if (text.length < largestWrite) continue;
         await output.write(text);
         text = '';
@@ -133,7 +145,7 @@ async function writeProducts(
       await output.write(text);
     }
     await output.write(footer);
-    return count;
+    return { count, unnamed };
   });
 }
 

@@ -6,7 +6,8 @@ import { createKey, type NewApiKey, scopes } from '../resources/keys/schema.ts';
 import { apiKeyOf, keyStore } from '../resources/keys/store.ts';
 import type { Database } from '../storage/database.ts';
 import { withDatabase } from './database.ts';
-import { dateOf, table } from './table.ts';
+import { printable } from './terminal/printable.ts';
+import { dateOf, table } from './terminal/table.ts';
 import {
   type Command,
   checked,
@@ -61,7 +62,7 @@ async function create(args: string[]): Promise<number> {
   return withDatabase(async database => {
     const store = storeOf(database);
     const { row, key } = await database.write(session => store.insert(session, input, null, cause()));
-    console.log(`created key ${row.id}: ${row.name}`);
+    console.log(`created key ${row.id}: ${printable(row.name)}`);
     console.log(`key, shown this once: ${key}`);
     return 0;
   });

@@ -2,6 +2,7 @@
 import { version } from '../../package.json';
 import { ConfigError } from '../config.ts';
 import { commands, overview } from './index.ts';
+import { messageOf, printable } from './terminal/printable.ts';
 import { UsageError } from './usage.ts';
 
 /**
@@ -23,7 +24,7 @@ export async function runProgram(args: readonly string[]): Promise<number> {
   }
   const listed = commands.find(candidate => candidate.name === name);
   if (listed === undefined) {
-    console.error(`catalog: there is no command "${name}"; catalog --help lists them`);
+    console.error(`catalog: there is no command "${printable(name)}"; catalog --help lists them`);
     return 2;
   }
   const { command } = await listed.load();
@@ -34,10 +35,11 @@ export async function runProgram(args: readonly string[]): Promise<number> {
   try {
     return await command.run(rest);
   } catch (error) {
-    if (error instanceof ConfigError) console.error(`catalog: setting ${error.message}`);
+    const message = printable(messageOf(error));
+    if (error instanceof ConfigError) console.error(`catalog: setting ${message}`);
     else if (error instanceof UsageError)
-      console.error(`catalog ${name}: ${error.message}; see catalog ${name} --help`);
-    else console.error(`catalog ${name}: ${error instanceof Error ? error.message : error}`);
+      console.error(`catalog ${name}: ${message}; see catalog ${name} --help`);
+    else console.error(`catalog ${name}: ${message}`);
     return error instanceof UsageError ? 2 : 1;
   }
 }

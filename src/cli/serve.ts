@@ -67,7 +67,7 @@ catalog --help lists the settings.`,
       const signals = listenForStop();
       surviveFailures(log);
       warnOfPayments(config, log);
-      tellWhereImagesAre(config, log);
+      reportWhereImagesAre(config, log);
       greet(service.address, embedded, administrator, samples);
       log.info('serving', { address: service.address, database: database.dialect.name, migrated: ran });
       if (unclean) checking = checkAfterUncleanEnd(config, log);
@@ -92,7 +92,7 @@ function surviveFailures(log: Log): void {
 }
 
 /** Where the database is on another machine, there may be several of this one. */
-function tellWhereImagesAre({ DATABASE_URL, MEDIA_URL, DATA_DIR }: Config, log: Log): void {
+function reportWhereImagesAre({ DATABASE_URL, MEDIA_URL, DATA_DIR }: Config, log: Log): void {
   if (DATABASE_URL === undefined || MEDIA_URL !== undefined) return;
   const folder = join(DATA_DIR, 'media');
   log.info('images are kept in a folder of this machine; where several machines serve, set MEDIA_URL', {

@@ -11,7 +11,8 @@ import { email as emailSchema, newPassword } from '../resources/users/schema.ts'
 import { type StoredUser, type UserStore, userOf, userStore } from '../resources/users/store.ts';
 import { type Database, StorageError, type Transaction } from '../storage/database.ts';
 import { withDatabase } from './database.ts';
-import { dateOf, table } from './table.ts';
+import { printable } from './terminal/printable.ts';
+import { dateOf, table } from './terminal/table.ts';
 import {
   type Command,
   checked,
@@ -64,7 +65,7 @@ async function create(args: string[]): Promise<number> {
       const { id } = await database.write(session =>
         userStore(database, outboxOf(database)).insert(session, user, causedBy('cli', now)),
       );
-      console.log(`created user ${id}: ${email}, ${role}`);
+      console.log(`created user ${id}: ${printable(email)}, ${role}`);
     } catch (error) {
       if (!(error instanceof StorageError && error.kind === 'unique')) throw error;
       throw new Error(`there is a user with the e-mail address ${email} already`);
@@ -101,7 +102,7 @@ async function setPassword(args: string[]): Promise<number> {
       await sessionStore(database).removeAllOf(session, user.id, Date.now());
       await mailTokens(database).withdraw(session, user.id, 'password');
     });
-    console.log(`set the password of ${email}; all sessions have ended`);
+    console.log(`set the password of ${printable(email)}; all sessions have ended`);
     showGenerated(password);
     return 0;
   });
@@ -124,7 +125,7 @@ async function setRole(args: string[]): Promise<number> {
       await users.update(session, user, fields, causedBy('cli', Date.now()));
       await sessionStore(database).removeAllOf(session, user.id, Date.now());
     });
-    console.log(`${address} is ${role} now`);
+    console.log(`${printable(address)} is ${role} now`);
     return 0;
   });
 }

@@ -1,5 +1,5 @@
 /** The database that the settings name. */
-import { accessSync, constants, existsSync, mkdirSync, statSync } from 'node:fs';
+import { accessSync, closeSync, constants, existsSync, mkdirSync, openSync, rmSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { type Config, ConfigError } from '../config.ts';
 import { type BulkLoad, type Database, StorageError } from './database.ts';
@@ -86,10 +86,26 @@ export function checkDataFolder({ DATA_DIR }: Pick<Config, 'DATA_DIR'>): string 
   }
   checkWritable(folder, constants.R_OK | constants.W_OK | constants.X_OK);
   const file = join(folder, 'catalog.db');
-  if (!existsSync(file)) return made;
+  if (!existsSync(file)) {
+    checkCreation(folder);
+    return made;
+  }
   if (!statSync(file).isFile()) throw new ConfigError(`DATA_DIR: ${file} is not a file`);
   checkWritable(file, constants.R_OK | constants.W_OK);
   return made;
+}
+
+/** What permissions do not show: folders such as /proc take no files, not even from root. */
+function checkCreation(folder: string): void {
+  const file = join(folder, `.catalog-${crypto.randomUUID()}`);
+  try {
+    closeSync(openSync(file, 'wx', 0o600));
+    rmSync(file);
+  } catch (error) {
+    const code = codeOf(error);
+    if (code === 'ENOSPC' || code === 'EDQUOT') return;
+    throw new ConfigError(`DATA_DIR: no file can be made in ${folder} (${code}); name another folder`);
+  }
 }
 
 function checkWritable(path: string, mode: number): void {

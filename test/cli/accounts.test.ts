@@ -4,8 +4,8 @@ import { passwordCheck } from '../../src/resources/auth/passwords.ts';
 import { sessionStore } from '../../src/resources/auth/store.ts';
 import { keyStore } from '../../src/resources/keys/store.ts';
 import { userStore } from '../../src/resources/users/store.ts';
-import { eventsOf } from '../support/accounts.ts';
 import { describeOnDatabases } from '../support/databases.ts';
+import { eventsOf } from '../support/events.ts';
 
 import { createPlace, type Place, withDatabaseOf } from './program.ts';
 
@@ -112,7 +112,7 @@ describeOnDatabases('accounts on %s', kind => {
     expect((await place.runHere(['users', 'set-role', email, 'editor'])).status).toBe(0);
     expect(await hasSession(place, 'told')).toBe(false);
     expect((await place.runHere(['users', 'set-password', email])).status).toBe(0);
-    const events = await withDatabaseOf(place, database => eventsOf({ database }, id));
+    const events = await withDatabaseOf(place, database => eventsOf({ database }, 'user', id));
     expect(events.map(({ type, actor }) => [type, actor])).toEqual([
       ['user.created', 'cli'],
       ['user.updated', 'cli'],

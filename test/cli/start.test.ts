@@ -52,6 +52,15 @@ const local = { HOST: '127.0.0.1' };
 
 const pageOfProducts = z.object({ data: z.array(z.unknown()) });
 
+test.each(['nohost.invalid', '203.0.113.7', '::zz'])('HOST=%s is named, not the port', async host => {
+  const place = await placeOf('sqlite', { HOST: host });
+  const ended = await place.run(['serve', '--port', '0']);
+  expect(ended.err).toBe(
+    `catalog: setting HOST: ${host} is neither an address of this machine nor a name that leads to one; 0.0.0.0 stands for all\n`,
+  );
+  expect([ended.out, ended.status]).toEqual(['', 1]);
+});
+
 describeOnDatabases('a start on %s while the port is taken', kind => {
   test('says so in one line, and the next start still makes and shows the administrator', async () => {
     const account = { ADMIN_EMAIL: 'admin@test.example', ADMIN_PASSWORD: 'correct horse battery' };
@@ -201,6 +210,21 @@ describe('PostgreSQL that cannot be reached', () => {
 });
 
 describe('settings that lead nowhere', () => {
+  test.each([
+    ['CORS_ORIGINS', '*', '* is no origin: leave the setting out to allow any'],
+    ['CORS_ORIGINS', 'https://a.example,example.com', 'must be a scheme, a host and no more'],
+    ['CORS_ORIGINS', 'https://a.example/shop', 'must be a scheme, a host and no more'],
+    ['BASE_URL', 'https://shop.example/x?y', 'must be an address without credentials'],
+    ['BASE_URL', 'https://u:p@shop.example', 'must be an address without credentials'],
+    ['BASE_URL', 'https://shop.example/v1/', 'must be an address without credentials'],
+  ])('%s=%s', async (name, value, reason) => {
+    const ended = await (await placeOf('sqlite', { [name]: value })).runHere(['serve', '--port', '0']);
+    expect(ended.status).toBe(1);
+    expect(ended.err).toStartWith(`catalog: setting ${name}`);
+    expect(ended.err).toContain(reason);
+    expect(ended.err.trim().split('\n')).toHaveLength(1);
+  });
+
   test.each(['mysql://shop:geheim@db/goods', 'db.internal:5432/goods', 'goods.db'])(
     'DATABASE_URL=%s',
     async address => {
@@ -255,21 +279,4 @@ describe('settings that lead nowhere', () => {
     }
     expect(existsSync(folder)).toBe(false);
   });
-});
-
-test('.env in the folder of the call is read, and the environment counts more', async () => {
-  const place = await placeOf('sqlite');
-  place.file('.env', 'DATA_DIR=./from-file\nDEFAULT_CURRENCY=nonsense\n');
-  const main = join(import.meta.dir, '..', '..', 'src', 'main.ts');
-  const run = async (environment: Record<string, string>) => {
-    const child = Bun.spawn([process.execPath, main, 'migrate'], {
-      cwd: place.folder,
-      env: { PATH: process.env.PATH ?? '', ...environment },
-      stderr: 'pipe',
-    });
-    return { err: await child.stderr.text(), status: await child.exited };
-  };
-  expect((await run({})).err).toContain('setting DEFAULT_CURRENCY');
-  expect(await run({ DEFAULT_CURRENCY: 'CHF' })).toEqual({ err: '', status: 0 });
-  expect(existsSync(join(place.folder, 'from-file', 'catalog.db'))).toBe(true);
 });

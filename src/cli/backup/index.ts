@@ -3,6 +3,8 @@ import { loadConfig } from '../../config.ts';
 import { embeddedFile } from '../../storage/open.ts';
 import { copySqlite } from '../../storage/sqlite/files/copy.ts';
 import { grouped } from '../import/report.ts';
+import { refuseKept } from '../output-file.ts';
+import { printable } from '../terminal/printable.ts';
 import { type Command, onePositional, parse } from '../usage.ts';
 
 export const command: Command = {
@@ -23,8 +25,9 @@ Exit status: 0 the copy is whole; 1 it could not be made, and there is no FILE.`
     if (config.DATABASE_URL !== undefined) {
       throw new Error('the database is PostgreSQL (DATABASE_URL): back it up with pg_dump');
     }
+    refuseKept(file, config);
     const bytes = copySqlite(embeddedFile(config), file);
-    console.log(`${grouped(bytes)} bytes written to ${file}, integrity checked`);
+    console.log(`${grouped(bytes)} bytes written to ${printable(file)}, integrity checked`);
     return 0;
   },
 };

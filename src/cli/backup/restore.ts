@@ -1,11 +1,12 @@
 /** `catalog restore`: a backup in the place of the embedded database. */
-import { existsSync, readdirSync, rmdirSync } from 'node:fs';
+import { existsSync, readdirSync, rmdirSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { loadConfig } from '../../config.ts';
 import { refuseNewer } from '../../storage/migrations/migrate.ts';
 import { checkDataFolder, embeddedFile } from '../../storage/open.ts';
 import { type Restored, restoreSqlite } from '../../storage/sqlite/files/restore.ts';
 import { grouped } from '../import/report.ts';
+import { printable } from '../terminal/printable.ts';
 import { type Command, onePositional, parse } from '../usage.ts';
 
 export const command: Command = {
@@ -28,11 +29,12 @@ Exit status: 0 FILE is the database now; 1 it is not, and everything is as it wa
     if (config.DATABASE_URL !== undefined) {
       throw new Error('the database is PostgreSQL (DATABASE_URL): restore it with pg_restore or psql');
     }
+    requireFile(file);
     const made = checkDataFolder(config);
     const database = embeddedFile(config);
     const stamp = new Date().toISOString().replaceAll(/[-:]|\.\d+/g, '');
     const { products, former } = restoreInto(database, file, stamp, made);
-    console.log(`${database} is ${file} now: ${grouped(products)} products, integrity checked`);
+    console.log(`${database} is ${printable(file)} now: ${grouped(products)} products, integrity checked`);
     if (former !== undefined) console.log(`the former database is ${former}; remove it when all is well`);
     if (config.JWT_SECRET === undefined && !existsSync(join(config.DATA_DIR, 'jwt-secret'))) {
       console.log(
@@ -42,6 +44,14 @@ Exit status: 0 FILE is the database now; 1 it is not, and everything is as it wa
     return 0;
   },
 };
+
+/** A copy that is not there, or of no database, is refused when it is read. */
+function requireFile(file: string): void {
+  const stat = statSync(file, { throwIfNoEntry: false });
+  if (stat === undefined || stat.isFile()) return;
+  const kind = stat.isDirectory() ? 'a folder' : 'not a file';
+  throw new Error(`${file} is ${kind}; name a copy that catalog backup has made`);
+}
 
 /** @param made the uppermost folder that was made for it: removed again, with those below, when nothing is restored */
 function restoreInto(database: string, file: string, stamp: string, made: string | undefined): Restored {

@@ -4,6 +4,7 @@ import { type Database, StorageError, type Transaction } from '../../storage/dat
 import { pendingMigrations } from '../../storage/migrations/migrate.ts';
 import { openDatabase } from '../../storage/open.ts';
 import { requireDatabase } from '../database.ts';
+import { printable } from '../terminal/printable.ts';
 import { type Command, parse } from '../usage.ts';
 import type { Check } from './check.ts';
 import { checksOf } from './parts.ts';
@@ -55,7 +56,7 @@ type Findings = ReadonlyMap<Check, readonly string[]>;
 const shownLines = 20;
 
 function report(name: string, lines: readonly string[]): void {
-  for (const line of lines.slice(0, shownLines)) console.log(`${name}: ${line}`);
+  for (const line of lines.slice(0, shownLines)) console.log(`${name}: ${printable(line)}`);
   if (lines.length > shownLines) console.log(`${name}: and ${lines.length - shownLines} more`);
 }
 

@@ -9,6 +9,8 @@ import type { BulkLoad, Database } from '../../storage/database.ts';
 import { migrate, pendingMigrations } from '../../storage/migrations/migrate.ts';
 import { embeddedFile, openBulkLoad, openDatabase } from '../../storage/open.ts';
 import { productTotals } from '../../storage/totals.ts';
+import { refuseInput, refuseKept } from '../output-file.ts';
+import { messageOf, printable } from '../terminal/printable.ts';
 import type { Command } from '../usage.ts';
 import { argumentsOf, help, type ImportArguments } from './options.ts';
 import type { RecordsRequest } from './records.ts';
@@ -27,6 +29,7 @@ export const command: Command = {
 
 async function importIntoDatabase(given: ImportArguments): Promise<number> {
   const config = loadConfig(process.env);
+  checkRejects(given, config);
   const load = openBulkLoad(config, ['products', 'events']);
   try {
     await migrate(load.database, Date.now);
@@ -48,13 +51,14 @@ async function closeLoad(load: BulkLoad): Promise<void> {
     );
   }
   if (problem !== undefined) {
-    console.error(`catalog import: ${problem instanceof Error ? problem.message : problem}`);
+    console.error(`catalog import: ${printable(messageOf(problem))}`);
   }
 }
 
 /** Compares with the catalog where there is one; neither makes nor migrates a database. */
 async function dryRun(given: ImportArguments): Promise<number> {
   const config = loadConfig(process.env);
+  checkRejects(given, config);
   const currency = given.cells.currency ?? config.DEFAULT_CURRENCY;
   const database = await existingDatabase(config);
   try {
@@ -69,6 +73,17 @@ async function dryRun(given: ImportArguments): Promise<number> {
     );
   } finally {
     await database?.close();
+  }
+}
+
+/** Before anything is opened: the file for refused records is emptied when it is. */
+function checkRejects({ rejects, file }: ImportArguments, config: Config): void {
+  if (rejects === undefined) return;
+  try {
+    refuseInput(rejects, file);
+    refuseKept(rejects, config);
+  } catch (error) {
+    throw new Error(`--rejects ${messageOf(error)}`);
   }
 }
 
@@ -99,7 +114,7 @@ async function importFile(
   const state = initialState();
   const started = performance.now();
   const { skip, batchSize } = given;
-  const say = (line: string) => console.error(`catalog import: ${line}`);
+  const say = (line: string) => console.error(`catalog import: ${printable(line)}`);
   const reporting = { rejects, progress, say, stop: stopRequest() };
   try {
     const run = { chunks, skip, batchSize, write, transactionMs, ...reporting };

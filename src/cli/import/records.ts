@@ -17,7 +17,6 @@ import { type ImportSource, openSource, spooled } from './source.ts';
 
 export interface RecordsRequest extends CandidateRequest {
   readonly format: FileFormat | undefined;
-  readonly path: string | undefined;
   /** Undefined: detected from the file. */
   readonly encoding: Encoding | undefined;
   /** Drops the apostrophes that `catalog export` has written for spreadsheets. */
@@ -219,6 +218,7 @@ const shownLength = 60;
 
 /** The value of a field, as in `tags.1`, that breaks a rule; nothing for one that is missing. */
 function shownValue(mapped: Readonly<Record<string, unknown>>, field: string): string {
+  // Boundary: JSON.stringify is typed as if it made text of everything; of a value that is missing it makes none.
   const text = JSON.stringify(pick(mapped, field)) as string | undefined;
   if (text === undefined) return '';
   return ` (it is ${text.length > shownLength ? `${text.slice(0, shownLength)}…` : text})`;

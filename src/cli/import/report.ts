@@ -2,6 +2,7 @@
 import { closeSync, openSync, writeSync } from 'node:fs';
 import type { ErrorDetail } from '../../http/errors.ts';
 import type { ImportCounts } from '../../resources/products/import/plan.ts';
+import { printable } from '../terminal/printable.ts';
 
 /** One line of the rejects file. */
 export interface Reject {
@@ -83,7 +84,7 @@ export function openRejects(file: string | undefined, append: boolean): Rejects 
         // Where every record is refused nothing is committed, and this would grow with the file.
         if (lines.length > 1024 * 1024) flush();
       } else if (count <= shownRejects) {
-        console.error(`line ${reject.line}: ${reject.error}`);
+        console.error(`line ${reject.line}: ${printable(reject.error)}`);
         if (count === shownRejects) console.error('(more are only counted; --rejects FILE keeps them all)');
       }
     },
@@ -207,7 +208,7 @@ export function remarks(state: ImportState, rejects: Pick<Rejects, 'reasons'>): 
           `columns not used: ${unused.slice(0, shownColumns).join(', ')}${unused.length > shownColumns ? ` and ${unused.length - shownColumns} more` : ''}`,
         ]
       : []),
-  ].map(line => `catalog import: ${line}`);
+  ].map(line => `catalog import: ${printable(line)}`);
 }
 
 const shownColumns = 40;

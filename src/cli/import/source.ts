@@ -2,6 +2,7 @@
 import { mkdtempSync, rmSync, type Stats, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
 import { type Encoding, encodingOf, toUtf8 } from '../../files/encoding.ts';
 import {
   detectFormat,
@@ -11,6 +12,7 @@ import {
   readRecords,
   type SourceRecord,
 } from '../../files/read.ts';
+import { isObject } from '../../files/record.ts';
 import { gunzipped, isGzip, unreadableKind } from '../../files/unpack.ts';
 
 export interface ImportSource {
@@ -101,4 +103,61 @@ function statOf(file: string): Stats {
   if (stats === undefined) throw new Error(`there is no file ${file}`);
   if (stats.isDirectory()) throw new Error(`${file} is a folder`);
   return stats;
+}
+
+/** Larger files are not read once more for a hint. */
+const largestHinted = 64 * 1024 * 1024;
+const deepestHinted = 6;
+
+/**
+ * A file without the array of records is a slip in the command, and no record that is refused.
+ * @param first the first record of a JSON file
+ * @throws Error with one line when it stands for an array that was not found
+ */
+export async function checkArray(first: SourceRecord, file: string, path: string | undefined): Promise<void> {
+  const { error = '' } = first;
+  if (!error.startsWith('has no array ')) return;
+  const found = await arrayPathIn(file);
+  const advice =
+    found === undefined || found === path
+      ? 'name the member that holds the records with --path, as in --path data.items'
+      : `--path ${found} reads the one there`;
+  throw new Error(`${file} ${error}; ${advice}`);
+}
+
+/**
+ * The dotted path of an array of objects in the file, the least deep first.
+ * @param file `-` is standard input, which cannot be read again
+ * @returns undefined when none is found, or `--path` cannot name it
+ */
+async function arrayPathIn(file: string): Promise<string | undefined> {
+  if (file === '-' || Bun.file(file).size > largestHinted) return undefined;
+  try {
+    const read = await Bun.file(file).bytes();
+    const bytes = isGzip(read) ? gunzipSync(read, { maxOutputLength: largestHinted }) : read;
+    const text = new TextDecoder(encodingOf(bytes)).decode(bytes);
+    return pathIn(JSON.parse(text));
+  } catch {
+    // It is no whole JSON text, or larger than it may be: there is no hint.
+    return undefined;
+  }
+}
+
+function pathIn(root: unknown): string | undefined {
+  let level: (readonly [path: string, value: unknown])[] = [['', root]];
+  for (let depth = 0; depth < deepestHinted; depth += 1) {
+    const next = level.flatMap(([path, value]) => membersOf(path, value));
+    const found = next.find(([, value]) => Array.isArray(value) && isObject(value[0]));
+    if (found !== undefined) return found[0];
+    level = next;
+  }
+  return undefined;
+}
+
+/** Members whose name has a point, or none, are out of reach of a dotted path. */
+function membersOf(path: string, value: unknown): (readonly [path: string, value: unknown])[] {
+  if (!isObject(value)) return [];
+  return Object.entries(value)
+    .filter(([name]) => name !== '' && !name.includes('.'))
+    .map(([name, member]) => [path === '' ? name : `${path}.${name}`, member]);
 }

@@ -23,17 +23,17 @@ function demand(from: MessagePort) {
 }
 
 async function send(to: MessagePort, request: RecordsRequest): Promise<void> {
-  const tell = (message: ThreadMessage) => to.postMessage(message);
+  const report = (message: ThreadMessage) => to.postMessage(message);
   const wanted = demand(to);
   const { totalBytes, chunks } = await openRecords(request);
-  tell({ kind: 'opened', totalBytes });
+  report({ kind: 'opened', totalBytes });
   let sent = 0;
   for await (const { records, ...rest } of chunks) {
     await wanted();
-    tell({ kind: 'chunk', columns: toColumns(records), rest });
+    report({ kind: 'chunk', columns: toColumns(records), rest });
     if (++sent % collectEvery === 0) fullGC();
   }
-  tell({ kind: 'end' });
+  report({ kind: 'end' });
 }
 
 const port = parentPort;

@@ -4,6 +4,7 @@ import { createLog } from '../../operations/log.ts';
 import { systemClock } from '../../ports/clock.ts';
 import { withDatabase } from '../database.ts';
 import { grouped } from '../import/report.ts';
+import { printable } from '../terminal/printable.ts';
 import { type Command, parse, UsageError } from '../usage.ts';
 import { findWrong, type Wrong } from './find.ts';
 import { repairing } from './repair.ts';
@@ -34,7 +35,7 @@ Exit status: 0 all is well, or is now; 1 something is wrong; 2 the command line 
         content: values.content === true,
         now: systemClock.now(),
       });
-      for (const one of wrong.slice(0, shownLines)) console.log(lineOf(one));
+      for (const one of wrong.slice(0, shownLines)) console.log(printable(lineOf(one)));
       if (wrong.length > shownLines) console.log(`and ${wrong.length - shownLines} more`);
       if (wrong.length === 0) {
         console.log(

@@ -1,6 +1,9 @@
-/** Rows for people: columns aligned, two spaces between them. */
+/** Rows for people on a terminal. */
+import { printable } from './printable.ts';
+
+/** Columns are aligned, two spaces between them; no cell changes the terminal or another row. */
 export function table(header: readonly string[], rows: readonly (readonly string[])[]): string {
-  const lines = [header, ...rows];
+  const lines = [header, ...rows.map(row => row.map(printable))];
   const widths = header.map((_, column) => Math.max(...lines.map(line => line[column]?.length ?? 0)));
   return lines
     .map(line =>

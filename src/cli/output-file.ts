@@ -1,0 +1,80 @@
+/** The file that a command is to write: refused where it would take the place of one that is needed. */
+import { fstatSync, realpathSync, type Stats, statSync } from 'node:fs';
+import { basename, dirname, join, relative, resolve, sep } from 'node:path';
+import type { Config } from '../config.ts';
+import { embeddedFile } from '../storage/open.ts';
+
+/** What the service keeps in DATA_DIR; beside these an operator may have files of his own there, such as backups. */
+const kept = /^(catalog\.db(-.*|\.restored\..*|\.before-restore-.*)?|jwt-secret.*|outbox|media|media-cache)$/;
+
+/**
+ * @throws Error with one line when the file is a folder, lies in none, or is one of those that the service keeps in
+ * DATA_DIR, by whatever path, symbolic link or further name
+ */
+export function refuseKept(file: string, config: Pick<Config, 'DATA_DIR'>): void {
+  if (statOf(file)?.isDirectory() === true) throw new Error(`${file} is a folder; name a file`);
+  const folder = realOf(dirname(resolve(file)));
+  if (folder === undefined || statOf(folder)?.isDirectory() !== true) {
+    throw new Error(`cannot write ${file}: there is no folder ${dirname(resolve(file))}`);
+  }
+  const places = [join(folder, basename(file)), realOf(file)];
+  if (places.some(place => place !== undefined && isKept(place, config)) || isSecondName(file, config)) {
+    throw new Error(`${file} belongs to the database in DATA_DIR; name another file`);
+  }
+}
+
+/** @throws Error when `file` is what is to be read, by whatever path, link or further name; `-` is standard input */
+export function refuseInput(file: string, input: string): void {
+  const [read, written] = [input === '-' ? standardInput() : statOf(input), statOf(file)];
+  if (read?.isFile() !== true || written === undefined || !isSame(read, written)) return;
+  throw new Error(`${file} is the file that is read; name another file`);
+}
+
+/** @throws Error when the file is a device or a pipe, which would be replaced by a file of this name */
+export function refuseDevice(file: string): void {
+  if (statOf(file)?.isFile() === false) throw new Error(`${file} is not a file; name one, or use - and >`);
+}
+
+function isKept(place: string, { DATA_DIR }: Pick<Config, 'DATA_DIR'>): boolean {
+  // Where catalog.db is a link, SQLite keeps the log beside what it leads to.
+  const database = realOf(embeddedFile({ DATA_DIR }));
+  if (database !== undefined && (place === database || place.startsWith(`${database}-`))) return true;
+  const data = realOf(DATA_DIR);
+  return data !== undefined && kept.test(relative(data, place).split(sep)[0] ?? '');
+}
+
+/** Whether it is a hard link to the database, its log or the secret. */
+function isSecondName(file: string, config: Pick<Config, 'DATA_DIR'>): boolean {
+  const written = statOf(file);
+  if (written === undefined) return false;
+  const database = embeddedFile(config);
+  const names = [...['', '-wal', '-shm'].map(end => database + end), join(config.DATA_DIR, 'jwt-secret')];
+  return names.map(statOf).some(stat => stat !== undefined && isSame(stat, written));
+}
+
+const isSame = (one: Stats, other: Stats): boolean => one.dev === other.dev && one.ino === other.ino;
+
+/** Undefined for what is not there, or cannot be reached: then opening it says why. */
+function statOf(path: string): Stats | undefined {
+  try {
+    return statSync(path);
+  } catch {
+    return undefined;
+  }
+}
+
+function standardInput(): Stats | undefined {
+  try {
+    return fstatSync(0);
+  } catch {
+    return undefined;
+  }
+}
+
+function realOf(path: string): string | undefined {
+  try {
+    return realpathSync(path);
+  } catch {
+    return undefined;
+  }
+}

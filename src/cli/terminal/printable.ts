@@ -1,0 +1,26 @@
+/** Text from outside in a line for a terminal. */
+
+/**
+ * What a terminal does not show but obeys, or what makes one line look like another: control characters (C0, DEL,
+ * C1), line and paragraph separators, and those that change the direction of text.
+ */
+const unprintable = /[\p{Cc}\u2028\u2029\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]/gu;
+
+const short: Readonly<Record<string, string>> = {
+  '\b': '\\b',
+  '\t': '\\t',
+  '\n': '\\n',
+  '\f': '\\f',
+  '\r': '\\r',
+};
+
+/** The text in one line, with escapes as JSON has them for what is no character to be seen. */
+export function printable(text: string): string {
+  return text.replace(
+    unprintable,
+    character => short[character] ?? `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+}
+
+/** What an error says, whatever was thrown. */
+export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -1,0 +1,108 @@
+/** What is given by mistake is named for what it is, in one line that says what to do. */
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { createCatalog, createPlace, csv, type Place } from './program.ts';
+
+let place: Place;
+beforeAll(async () => {
+  place = await createCatalog('sqlite');
+});
+afterAll(() => place.remove());
+
+test.each([
+  ['a folder', 'a folder'],
+  ['a device', 'not a file'],
+])('restore of %s', async (given, kind) => {
+  const file = given === 'a folder' ? place.folder : '/dev/null';
+  expect(await place.runHere(['restore', file])).toEqual({
+    status: 1,
+    out: '',
+    err: `catalog restore: ${file} is ${kind}; name a copy that catalog backup has made\n`,
+  });
+});
+
+test('import of a backup', async () => {
+  const backup = join(place.folder, 'backup.db');
+  await place.runHere(['backup', backup]);
+  expect(await place.runHere(['import', backup])).toEqual({
+    status: 1,
+    out: '',
+    err: `catalog import: ${backup} is an SQLite database: catalog restore puts a backup back, and catalog import takes CSV, NDJSON or JSON\n`,
+  });
+});
+
+test('import of a file that was packed twice', async () => {
+  const file = place.file('twice.csv.gz', gzipSync(gzipSync(csv)));
+  expect(await place.runHere(['import', file])).toEqual({
+    status: 1,
+    out: '',
+    err: `catalog import: ${file} is packed with gzip twice: unpack it once, with gunzip\n`,
+  });
+});
+
+const unnamed = 'name the member that holds the records with --path, as in --path data.items';
+const records = [{ name: 'Lamp', price: 5 }];
+
+test.each([
+  [{ a: { b: records } }, [], 'has no array of objects; --path a.b reads the one there'],
+  [
+    { a: { b: [1] }, c: { d: { e: records } } },
+    [],
+    'has no array of objects; --path c.d.e reads the one there',
+  ],
+  [{ a: { b: records } }, ['--path', 'a.c'], 'has no array at "a.c"; --path a.b reads the one there'],
+  [{ 'a.b': { c: records } }, [], `has no array of objects; ${unnamed}`],
+  [{ a: { b: 1 } }, [], `has no array of objects; ${unnamed}`],
+])('import of JSON %j with %j', async (content, options, says) => {
+  for (const name of ['n.json', 'n.json.gz']) {
+    const text = JSON.stringify(content, null, 2);
+    const file = place.file(name, name.endsWith('.gz') ? gzipSync(text) : text);
+    expect(await place.runHere(['import', file, ...options])).toEqual({
+      status: 1,
+      out: '',
+      err: `catalog import: ${file} ${says}\n`,
+    });
+    const path = /--path (\S+) reads/.exec(says)?.[1];
+    if (path === undefined) continue;
+    expect((await place.runHere(['import', file, '--path', path, '--dry-run'])).out).toContain('1 created');
+  }
+});
+
+test('import of JSON from standard input, which cannot be read again', async () => {
+  const ended = await place.run(['import', '-', '--format', 'json'], JSON.stringify({ a: { b: records } }));
+  expect(ended).toEqual({
+    status: 1,
+    out: '',
+    err: `catalog import: - has no array of objects; ${unnamed}\n`,
+  });
+});
+
+const makers = [['serve', '--port', '0'], ['migrate'], ['import', '-'], ['restore', '/etc/hostname']];
+
+test.each(makers.map(args => [args] as const))('a folder in which no file can be made: %j', async args => {
+  const nowhere = await createPlace('sqlite', { DATA_DIR: '/proc' });
+  const ended = await (args.includes('-') ? nowhere.run(args, csv) : nowhere.runHere(args));
+  expect(ended.err).toMatch(
+    /^catalog: setting DATA_DIR: no file can be made in \/proc \(\w+\); name another folder\n$/,
+  );
+  expect([ended.status, ended.out]).toEqual([1, '']);
+  nowhere.remove();
+});
+
+test('the folder is tried without a trace', async () => {
+  const fresh = await createPlace('sqlite');
+  await fresh.runHere(['migrate']);
+  const left = readdirSync(join(fresh.folder, 'data')).filter(name => !name.startsWith('catalog.db'));
+  expect([left, existsSync(join(fresh.folder, 'data', 'catalog.db'))]).toEqual([[], true]);
+  fresh.remove();
+});
+
+test.each(['DEPRECATED_V1', 'SUNSET_V1'])('%s=soon', async name => {
+  const other = await createPlace('sqlite', { [name]: 'soon' });
+  expect((await other.runHere(['users', 'list'])).err).toStartWith(
+    `catalog: setting ${name}: must be a date such as 2027-01-31, or a moment such as 2027-01-31T12:00:00Z (date `,
+  );
+  other.remove();
+});
