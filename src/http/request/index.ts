@@ -7,11 +7,11 @@ import type { BodySpec, Endpoint, PatchBody, UploadBody } from '../endpoint.ts';
 import { type ErrorDetail, HttpError, invalid } from '../errors.ts';
 import { json, jsonPatch, mergePatchJson } from '../negotiate.ts';
 import { detailsOf } from '../schema.ts';
+import { parseJson } from './json.ts';
 import { prefixesOf } from './prefixed.ts';
 import { formData, identityOf, parseUpload, uploadLimit } from './upload.ts';
 
-/** Nesting of arrays and objects in a body, at most. */
-const deepest = 64;
+export { parseJson } from './json.ts';
 
 /** The client's X-Request-ID when it is fit to be echoed and logged, else an id of our own. */
 export function requestIdOf(headers: Headers): string {
@@ -151,47 +151,6 @@ export function invalidDetails(details: readonly ErrorDetail[]): HttpError {
   const message =
     first === undefined ? 'The request is not valid.' : `${first.field}: ${first.message}${rest}`;
   return new HttpError('VALIDATION_FAILED', { message, details });
-}
-
-/** @throws HttpError 400 MALFORMED_JSON: not UTF-8, not JSON, or nested too deep */
-export function parseJson(bytes: Uint8Array): unknown {
-  let text: string;
-  try {
-    text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
-  } catch {
-    throw new HttpError('MALFORMED_JSON', { message: 'The body is not valid UTF-8.' });
-  }
-  if (text.trim() === '')
-    throw new HttpError('MALFORMED_JSON', { message: 'The body is empty; JSON is expected.' });
-  if (isDeeperThan(text, deepest)) {
-    throw new HttpError('MALFORMED_JSON', { message: `The body is nested deeper than ${deepest} levels.` });
-  }
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    // Without what it quotes, which may be a password that lacks its quotation marks.
-    const message = error instanceof Error ? error.message : '';
-    const reason = /^(?:JSON Parse error: )?([^"]+)/.exec(message)?.[1]?.trim() ?? 'unknown';
-    throw new HttpError('MALFORMED_JSON', { message: `The body is not well-formed JSON: ${reason}.` });
-  }
-}
-
-/** Looks at brackets outside strings only, before anything recursive sees the text. */
-function isDeeperThan(text: string, limit: number): boolean {
-  let depth = 0;
-  let quoted = false;
-  for (let index = 0; index < text.length; index++) {
-    const code = text.charCodeAt(index);
-    if (quoted) {
-      if (code === 0x5c) index++;
-      else if (code === 0x22) quoted = false;
-    } else if (code === 0x22) quoted = true;
-    else if (code === 0x7b || code === 0x5b) {
-      depth++;
-      if (depth > limit) return true;
-    } else if (code === 0x7d || code === 0x5d) depth--;
-  }
-  return false;
 }
 
 /** The media types a body may have. */

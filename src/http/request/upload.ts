@@ -8,6 +8,8 @@ import { partsOf } from './multipart.ts';
 export const formData = 'multipart/form-data';
 /** What a form may add to its file. */
 const roomForForm = 64 * 1024;
+/** Bytes of one text of a form: a longer one is refused before it is decoded, which holds up all others. */
+const longestText = roomForForm;
 /** The name of the part that is the file. */
 const filePart = 'file';
 
@@ -55,6 +57,8 @@ export function parseUpload(
 }
 
 function textOf(name: string, content: Uint8Array): string {
+  if (content.byteLength > longestText)
+    throw invalid(name, 'maxLength', `must be at most ${longestText} bytes long`);
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(content);
   } catch {

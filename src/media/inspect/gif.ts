@@ -9,6 +9,8 @@ const [graphicControl, application] = [0xf9, 0xff];
 const loops: readonly string[] = ['NETSCAPE2.0', 'ANIMEXTS1.0'];
 /** Blocks, which have 255 bytes at most, that are passed between two turns of the event loop. */
 const blocksAtOnce = 50_000;
+/** Extensions and pictures of a file, at most: far more than an animation of so many pictures as are taken has. */
+const mostParts = 65_536;
 
 /** @throws ImageError */
 export async function inspectGif(
@@ -22,30 +24,35 @@ export async function inspectGif(
   let at = 13 + paletteLength(bytes[10] ?? 0);
   const pieces: Uint8Array[] = [bytes.subarray(0, at)];
   let frames = 0;
-  while (bytes[at] !== trailer) {
+  /** How the next picture is shown: of several the last. */
+  let control: Uint8Array | undefined;
+  for (let parts = 0; bytes[at] !== trailer; parts++) {
+    if (parts === mostParts) throw invalidImage('is a GIF of too many blocks');
     const start = at;
     const kind = bytes[at];
     if (kind === undefined) throw truncated(format);
     if (kind === extension) {
       at = await endOfBlocks(bytes, at + 2, turn);
-      if (isKept(bytes, start)) pieces.push(bytes.subarray(start, at));
+      if (bytes[start + 1] === graphicControl) control = bytes.subarray(start, at);
+      else if (isLoop(bytes, start)) pieces.push(bytes.subarray(start, at));
     } else if (kind === image) {
       frames += 1;
       checkFrames(frames, { width, height }, limits);
       at = await endOfBlocks(bytes, endOfDescriptor(bytes, start, width, height), turn);
+      if (control !== undefined) pieces.push(control);
+      control = undefined;
       pieces.push(bytes.subarray(start, at));
     } else throw invalidImage(`is a GIF with something unknown at byte ${at}`);
-    await turn();
+    const pause = turn();
+    if (pause !== undefined) await pause;
   }
   if (frames === 0) throw invalidImage('is a GIF without a picture');
   pieces.push(Uint8Array.of(trailer));
   return { type: 'image/gif', width, height, orientation: 1, animated: frames > 1, pieces };
 }
 
-function isKept(bytes: Uint8Array, start: number): boolean {
-  const label = bytes[start + 1];
-  if (label === graphicControl) return true;
-  if (label !== application || bytes[start + 2] !== 11) return false;
+function isLoop(bytes: Uint8Array, start: number): boolean {
+  if (bytes[start + 1] !== application || bytes[start + 2] !== 11) return false;
   return loops.includes(String.fromCharCode(...bytes.subarray(start + 3, start + 14)));
 }
 
@@ -75,7 +82,8 @@ async function endOfBlocks(bytes: Uint8Array, start: number, turn: Slices['turn'
       at += 1 + length;
       if (length === 0) return at;
     }
-    await turn();
+    const pause = turn();
+    if (pause !== undefined) await pause;
   }
 }
 

@@ -1,4 +1,7 @@
-/** Definitions of attributes over HTTP: anyone who reads products reads them, administrators write them. */
+/**
+ * Definitions of attributes over HTTP: anyone who reads products reads them, administrators and keys with `products:write`
+ * write them.
+ */
 import { admins, allow } from '../../http/access.ts';
 import type { Endpoint } from '../../http/endpoint.ts';
 import { HttpError } from '../../http/errors.ts';

@@ -1,4 +1,4 @@
-/** Synonyms over HTTP: they are the administrators'. */
+/** Synonyms over HTTP: for administrators, and keys with `products:write`. */
 import { allow } from '../../http/access.ts';
 import type { Endpoint } from '../../http/endpoint.ts';
 import { HttpError } from '../../http/errors.ts';

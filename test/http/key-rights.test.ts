@@ -1,0 +1,67 @@
+/** What an API key shows and changes: what its scopes name, and no key a second time. */
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { addProduct } from '../support/catalog.ts';
+import { contentsOf } from '../support/contents.ts';
+import { describeOnDatabases } from '../support/databases.ts';
+import { type Call, call } from '../support/http.ts';
+import { addKey } from '../support/people.ts';
+import { startTestService, type TestService } from '../support/service.ts';
+
+describeOnDatabases('the rights of keys on %s', kind => {
+  let service: TestService;
+  beforeAll(async () => {
+    service = await startTestService(kind);
+  });
+  afterAll(() => service.stop());
+  const statusOf = async (request: Call) => (await call(service, request)).status;
+
+  test('who has moved stock, and why, is for staff and keys that write products', async () => {
+    const { id } = await addProduct(service, { stock: { onHand: 5 } });
+    const path = '/v1/stock/adjustments';
+    const body = { adjustments: [{ productId: id, delta: -1, reason: 'broken by the courier' }] };
+    expect(await statusOf({ method: 'POST', path, as: 'editor', body })).toBe(200);
+    const refused = await call(service, { path, headers: await addKey(service, 'products:read') });
+    expect([refused.status, refused.text.includes('courier')]).toEqual([403, false]);
+    const shown = await call(service, { path, headers: await addKey(service, 'products:write') });
+    expect([shown.status, shown.text.includes('courier')]).toEqual([200, true]);
+    expect([await statusOf({ path, as: 'editor' }), await statusOf({ path, as: 'user' })]).toEqual([
+      200, 403,
+    ]);
+  });
+
+  test('synonyms and definitions of attributes are written by administrators and keys that write products', async () => {
+    const writing = await addKey(service, 'products:write');
+    const reading = await addKey(service, 'products:read', 'search:read');
+    const bodies: Readonly<Record<string, (word: string) => object>> = {
+      '/v1/search/synonyms': word => ({ words: [word, `${word}couch`] }),
+      '/v1/attributes': word => ({ key: word, label: word, type: 'text' }),
+    };
+    for (const [path, bodyOf] of Object.entries(bodies)) {
+      const send = (word: string, caller: Pick<Call, 'as' | 'headers'>) =>
+        statusOf({ method: 'POST', path, body: bodyOf(word), ...caller });
+      expect([path, await send('one', { as: 'admin' })]).toEqual([path, 201]);
+      expect([path, await send('two', { as: 'editor' })]).toEqual([path, 403]);
+      expect([path, await send('three', { headers: writing })]).toEqual([path, 201]);
+      expect([path, await send('four', { headers: reading })]).toEqual([path, 403]);
+    }
+  });
+
+  test('a key is made once for each request: no stored response shows one again', async () => {
+    const stored = async () =>
+      (await contentsOf(service)).filter(row => row.includes('idempotency_keys')).length;
+    const before = await stored();
+    const make = () =>
+      call(service, {
+        method: 'POST',
+        path: '/v1/keys',
+        as: 'admin',
+        headers: { 'Idempotency-Key': 'the-same' },
+        body: { name: 'Import', scopes: ['products:read'] },
+      });
+    const [first, second] = [await make(), await make()];
+    expect([first.status, second.status]).toEqual([201, 201]);
+    expect(second.body.key).not.toBe(first.body.key);
+    expect(second.headers.get('Idempotency-Replayed')).toBeNull();
+    expect(await stored()).toBe(before);
+  });
+});
