@@ -161,7 +161,7 @@ export interface EndpointSpec<
   readonly responses: Readonly<Record<number, ResponseSpec>>;
   /** Errors particular to this endpoint; those of the layers are added to the document for all. */
   readonly errors?: readonly ErrorCode[];
-  /** Whether a POST honours Idempotency-Key; true unless the response holds credentials. */
+  /** Whether a POST honours Idempotency-Key; true unless the response holds tokens, of which each sign-in has its own. */
   readonly idempotent?: boolean;
   /** Responds 400 and 404 with `{error: message}` and nothing else, as the specification has it for todos. */
   readonly plainErrors?: boolean;

@@ -53,8 +53,6 @@ export function keyEndpoints(
       summary: 'Create an API key',
       tag,
       access: allow.admin(),
-      // A stored response would hold the key, and show it again.
-      idempotent: false,
       body: { kind: 'json', schema: schema.createKey, example },
       responses: { 201: { description: 'The key, shown this once.', schema: schema.apiKeyWithSecret } },
       handle({ body, caller, url, write, cause }) {
