@@ -170,7 +170,6 @@ const closures: Readonly<Record<string, number>> = {
   'src/resources/orders/endpoints.ts orderEndpoints': 172,
   'src/resources/products/endpoints.ts productEndpoints': 154,
   'src/resources/search/names/index.ts productNames': 170,
-  'src/resources/variants/store.ts variantStore': 162,
   'src/storage/columns/column.ts column': 152,
   'src/storage/columns/index.ts columnsOf': 161,
   'src/storage/list/index.ts lister': 171,

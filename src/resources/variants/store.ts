@@ -29,16 +29,15 @@ import {
   type StoredVariant,
   shownVariantRow,
   storedVariantOf,
-  type VariantRow,
   variantInEvent,
   variantJson,
   variantNames,
   variantOf,
   variants,
 } from './row.ts';
-import { combinationTaken } from './rules.ts';
 import type { VariantFields } from './schema.ts';
 import { storedColumns, variantStatements } from './statements.ts';
+import { takenVariants, type WrittenVariant } from './taken.ts';
 
 export interface VariantChange {
   readonly before: StoredVariant;
@@ -68,7 +67,7 @@ export interface VariantStore {
     fields: readonly VariantFields[],
     cause: Cause,
   ): Promise<StoredVariant[]>;
-  /** @throws StorageError `unique` as for `insert` */
+  /** Of one product's variants; they may exchange skus and combinations. @throws as `insert` */
   update(
     session: Transaction,
     product: LockedProduct,
@@ -94,6 +93,7 @@ export function variantStore(
   const { build, dialect } = database;
   const versions = collectionVersions(database);
   const statements = variantStatements(database);
+  const { refuseTaken, makeRoom } = takenVariants(database, statements);
   const rows = cachedRows<StoredVariant, Reply>(database, {
     collection: variants,
     rowOf: storedVariantOf,
@@ -102,16 +102,8 @@ export function variantStore(
     read: id => database.read.first(statements.byId({ id })),
   });
 
-  /** A combination is taken where another variant has it: no other transaction changes variants of a product that is locked. */
-  async function refuseTaken(session: Session, row: VariantRow, own?: number) {
-    const { product_id: productId, combination } = row;
-    const other = await session.first(statements.sameCombination({ productId, combination }));
-    if (other === undefined || other.id === own) return;
-    throw combinationTaken(other.id, variantOf({ id: other.id, document: row.document }).options);
-  }
-
   /** Searches find products by the codes of their variants. */
-  function tellSearch(session: Transaction, before: Codes | undefined, after: Codes | undefined): void {
+  function notifySearch(session: Transaction, before: Codes | undefined, after: Codes | undefined): void {
     if ((before?.sku ?? null) === (after?.sku ?? null) && (before?.gtin ?? null) === (after?.gtin ?? null))
       return;
     versions.advance(session, searchCollection);
@@ -166,7 +158,7 @@ export function variantStore(
         combinations.add(row.combination);
         await refuseTaken(session, row);
       }
-      for (const fields of all) tellSearch(session, undefined, fields);
+      for (const fields of all) notifySearch(session, undefined, fields);
       const values = made.map(row => variantNames.map(name => row[name]));
       const ids = await session.insertMany(statements.insert, values);
       const stored = made.map(({ document }, index) => ({
@@ -184,24 +176,19 @@ export function variantStore(
     },
 
     async update(session, product, changes, cause) {
-      const stored: StoredVariant[] = [];
       const { turn } = slices();
-      for (const { before, fields, stock } of changes) {
+      const all: WrittenVariant[] = [];
+      for (const change of changes) {
         await turn();
-        const at = momentOfChange(cause.at, before.updated_at);
-        const old = variantOf(before);
-        const written = fields ?? fieldsOf(old);
-        const row =
-          stock === undefined
-            ? rowOf(written, at, keptOf(old))
-            : rowOf({ ...written, stock: writtenStock(stock) }, at, {
-                ...keptOf(old),
-                stock: keptStock(stock),
-              });
-        await refuseTaken(session, row, before.id);
-        tellSearch(session, old, written);
+        all.push(writtenOf(change, cause.at));
+      }
+      await makeRoom(session, all);
+      const stored: StoredVariant[] = [];
+      for (const { before, old, fields, row } of all) {
+        await turn();
+        notifySearch(session, old, fields);
         await session.run(statements.updateOne({ id: before.id, ...row }));
-        stored.push({ id: before.id, document: row.document, updated_at: at });
+        stored.push({ id: before.id, document: row.document, updated_at: row.updated_at });
       }
       const recorded = stored.map((after, index) => changeOf('updated', changes[index]?.before, after));
       await outbox.recordAll(session, recorded, cause);
@@ -211,7 +198,7 @@ export function variantStore(
 
     async remove(session, product, before, cause) {
       await session.run(build.deleteFrom('product_variants').where('id', '=', before.id).compile());
-      tellSearch(session, variantOf(before), undefined);
+      notifySearch(session, variantOf(before), undefined);
       await outbox.record(session, changeOf('deleted', before, undefined), cause);
       await products.settle(session, product, -1, cause);
     },
@@ -247,6 +234,18 @@ export function variantStore(
       return undefined;
     },
   };
+}
+
+function writtenOf({ before, fields, stock }: VariantChange, now: number): WrittenVariant {
+  const at = momentOfChange(now, before.updated_at);
+  const old = variantOf(before);
+  const kept = keptOf(old);
+  const written = fields ?? fieldsOf(old);
+  const row =
+    stock === undefined
+      ? rowOf(written, at, kept)
+      : rowOf({ ...written, stock: writtenStock(stock) }, at, { ...kept, stock: keptStock(stock) });
+  return { before, old, fields: written, row };
 }
 
 type Codes = Pick<VariantFields, 'sku' | 'gtin'>;

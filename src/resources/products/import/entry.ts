@@ -5,7 +5,8 @@ import type { Attributed } from '../../attributes/rules.ts';
 import type { StoredVariant } from '../../variants/row.ts';
 import type { VariantFields } from '../../variants/schema.ts';
 import { placed } from '../categories.ts';
-import { imagesOf, mediaPath } from '../members/images.ts';
+import { type Image, imagesOf, mediaPath } from '../members/images.ts';
+import { keptStock, type Stock, stockOf } from '../members/stock.ts';
 import { type LockedProduct, productOf, fieldsOf as writtenOf } from '../row.ts';
 import { refuseBelowReserved } from '../rules.ts';
 import type { Product, ProductFields } from '../schema.ts';
@@ -16,6 +17,7 @@ import {
   mergedSlots,
   type Slot,
   slotsOf,
+  summaryOf,
   type VariantRecord,
   withoutLostImages,
 } from './variants.ts';
@@ -62,6 +64,14 @@ export function entryOf(row: LockedProduct, variants?: readonly StoredVariant[])
   };
 }
 
+export const newEntry = (): Entry => ({
+  stored: undefined,
+  prepared: undefined,
+  fields: undefined,
+  slots: undefined,
+  changes: 0,
+});
+
 /** @throws HttpError for attributes that do not fit what is defined */
 export type RequireFit = (after: Attributed, before?: Attributed) => void;
 
@@ -71,25 +81,66 @@ export function merged(
   record: PreparedRecord,
   requireFit: RequireFit,
 ): Pick<Entry, 'prepared' | 'fields' | 'slots'> | undefined {
-  const isNew = entry.fields === undefined && entry.prepared === undefined;
-  const variants = record.variants === '' ? undefined : variantsOf(record);
-  if (isNew && variants === undefined && !record.hasUploads) {
+  const isNew = isNewEntry(entry);
+  const given = record.variants === '' ? undefined : variantsOf(record);
+  if (isNew && given === undefined && !record.hasUploads) {
     requireFit(record);
     return { prepared: record, fields: undefined, slots: undefined };
   }
   const before = isNew ? undefined : fieldsOf(entry);
-  const own = mergedFields(before, entry.stored, record);
+  const { own, variants } = withSkuMoved(entry, mergedFields(entry, before, record), record, given);
   const { slots, options } = withVariants(entry, before, own, variants);
   const after = { ...own, options };
   requireFit(after, before);
-  if (entry.stored !== undefined) refuseBelowReserved(entry.stored.product.stock, after.stock);
+  refuseBelowReserved(stockNow(entry), after.stock);
   const isSame = before !== undefined && sameFields(after, before);
   if (isSame && (slots === entry.slots || !slots?.some(isChanged))) return undefined;
   return { prepared: undefined, fields: after, slots };
 }
 
+const isNewEntry = ({ fields, prepared }: Entry): boolean => fields === undefined && prepared === undefined;
+
 // Boundary: the thread that reads has checked them, and made text of them.
 const variantsOf = ({ variants }: PreparedRecord): VariantRecord[] => JSON.parse(variants) as VariantRecord[];
+
+/**
+ * A product without options may be given some: then one of its variants has the sku that it had itself. The pieces
+ * there are go with the sku, but for a product of which orders have reserved some.
+ */
+function withSkuMoved(
+  entry: Entry,
+  own: ProductFields,
+  record: PreparedRecord,
+  variants: readonly VariantRecord[] | undefined,
+): { own: ProductFields; variants: readonly VariantRecord[] | undefined } {
+  const isMoved = record.row.sku === null && variants?.some(({ sku }) => sku != null && sku === own.sku);
+  if (variants === undefined || isMoved !== true) return { own, variants };
+  const { sku, stock } = own;
+  const left = { ...own, sku: null };
+  if (stock === null || isGiven(record, 'stock') || keptStock(stockNow(entry)).reserved > 0)
+    return { own: left, variants };
+  return {
+    own: { ...left, stock: null },
+    variants: variants.map(one => (one.sku === sku && one.stock === undefined ? { ...one, stock } : one)),
+  };
+}
+
+/** The stock of a product as the records so far leave it, with what orders have reserved. */
+const stockNow = (entry: Entry): Stock | null =>
+  entry.stored === undefined ? null : stockOf(fieldsOf(entry).stock, keptStock(entry.stored.product.stock));
+
+/** The images of a product as the records so far leave it. */
+const imagesNow = ({ stored }: Entry, before: ProductFields | undefined): Image[] =>
+  imagesOf(stored?.product.images ?? [], before?.images ?? []);
+
+/** The price that is shown of it then: with variants the lowest of theirs. */
+const priceNow = ({ slots = [] }: Entry, { price }: ProductFields): number =>
+  slots.length === 0
+    ? price
+    : summaryOf(
+        slots.map(({ fields }) => fields),
+        price,
+      ).prices.min;
 
 function withVariants(
   { slots }: Entry,
@@ -134,21 +185,23 @@ function fieldsOf({ fields, prepared }: Entry): ProductFields {
 const preparedFields = ({ row }: PreparedRecord): ProductFields =>
   writtenOf(productOf({ id: 0, document: row.document }), null);
 
-const isHere = (url: string | null | undefined, had: Product['images']): boolean =>
+const isHere = (url: string | null | undefined, had: readonly Image[]): boolean =>
   url?.startsWith(mediaPath) !== true || had.some(image => image.url === url);
 
 /** How many images of a record are uploads to another catalog. */
-export const lostUploadsOf = ({ stored }: Entry, record: PreparedRecord): number =>
-  preparedFields(record).images.filter(({ url }) => !isHere(url, stored?.product.images ?? [])).length;
+export function lostUploadsOf(entry: Entry, record: PreparedRecord): number {
+  const had = imagesNow(entry, isNewEntry(entry) ? undefined : fieldsOf(entry));
+  return preparedFields(record).images.filter(({ url }) => !isHere(url, had)).length;
+}
 
 /** A field left out keeps its value; an explicit null removes it. @param before undefined for a new product */
 function mergedFields(
+  entry: Entry,
   before: ProductFields | undefined,
-  stored: Entry['stored'],
   record: PreparedRecord,
 ): ProductFields {
   const own = preparedFields(record);
-  const had = stored?.product.images ?? [];
+  const had = imagesNow(entry, before);
   // Uploads to another catalog are not here. A text that is left out stays.
   const sent = own.images
     .filter(({ url }) => isHere(url, had))
@@ -160,7 +213,7 @@ function mergedFields(
     ...own,
     images,
     // The price that is shown for its variants is not another one of its own.
-    price: own.price === stored?.product.price ? stored.before.price : own.price,
+    price: own.price === priceNow(entry, before) ? before.price : own.price,
     ...Object.fromEntries(kept),
     sku: own.sku ?? before.sku,
   });

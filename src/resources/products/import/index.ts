@@ -45,6 +45,7 @@ import { createdEvents } from './events.ts';
 import { knownProducts } from './known.ts';
 import { type ImportPlan, type Known, planAgainst } from './plan.ts';
 import type { PreparedRecord } from './prepared.ts';
+import { releases } from './release.ts';
 import { summaryOf } from './variants.ts';
 
 /** How a plan sees the products that have the records' skus: `lock` so that it can be carried out, `read` only to report. */
@@ -73,6 +74,7 @@ export function productImporter(database: Database, outbox: Outbox): ProductImpo
   const takeOffCategories = categoryImageLosses(database, outbox);
   const insert = bulkInsert(database, 'products', writtenColumns);
   const updateRow = updateOf(database);
+  const release = releases(database);
   const created = createdEvents(database);
   const definitions = definitionStore(database, outbox);
   const products = productStore(database, outbox);
@@ -125,6 +127,7 @@ export function productImporter(database: Database, outbox: Outbox): ProductImpo
         ...categoryColumnsOf(named[index] ?? uncategorized, known),
       }));
       const totalled = rows.map(({ status, category_id }) => ({ status, category: category_id, change: 1 }));
+      await release(session, updates);
       const ids = await insertAll(session, rows);
       await categories.write(session, categoryChanges(ids, named, updates), known);
       await created(session, ids, cause);

@@ -4,7 +4,7 @@ import type { Database, Session } from '../../../storage/database.ts';
 import type { VariantStore } from '../../variants/store.ts';
 import { type LockedProduct, lockedColumns } from '../row.ts';
 import { type Entry, entryOf } from './entry.ts';
-import { externalKey, type Known } from './plan.ts';
+import { externalKey, type Owned } from './owned.ts';
 import type { PreparedRecord } from './prepared.ts';
 
 /** Skus or external ids per lookup; a shorter list is filled up, so that there is one statement to prepare. */
@@ -104,7 +104,7 @@ export function knownProducts({ build, dialect }: Database, variants: Pick<Varia
     session: Session,
     records: readonly PreparedRecord[],
     mode: 'lock' | 'read',
-  ): Promise<Pick<Known, 'byKey' | 'skuOwners'>> => {
+  ): Promise<Owned> => {
     const byKey = await existing(session, records, mode);
     return { byKey, skuOwners: await skuOwners(session, records) };
   };

@@ -1,6 +1,6 @@
 /** What a batch of an import will change: which records are new products, and which update one that is there. */
 
-import { HttpError, invalid } from '../../../http/errors.ts';
+import { HttpError } from '../../../http/errors.ts';
 import {
   createOf,
   type Entry,
@@ -8,9 +8,11 @@ import {
   type ImportUpdate,
   lostUploadsOf,
   merged,
+  newEntry,
   type RequireFit,
   updateOf,
 } from './entry.ts';
+import { type Owned, ownership } from './owned.ts';
 import type { PreparedRecord } from './prepared.ts';
 
 export interface ImportCounts {
@@ -34,15 +36,8 @@ interface RefusedRecord {
   readonly error: HttpError;
 }
 
-/** What identifies the product that a record means: its sku, and what another system calls it. No sku holds U+0000. */
-export const externalKey = (externalId: string): string => `\0${externalId}`;
-
 /** What a plan is made against. */
-export interface Known {
-  /** The products that exist, by sku and by `externalKey`. */
-  readonly byKey: Map<string, Entry>;
-  /** Which product has a sku as its own, or as that of a variant. */
-  readonly skuOwners: ReadonlyMap<string, { readonly productId: number; readonly isVariant: boolean }>;
+export interface Known extends Owned {
   readonly requireFit: RequireFit;
 }
 
@@ -50,31 +45,20 @@ export interface Known {
  * Takes the records one after another, so that of two with one sku the later has the last word. A record whose sku no
  * product has is the product that its external id names, if there is one.
  */
-export function planAgainst(
-  { byKey, skuOwners, requireFit }: Known,
-  records: readonly PreparedRecord[],
-): ImportPlan {
+export function planAgainst({ requireFit, ...known }: Known, records: readonly PreparedRecord[]): ImportPlan {
   const created: Entry[] = [];
   const updated = new Set<Entry>();
   const refused: RefusedRecord[] = [];
-  const claims = skuClaims(skuOwners);
+  const owned = ownership(known);
   let [changes, unchanged, lostUploads] = [0, 0, 0];
   for (const prepared of records) {
     try {
-      const keys = keysOf(prepared);
-      const found = foundBy(keys, byKey);
-      const entry = found ?? {
-        stored: undefined,
-        prepared: undefined,
-        fields: undefined,
-        slots: undefined,
-        changes: 0,
-      };
+      const found = owned.find(prepared);
+      const entry = found ?? newEntry();
       const next = merged(entry, prepared, requireFit);
-      claims.take(entry, prepared);
+      if (next !== undefined) owned.take(entry, next, prepared);
       if (prepared.hasUploads) lostUploads += lostUploadsOf(entry, prepared);
-      for (const key of keys) if (found === undefined || !byKey.has(key)) byKey.set(key, entry);
-      if (found !== undefined && next === undefined) {
+      if (next === undefined) {
         unchanged += 1;
         continue;
       }
@@ -104,50 +88,8 @@ export function planAgainst(
   return { creates: created.map(createOf), updates, counts, refused, lostUploads };
 }
 
-/** @throws HttpError when the sku is that of one product and the external id that of another */
-function foundBy(keys: readonly string[], byKey: Known['byKey']): Entry | undefined {
-  const [first, second] = keys.flatMap(key => byKey.get(key) ?? []);
-  if (second === undefined || first === second) return first;
-  throw invalid('externalId', 'duplicate', 'is that of another product than the sku');
-}
-
-function keysOf({ row: { sku, external_id } }: PreparedRecord): string[] {
-  const keys = sku === null ? [] : [sku];
-  if (external_id !== null) keys.push(externalKey(external_id));
-  return keys;
-}
-
 /** A plan for records that meet no product at all: what a batch does to an empty catalog. */
 export const planWithout = (
   records: readonly PreparedRecord[],
   requireFit: RequireFit = () => undefined,
 ): ImportPlan => planAgainst({ byKey: new Map(), skuOwners: new Map(), requireFit }, records);
-
-/** Skus that the batch gives to products and variants, beside those that others have. */
-function skuClaims(owners: Known['skuOwners']) {
-  const claimed = new Map<string, { readonly entry: Entry; readonly isVariant: boolean }>();
-  return {
-    /** @throws HttpError for a sku that is that of another product, or of a variant of it */
-    take(entry: Entry, record: PreparedRecord): void {
-      const id = entry.stored?.stored.id;
-      const refuse = (sku: string, isVariant: boolean, of: string) => {
-        const message = `"${sku}" is that of ${isVariant ? `a variant of ${of}` : of}`;
-        const details = [{ field: 'sku', pointer: '#/sku', code: 'duplicate', message }];
-        throw new HttpError('DUPLICATE', { message: `sku: ${message}`, details });
-      };
-      const check = (sku: string, asVariant: boolean) => {
-        const owner = owners.get(sku);
-        const isOther = owner !== undefined && (owner.productId !== id || owner.isVariant !== asVariant);
-        if (isOther) refuse(sku, owner.isVariant, `product ${owner.productId}`);
-        const claim = claimed.get(sku);
-        const isTaken = claim !== undefined && (claim.entry !== entry || claim.isVariant !== asVariant);
-        if (isTaken) refuse(sku, claim.isVariant, 'another product of the file');
-      };
-      const own = record.row.sku;
-      if (own !== null) check(own, false);
-      for (const sku of record.variantSkus) check(sku, true);
-      if (own !== null) claimed.set(own, { entry, isVariant: false });
-      for (const sku of record.variantSkus) claimed.set(sku, { entry, isVariant: true });
-    },
-  };
-}

@@ -6,6 +6,7 @@ import { detailsOf } from '../../../http/schema.ts';
 import { fieldsOf, type StoredVariant, variantOf } from '../../variants/row.ts';
 import { createVariant, type VariantFields } from '../../variants/schema.ts';
 import type { Option } from '../members/options.ts';
+import { keptStock, type Stock, stockOf } from '../members/stock.ts';
 import { refuseBelowReserved } from '../rules.ts';
 import type { ProductFields } from '../schema.ts';
 
@@ -106,28 +107,42 @@ export function mergedSlots(
   product: Pick<ProductFields, 'images' | 'options'>,
 ): Slot[] {
   const slots = withoutLostImages(before, product);
-  const bySku = new Map<string, number>();
-  const byCombination = new Map<string, number>();
-  for (const [index, { fields }] of slots.entries()) {
-    if (fields.sku !== null) bySku.set(fields.sku, index);
-    byCombination.set(combinationOf(fields.options), index);
-  }
+  const places = placesOf(slots, records);
   let last = Math.max(0, ...slots.map(({ fields }) => fields.position ?? 0));
   for (const [index, record] of records.entries()) {
-    const at =
-      (record.sku == null ? undefined : bySku.get(record.sku)) ??
-      byCombination.get(combinationOf(record.options));
+    const at = places[index];
     const slot = at === undefined ? undefined : slots[at];
     const position = record.position ?? slot?.fields.position ?? last + 1;
     last = Math.max(last, position);
     const fields = { ...mergedVariant(slot?.fields, record, product, index), position };
-    refuseBelowReserved(slot?.stored === undefined ? null : variantOf(slot.stored).stock, fields.stock);
+    refuseBelowReserved(stockNow(slot), fields.stock);
     if (at === undefined) slots.push({ stored: undefined, fields });
     else slots[at] = { stored: slot?.stored, fields };
   }
   refuseSame(slots);
   return slots;
 }
+
+/** Which slot each record is; undefined for a new one. By its combination none is one that has the sku of another record. */
+function placesOf(slots: readonly Slot[], records: readonly VariantRecord[]): (number | undefined)[] {
+  const bySku = new Map<string, number>();
+  const byCombination = new Map<string, number>();
+  for (const [index, { fields }] of slots.entries()) {
+    if (fields.sku !== null) bySku.set(fields.sku, index);
+    byCombination.set(combinationOf(fields.options), index);
+  }
+  const places = records.map(({ sku }) => (sku == null ? undefined : bySku.get(sku)));
+  const claimed = new Set(places);
+  return places.map((place, index) => {
+    if (place !== undefined) return place;
+    const at = byCombination.get(combinationOf(records[index]?.options ?? {}));
+    return claimed.has(at) ? undefined : at;
+  });
+}
+
+/** The stock of a variant as the records so far leave it, with what orders have reserved. */
+const stockNow = (slot: Slot | undefined): Stock | null =>
+  slot?.stored === undefined ? null : stockOf(slot.fields.stock, keptStock(variantOf(slot.stored).stock));
 
 /** Images that the product will not have are lost to its variants, too. */
 export function withoutLostImages(slots: readonly Slot[], { images }: Pick<ProductFields, 'images'>): Slot[] {

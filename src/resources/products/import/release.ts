@@ -1,0 +1,46 @@
+/**
+ * Skus and external ids that products and variants of a plan give up, which others of the plan may take: no index that
+ * keeps them unique waits for the end of a transaction.
+ */
+import type { Database, Transaction } from '../../../storage/database.ts';
+import { variantOf } from '../../variants/row.ts';
+import type { ImportUpdate } from './entry.ts';
+
+/** Rows per statement. */
+const rowsAtOnce = 500;
+
+/** @returns a function that frees them, before anything is written; the updates then write each of the rows whole */
+export function releases({ build }: Pick<Database, 'build'>) {
+  async function clear(session: Transaction, ids: readonly number[], table: 'products' | 'product_variants') {
+    for (let start = 0; start < ids.length; start += rowsAtOnce) {
+      const some = ids.slice(start, start + rowsAtOnce);
+      const free =
+        table === 'products'
+          ? build.updateTable('products').set({ sku: null, external_id: null }).where('id', 'in', some)
+          : build.updateTable('product_variants').set({ sku: null }).where('id', 'in', some);
+      await session.run(free.compile());
+    }
+  }
+
+  return async (session: Transaction, updates: readonly ImportUpdate[]): Promise<void> => {
+    const products = updates.filter(({ before, after }) =>
+      givesUp([before.sku, after.sku], [before.externalId, after.externalId]),
+    );
+    const variants = updates
+      .flatMap(({ changes }) => changes)
+      .filter(({ before, fields }) => givesUp([variantOf(before).sku, fields.sku]));
+    await clear(
+      session,
+      products.map(({ stored }) => stored.id),
+      'products',
+    );
+    await clear(
+      session,
+      variants.map(({ before }) => before.id),
+      'product_variants',
+    );
+  };
+}
+
+const givesUp = (...pairs: readonly (readonly [before: string | null, after: string | null])[]): boolean =>
+  pairs.some(([before, after]) => before !== null && before !== after);

@@ -1,0 +1,81 @@
+/** What no two variants have in common, a sku and within a product a combination of options, while some change together. */
+import { isDeepStrictEqual } from 'node:util';
+import type { Database, Session, Transaction } from '../../storage/database.ts';
+import { fieldsOf, keptOf, rowOf, type StoredVariant, type VariantRow, variantOf } from './row.ts';
+import { combinationTaken } from './rules.ts';
+import type { Variant, VariantFields } from './schema.ts';
+import type { variantStatements } from './statements.ts';
+
+/** A change of a variant, ready to be written. */
+export interface WrittenVariant {
+  readonly before: StoredVariant;
+  readonly old: Variant;
+  readonly fields: VariantFields;
+  readonly row: VariantRow;
+}
+
+type Statements = Pick<ReturnType<typeof variantStatements>, 'sameCombination'>;
+
+const none: ReadonlySet<number> = new Set();
+
+export function takenVariants({ build }: Pick<Database, 'build'>, { sameCombination }: Statements) {
+  /**
+   * A combination is taken where another variant has it: no other transaction changes variants of a product that is locked.
+   * @param changing variants whose combinations are settled with that of the row
+   * @throws HttpError 409
+   */
+  async function refuseTaken(session: Session, row: VariantRow, changing = none): Promise<void> {
+    const { product_id: productId, combination } = row;
+    const other = await session.first(sameCombination({ productId, combination }));
+    if (other === undefined || changing.has(other.id)) return;
+    throw combinationTaken(other.id, variantOf({ id: other.id, document: row.document }).options);
+  }
+
+  /**
+   * Makes room for changes of one product's variants, which may exchange what they have or pass it on: what one of them
+   * takes, and another one has that is written after it, the other gives up first.
+   * @throws HttpError 409 for a combination that another variant keeps
+   */
+  async function makeRoom(session: Transaction, all: readonly WrittenVariant[]): Promise<void> {
+    const moved = all.filter(isMoved);
+    if (moved.length === 0) return;
+    refuseSame(all);
+    const changing = new Set(all.map(({ before }) => before.id));
+    for (const { row } of moved) await refuseTaken(session, row, changing);
+    for (const id of givenUpFirst(moved)) {
+      // No combination is as short as an id.
+      const free = { sku: null, combination: String(id) };
+      await session.run(build.updateTable('product_variants').set(free).where('id', '=', id).compile());
+    }
+  }
+
+  return { refuseTaken, makeRoom };
+}
+
+const isMoved = ({ old, fields }: WrittenVariant): boolean =>
+  old.sku !== fields.sku || !isDeepStrictEqual(old.options, fields.options);
+
+function refuseSame(all: readonly WrittenVariant[]): void {
+  const had = new Map<string, number>();
+  for (const { before, fields, row } of all) {
+    const other = had.get(row.combination);
+    if (other !== undefined) throw combinationTaken(other, fields.options);
+    had.set(row.combination, before.id);
+  }
+}
+
+/** The variants that have what another one takes before they are written themselves. */
+function givenUpFirst(moved: readonly WrittenVariant[]): number[] {
+  const taken = new Set<string>();
+  const first: number[] = [];
+  for (const { before, old, row } of moved) {
+    const has = keysOf(rowOf(fieldsOf(old), before.updated_at, keptOf(old)));
+    if (has.some(key => taken.has(key))) first.push(before.id);
+    for (const key of keysOf(row)) taken.add(key);
+  }
+  return first;
+}
+
+/** No sku holds U+0000. */
+const keysOf = ({ sku, combination }: VariantRow): string[] =>
+  sku === null ? [combination] : [combination, `\0${sku}`];
