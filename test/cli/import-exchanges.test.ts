@@ -34,6 +34,14 @@ const onlyTee = ['1 - tee'];
 
 const scenarios: readonly Scenario[] = [
   {
+    name: 'pieces of a product that has variants',
+    files: [[one], [{ ...tee('T-1 S 7'), stock: { onHand: 5 } }]],
+    says: 'line 1: stock: is counted of each variant, not of a product that has some',
+    status: 2,
+    variants: ['1 S T-1 -', '2 M T-2 -'],
+    products: onlyTee,
+  },
+  {
     name: 'two variants exchange their options',
     files: [[one], [tee('T-2 S 7', 'T-1 M 9'), other]],
     says: '1 created, 1 updated, 0 unchanged, 0 rejected',

@@ -16,10 +16,14 @@ export function refuseImpossible(before: Product | undefined, { stock, images }:
     const { index, field } = unknown;
     throw invalid(['images', index, field], 'unknown', 'must be that of an image the product has');
   }
-  if (before !== undefined && before.variantCount > 0 && stock !== null && !isSame(before.stock, stock)) {
-    throw invalid('stock', 'variants', 'is counted of each variant, not of a product that has some');
-  }
+  refuseOwnStock(before, stock);
   refuseBelowReserved(before?.stock ?? null, stock);
+}
+
+/** @throws HttpError 400 for pieces of a product that has variants, other than it has had since before it had some */
+export function refuseOwnStock(before: Product | undefined, stock: StockFields | null): void {
+  if (before === undefined || before.variantCount === 0 || stock === null || isSame(before.stock, stock)) return;
+  throw invalid('stock', 'variants', 'is counted of each variant, not of a product that has some');
 }
 
 /** Characters of products that one change writes again at most. */

@@ -8,7 +8,7 @@ import { placed } from '../categories.ts';
 import { type Image, imagesOf, mediaPath } from '../members/images.ts';
 import { keptStock, type Stock, stockOf } from '../members/stock.ts';
 import { type LockedProduct, productOf, fieldsOf as writtenOf } from '../row.ts';
-import { refuseBelowReserved } from '../rules.ts';
+import { refuseBelowReserved, refuseOwnStock } from '../rules.ts';
 import type { Product, ProductFields } from '../schema.ts';
 import { isGiven, optional, type PreparedRecord } from './prepared.ts';
 import {
@@ -92,6 +92,7 @@ export function merged(
   const { slots, options } = withVariants(entry, before, own, variants);
   const after = { ...own, options };
   requireFit(after, before);
+  refuseOwnStock(entry.stored?.product, after.stock);
   refuseBelowReserved(stockNow(entry), after.stock);
   const isSame = before !== undefined && sameFields(after, before);
   if (isSame && (slots === entry.slots || !slots?.some(isChanged))) return undefined;
