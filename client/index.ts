@@ -96,7 +96,8 @@ function session(
   }
   async function signIn(): Promise<Tokens> {
     const response = await post('/v1/auth/login', credentials);
-    if (!response.ok) throw new Error(`signing in was refused: ${response.status} ${await reasonOf(response)}`);
+    if (!response.ok)
+      throw new Error(`signing in was refused: ${response.status} ${await reasonOf(response)}`);
     // Boundary: the document promises this body for 200.
     return (await response.json()) as Tokens;
   }

@@ -36,7 +36,10 @@ export function collectionVersions({ build, dialect }: Pick<Database, 'build' | 
      * of the collection goes
      */
     advance(session: Transaction, collection: string, marks: number = newMark()): void {
-      session.increment({ key: `version ${collection}`, statement, row: amount => [collection, amount] }, marks);
+      session.increment(
+        { key: `version ${collection}`, statement, row: amount => [collection, amount] },
+        marks,
+      );
     },
   };
 }

@@ -1,14 +1,14 @@
 /** One transaction on a connection of its own, and what the work of one, or of several that share it, is given. */
 import type { CompiledQuery } from 'kysely';
 import {
-  type Increment,
   type Deferred,
+  type Increment,
   type Items,
   leaveItem,
   runEndings,
   type WriteRows,
-  writeIncrements,
   writeDeferredRows,
+  writeIncrements,
 } from '../counters.ts';
 import type { Session, Transaction } from '../database.ts';
 import { type CopySession, copyNew, mayBeCopied, writeRows } from './bulk/copy.ts';
