@@ -11864,8 +11864,6 @@ export interface components {
         };
         /** @description Facets to count, with commas between them, 20 at most: brand, category, tag, status, price, and attributes as `attr.colour`. `meta.facets` has how many products there are of each value, each facet counted without its own filter. */
         QueryFacets: string;
-        /** @description From the mail; the page sends it on. */
-        QueryToken: string;
     };
     requestBodies: never;
     headers: {
@@ -20895,10 +20893,7 @@ export interface operations {
     };
     getPasswordResetPage: {
         parameters: {
-            query?: {
-                /** @description From the mail; the page sends it on. */
-                token?: components["parameters"]["QueryToken"];
-            };
+            query?: never;
             header?: {
                 /**
                  * @description An id for this request, echoed in the response and kept in the logs.
@@ -20952,10 +20947,7 @@ export interface operations {
     };
     getVerifyPage: {
         parameters: {
-            query?: {
-                /** @description From the mail; the page sends it on. */
-                token?: components["parameters"]["QueryToken"];
-            };
+            query?: never;
             header?: {
                 /**
                  * @description An id for this request, echoed in the response and kept in the logs.
@@ -21009,10 +21001,7 @@ export interface operations {
     };
     getRestoreAddressPage: {
         parameters: {
-            query?: {
-                /** @description From the mail; the page sends it on. */
-                token?: components["parameters"]["QueryToken"];
-            };
+            query?: never;
             header?: {
                 /**
                  * @description An id for this request, echoed in the response and kept in the logs.

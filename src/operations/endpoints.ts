@@ -132,7 +132,6 @@ export function operationEndpoints(options: OperationsOptions): Endpoint[] {
         summary,
         description:
           'Mails link here, with the token as the query parameter `token`, which the page sends on.',
-        query: mailed,
         produces: ['text/html'],
         responses: {
           200: {
@@ -192,11 +191,6 @@ async function requireMigrated(database: Database): Promise<void> {
 }
 
 const pageHeaders = { 'Content-Security-Policy': 'What the page may load and run: its own files.' };
-
-/** What a page that a mail links to is called with. */
-const mailed = z.object({
-  token: z.string().max(1000).optional().describe('From the mail; the page sends it on.'),
-});
 
 const localOnly =
   'Without the setting METRICS_TOKEN, /metrics answers only this machine. Set it, and send it as a bearer token.';
