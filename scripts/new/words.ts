@@ -1,6 +1,7 @@
 /** Which words cannot name a resource: those of the languages, and those that the code or the interface has already. */
 import { Database } from 'bun:sqlite';
 import { runInNewContext } from 'node:vm';
+import { articled } from '../../src/resources/crud/index.ts';
 import { type Names, Refused } from './names.ts';
 
 /** Those of strict mode and of modules, too. */
@@ -21,9 +22,6 @@ const reservedInPostgres = new Set(
 );
 
 export const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
-
-/** As in the texts of src/resources/crud/index.ts. */
-const articled = (name: string): string => `${/^[aeiou]/.test(name) ? 'an' : 'a'} ${name}`;
 
 /** The same text of the new resource. */
 export function rename(text: string, { plural, singular }: Names): string {

@@ -167,6 +167,7 @@ export function crudEndpoints<Params extends z.ZodObject, Row, Locked extends Ro
 /** A complete representation as a patch: it says all there is to say. */
 const complete = (body: unknown): PatchBody<object> => ({ kind: 'merge', patch: body });
 
-function articled(name: string): string {
+/** The name with its article, as summaries have it. */
+export function articled(name: string): string {
   return `${/^[aeiou]/.test(name) ? 'an' : 'a'} ${name}`;
 }

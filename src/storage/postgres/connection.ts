@@ -10,6 +10,8 @@ import { endsConnection, isCancelledHere } from './errors.ts';
 const cancelMarginMs = 2000;
 /** Milliseconds after which a transaction is kept alive: well below what the server allows. */
 const silenceMs = 300;
+/** How often, between two statements of its own: work that never ends holds its locks for half a minute, not for ever. */
+const mostSilences = 100;
 /** Seconds that a new connection may take. */
 const connectionTimeout = 5;
 
@@ -84,6 +86,8 @@ export async function connect(options: ConnectionOptions): Promise<Connection> {
   let closed = false;
   let late = false;
   let cancelled: Statement | undefined;
+  /** How often the transaction has been kept alive since its last statement. */
+  let silences = 0;
   /** Since when the first of the pending statements has been running, or nothing has. */
   let since = performance.now();
 
@@ -96,6 +100,7 @@ export async function connect(options: ConnectionOptions): Promise<Connection> {
 
   const run = (text: string, values: readonly unknown[] = []) =>
     ended(() => {
+      silences = 0;
       const statement = reserved.unsafe(text, [...values]);
       return { statement, result: statement };
     });
@@ -146,8 +151,10 @@ export async function connect(options: ConnectionOptions): Promise<Connection> {
     },
     keepAlive(now) {
       // Where the transaction has failed already, this fails as well; its end is the concern of what runs it.
-      if (open && statements.size === 0 && now - since > silenceMs)
-        void run('select 1').catch(() => undefined);
+      if (!open || statements.size > 0 || now - since <= silenceMs || silences >= mostSilences) return;
+      const kept = silences + 1;
+      void run('select 1').catch(() => undefined);
+      silences = kept;
     },
     close,
   };
