@@ -1,8 +1,5 @@
 /** Files and forms of very many or very long parts: what is not a picture costs little, and is not kept. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { addProduct } from '../support/catalog.ts';
 import { processorTime } from '../support/growth.ts';
 import type { Received } from '../support/http.ts';
@@ -24,18 +21,13 @@ const gifWith = (block: Uint8Array, count: number) =>
   ]);
 
 describe('files of many parts', () => {
-  let folder: string;
   let service: TestService;
   beforeAll(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'catalog-media-'));
-    service = await startTestService('sqlite', { DATA_DIR: folder });
+    service = await startTestService('sqlite');
     // The first image of a process costs more: what compiles, and threads that start.
     await sendImage(service, await addProduct(service), png(4, 4));
   });
-  afterAll(async () => {
-    await service.stop();
-    rmSync(folder, { recursive: true });
-  });
+  afterAll(() => service.stop());
 
   async function sent(body: Uint8Array | FormData): Promise<Received> {
     const product = await addProduct(service);
