@@ -11,7 +11,7 @@ const cancelMarginMs = 2000;
 /** Milliseconds after which a transaction is kept alive: well below what the server allows. */
 const silenceMs = 300;
 /** How often, between two statements of its own: work that never ends holds its locks for half a minute, not for ever. */
-const mostSilences = 100;
+const mostSilences = 60;
 /** Seconds that a new connection may take. */
 const connectionTimeout = 5;
 
