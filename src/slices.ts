@@ -25,6 +25,21 @@ export function slices(): Slices {
   return { begin, turn: () => (performance.now() - begun > sliceMs ? next() : undefined) };
 }
 
+/** Maps items one by one, with turns of the event loop between them where that takes long. */
+export async function mapInSlices<Item, Result>(
+  items: readonly Item[],
+  map: (item: Item) => Result,
+): Promise<Result[]> {
+  const { turn } = slices();
+  const results: Result[] = [];
+  for (const item of items) {
+    results.push(map(item));
+    const next = turn();
+    if (next !== undefined) await next;
+  }
+  return results;
+}
+
 /** @returns what makes something when it is first called, and gives the same from then on; a failure stays, too */
 export function once<T>(make: () => Promise<T>): () => Promise<T> {
   let made: Promise<T> | undefined;

@@ -1,8 +1,10 @@
 /** Reading product files: a stream of bytes in, batches of records out, at constant memory. */
+
+import { isObject } from '../json-object.ts';
 import { readCsv } from './read-csv.ts';
 import { readJson } from './read-json.ts';
 import { readNdjson } from './read-ndjson.ts';
-import { isObject, type SourceRecord } from './record.ts';
+import type { SourceRecord } from './record.ts';
 
 export type { SourceRecord } from './record.ts';
 

@@ -1,4 +1,5 @@
 /** What every reader of this folder yields, and the limits that keep its memory constant. */
+import { isObject } from '../json-object.ts';
 
 /**
  * One record of a file: a CSV row, an NDJSON line or an element of a JSON array.
@@ -34,10 +35,6 @@ function readable(line: number, value: Record<string, unknown>, raw: string): So
 
 export function unreadable(line: number, error: string, raw: string): SourceRecord {
   return { line, value: undefined, error, raw };
-}
-
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** Reads the JSON text of one record; anything that is not an object becomes a record with an error. */

@@ -114,13 +114,13 @@ export interface Paginator {
     columns: Readonly<Record<string, string>>,
     list: string,
   ): ListRequest;
-  /** @param item the JSON text of one row; @param extra JSON text: members that `meta` has besides */
-  page<Row>(
-    listed: Listed<Row>,
+  /** @param items the JSON text of each row; @param extra JSON text: members that `meta` has besides */
+  page(
+    listed: Listed<unknown>,
     request: ListRequest,
     list: string,
     url: RequestUrl,
-    item: (row: Row & { id: number }) => string,
+    items: readonly string[],
     extra?: string,
   ): PageTexts;
 }
@@ -173,8 +173,8 @@ export function paginator(secret: string): Paginator {
       const order = { column, descending: query.order === 'desc' };
       return { conditions, order, page: pageOf(query, bindingOf(list, conditions, order)) };
     },
-    page(listed, { conditions, order, page }, list, url, item, extra) {
-      const items = listed.rows.map(item).join(',');
+    page(listed, { conditions, order, page }, list, url, texts, extra) {
+      const items = texts.join(',');
       const link = linker(url);
       const besides = extra === undefined ? '' : `,${extra}`;
       if (page.kind === 'offset') {

@@ -12,8 +12,8 @@ import {
   readRecords,
   type SourceRecord,
 } from '../../files/read.ts';
-import { isObject } from '../../files/record.ts';
 import { gunzipped, isGzip, unreadableKind } from '../../files/unpack.ts';
+import { isObject } from '../../json-object.ts';
 
 export interface ImportSource {
   readonly format: FileFormat;

@@ -1,5 +1,5 @@
 /** How each field of a product is read from a cell of a table or a member of an object. */
-import { isObject } from '../record.ts';
+import { isObject } from '../../json-object.ts';
 import { type AmountOptions, type DecimalMark, readAmount } from './amount.ts';
 import { attributeKey, attributeValue } from './attribute.ts';
 import { splitAddresses, toList, toPath } from './list.ts';

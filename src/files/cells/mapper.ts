@@ -1,6 +1,7 @@
 /** From a record of a file to the fields of a product. */
+
+import { isObject } from '../../json-object.ts';
 import { type Mapping, MappingError, pick, productFields } from '../map.ts';
-import { isObject } from '../record.ts';
 import {
   AmountIn,
   attributeName,

@@ -1,4 +1,5 @@
 /** Addresses in examples: those of the document's own operations, for resources whose id is 1. */
+import { isObject } from '../../json-object.ts';
 import { withSelf } from '../hal/index.ts';
 import type { SchemaObject } from './schemas.ts';
 
@@ -114,5 +115,4 @@ function memberPath(collection: string, paths: Paths): string | undefined {
   return all.find(below) ?? all.find(path => path.endsWith(`${name}/{id}`));
 }
 
-const asObject = (value: unknown): SchemaObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : {};
+const asObject = (value: unknown): SchemaObject => (isObject(value) ? value : {});

@@ -2,7 +2,9 @@
  * Zod schemas → JSON Schemas of the document. A schema with an id becomes a component and is referred to;
  * others stand where they are used.
  */
+
 import { z } from 'zod';
+import { isObject } from '../../json-object.ts';
 import { exampleOf, type SchemaObject } from './example.ts';
 import { linkTexts, memberTexts } from './members.ts';
 import { valueTexts } from './values.ts';
@@ -49,7 +51,7 @@ export function createSchemas(): Schemas {
   function convert(schema: z.ZodType, direction: Direction): SchemaObject {
     const { $schema: _, $defs, ...top } = z.toJSONSchema(schema, { io: direction });
     for (const [name, definition] of Object.entries($defs ?? {})) {
-      if (isSchema(definition)) define(name, tidy(definition), direction);
+      if (isObject(definition)) define(name, tidy(definition), direction);
     }
     return tidy(top);
   }
@@ -80,14 +82,10 @@ export function createSchemas(): Schemas {
   };
 }
 
-function isSchema(value: unknown): value is SchemaObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
 /** Makes what Zod writes into what a reader of the document wants to see. */
 function tidy(schema: SchemaObject): SchemaObject {
   const { override, ...own } = schema;
-  if (isSchema(override)) {
+  if (isObject(override)) {
     // A query string carries text; the metadata says which type the text stands for.
     return limited(withValueTexts(defined({ description: own.description, ...override })));
   }
@@ -98,17 +96,17 @@ function withTidyChildren(schema: SchemaObject): SchemaObject {
   return Object.fromEntries(
     Object.entries(schema).map(([keyword, value]): [string, unknown] => {
       if (keyword === '$ref') return [keyword, String(value).replace('#/$defs/', prefix)];
-      if (keyword === 'properties' && isSchema(value)) {
+      if (keyword === 'properties' && isObject(value)) {
         const members = Object.entries(value).map(([name, member]) => [
           name,
-          isSchema(member) ? explained(name, tidy(member)) : member,
+          isObject(member) ? explained(name, tidy(member)) : member,
         ]);
         return [keyword, Object.fromEntries(members)];
       }
-      if (['items', 'additionalProperties'].includes(keyword) && isSchema(value))
+      if (['items', 'additionalProperties'].includes(keyword) && isObject(value))
         return [keyword, tidy(value)];
       if (['anyOf', 'oneOf', 'allOf', 'prefixItems'].includes(keyword) && Array.isArray(value)) {
-        return [keyword, value.map(part => (isSchema(part) ? tidy(part) : part))];
+        return [keyword, value.map(part => (isObject(part) ? tidy(part) : part))];
       }
       return [keyword, value];
     }),
@@ -131,7 +129,7 @@ function withoutNoise(schema: SchemaObject): SchemaObject {
   const { additionalProperties, propertyNames: _, pattern, example, ...kept } = schema;
   const isOpen =
     additionalProperties === false ||
-    (isSchema(additionalProperties) && Object.keys(additionalProperties).length === 0);
+    (isObject(additionalProperties) && Object.keys(additionalProperties).length === 0);
   return defined({
     ...kept,
     additionalProperties: isOpen ? undefined : additionalProperties,
@@ -150,9 +148,9 @@ export function withValueTexts(schema: SchemaObject): SchemaObject {
 function nullable(schema: SchemaObject): SchemaObject {
   const { anyOf, ...around } = schema;
   if (!Array.isArray(anyOf) || anyOf.length !== 2) return schema;
-  const value: unknown = anyOf.find(part => isSchema(part) && part.type !== 'null');
-  if (!isSchema(value) || typeof value.type !== 'string') return schema;
-  if (!anyOf.some(part => isSchema(part) && part.type === 'null')) return schema;
+  const value: unknown = anyOf.find(part => isObject(part) && part.type !== 'null');
+  if (!isObject(value) || typeof value.type !== 'string') return schema;
+  if (!anyOf.some(part => isObject(part) && part.type === 'null')) return schema;
   const values = Array.isArray(value.enum) ? { enum: [...value.enum, null] } : {};
   return { ...value, ...around, type: [value.type, 'null'], ...values };
 }

@@ -1,5 +1,7 @@
 /** Applies the body of a PATCH, in whichever of the three media types, to a representation. */
+
 import type { z } from 'zod';
+import { isObject } from '../../json-object.ts';
 import type { PatchBody } from '../endpoint.ts';
 import { type ErrorDetail, HttpError } from '../errors.ts';
 import { invalidDetails, validationFailed } from '../request/index.ts';
@@ -35,7 +37,7 @@ export function patched<S extends z.ZodType>(
 }
 
 function merged(document: Json, patch: unknown): Json {
-  if (typeof patch !== 'object' || patch === null || Array.isArray(patch)) {
+  if (!isObject(patch)) {
     throw new HttpError('VALIDATION_FAILED', {
       message: 'body: a merge patch of a resource must be an object (RFC 7396)',
       details: [{ field: 'body', pointer: '#', code: 'type', message: 'must be an object' }],
@@ -72,7 +74,7 @@ function readOnlyChanges(
   result: z.ZodSafeParseResult<unknown>,
   readOnly: readonly string[],
 ): ErrorDetail[] {
-  const members = isMembers(changed) ? changed : {};
+  const members = isObject(changed) ? changed : {};
   const broken = readOnly.filter(name => !isSame(members[name], document[name]));
   const inside = result.success ? brokenIn(members, document, result.data) : [];
   return [...broken, ...inside].map(path => ({
@@ -89,17 +91,14 @@ const isSame = (changed: unknown, document: unknown): boolean =>
 
 const withoutNulls = (_name: string, value: unknown): unknown => value ?? undefined;
 
-type Members = { readonly [member: string]: unknown };
-
-const isMembers = (value: unknown): value is Members =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
+type Members = Readonly<Record<string, unknown>>;
 
 /**
  * The paths of members inside members that a patch changes, though only the service writes them: those that the
  * document has, and that the schema does not take over. What is left out stays, as in a complete replacement.
  */
 function brokenIn(changed: Members, document: Members, kept: unknown): string[] {
-  if (!isMembers(kept)) return [];
+  if (!isObject(kept)) return [];
   return Object.keys(kept).flatMap(name =>
     brokenInside(changed[name], document[name], kept[name]).map(path => `${name}/${path}`),
   );
@@ -109,14 +108,14 @@ function brokenInside(changed: unknown, document: unknown, kept: unknown): strin
   if (Array.isArray(changed) && Array.isArray(document) && Array.isArray(kept)) {
     // An item with an id is the same wherever it has been moved to.
     const counterpart = (item: unknown, index: number): unknown =>
-      isMembers(item) && item.id !== undefined
-        ? document.find(other => isMembers(other) && other.id === item.id)
+      isObject(item) && item.id !== undefined
+        ? document.find(other => isObject(other) && other.id === item.id)
         : document[index];
     return changed.flatMap((item, index) =>
       brokenInside(item, counterpart(item, index), kept[index]).map(path => `${index}/${path}`),
     );
   }
-  if (!isMembers(changed) || !isMembers(document) || !isMembers(kept)) return [];
+  if (!isObject(changed) || !isObject(document) || !isObject(kept)) return [];
   const others = Object.keys(document).filter(
     name => !Object.hasOwn(kept, name) && Object.hasOwn(changed, name),
   );

@@ -2,7 +2,9 @@
  * `Prefer: handling=strict` (RFC 7240 §4.4): what a request says and its operation would ignore is refused and named.
  * Without it, unknown parameters and members are ignored. All of this runs only for requests that carry Prefer.
  */
+
 import { z } from 'zod';
+import { isObject } from '../../json-object.ts';
 import { quoted } from '../credentials.ts';
 import type { BodySpec, Endpoint } from '../endpoint.ts';
 import { type ErrorDetail, HttpError } from '../errors.ts';
@@ -129,7 +131,7 @@ class Shape {
 
   constructor(private readonly schemas: readonly Rooted[]) {
     this.names = this.membersOf();
-    this.isList = schemas.some(({ schema }) => isSchema(schema.items));
+    this.isList = schemas.some(({ schema }) => isObject(schema.items));
   }
 
   and(other: Shape | undefined): Shape {
@@ -139,15 +141,15 @@ class Shape {
   /** The names of members; undefined when any name will do, as in a map or a value of any kind. */
   private membersOf(): Set<string> | undefined {
     const names = new Set<string>();
-    let isObject = false;
+    let hasMembers = false;
     for (const { schema } of this.schemas) {
       const { properties, additionalProperties } = schema;
-      if (isSchema(additionalProperties) && properties === undefined) return undefined;
-      if (!isSchema(properties)) continue;
-      isObject = true;
+      if (isObject(additionalProperties) && properties === undefined) return undefined;
+      if (!isObject(properties)) continue;
+      hasMembers = true;
       for (const name of Object.keys(properties)) names.add(name);
     }
-    return isObject ? names : undefined;
+    return hasMembers ? names : undefined;
   }
 
   /** The shape of a member, or of an array's items at any index. */
@@ -163,9 +165,9 @@ class Shape {
   private partAt(token: string | number): Shape | undefined {
     const found = this.schemas.flatMap(({ schema, root }) => {
       const { properties, items, additionalProperties } = schema;
-      const own = isSchema(properties) && Object.hasOwn(properties, token) ? properties[token] : undefined;
+      const own = isObject(properties) && Object.hasOwn(properties, token) ? properties[token] : undefined;
       const part = own ?? (typeof token === 'number' ? items : additionalProperties);
-      return isSchema(part) ? flattened(part, root) : [];
+      return isObject(part) ? flattened(part, root) : [];
     });
     return found.length === 0 ? undefined : new Shape(found);
   }
@@ -176,10 +178,10 @@ function flattened(schema: Schema, root: Schema): Rooted[] {
   const { $ref, anyOf, oneOf, allOf } = schema;
   if (typeof $ref === 'string') {
     const name = $ref.replace('#/$defs/', '');
-    const target = isSchema(root.$defs) ? root.$defs[name] : undefined;
-    return isSchema(target) ? flattened(target, root) : [];
+    const target = isObject(root.$defs) ? root.$defs[name] : undefined;
+    return isObject(target) ? flattened(target, root) : [];
   }
-  const parts = [anyOf, oneOf, allOf].flatMap(list => (Array.isArray(list) ? list.filter(isSchema) : []));
+  const parts = [anyOf, oneOf, allOf].flatMap(list => (Array.isArray(list) ? list.filter(isObject) : []));
   return [{ schema, root }, ...parts.flatMap(part => flattened(part, root))];
 }
 
@@ -215,7 +217,7 @@ function checkOperations(
   if (!Array.isArray(patch) || patch.length > maxOperations) return;
   const shape = settable.and(readable);
   for (const [index, operation] of patch.entries()) {
-    if (!isSchema(operation)) continue;
+    if (!isObject(operation)) continue;
     for (const name of Object.keys(operation)) {
       if (!operationMembers.includes(name)) problems.add([index, name], operationMembers);
     }
@@ -287,8 +289,4 @@ class Problems {
       details: this.details,
     });
   }
-}
-
-function isSchema(value: unknown): value is Schema {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

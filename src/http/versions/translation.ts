@@ -4,6 +4,7 @@
  *
  * Words: `old` is the version whose handler runs, `new` the one that the request is for.
  */
+import { isObject } from '../../json-object.ts';
 import type { BodySpec, Endpoint, Input, PatchBody, ResponseSpec } from '../endpoint.ts';
 import { type ErrorDetail, HttpError } from '../errors.ts';
 import { validationFailed } from '../request/index.ts';
@@ -75,7 +76,7 @@ function anyBodyToOld(spec: BodySpec, body: Members | PatchBody<Members>, transl
   const patch = body as PatchBody<Members>;
   if (patch.kind === 'partial') return { ...patch, changes: parsed(patch.changes) };
   if (patch.kind === 'merge')
-    return isMembers(patch.patch) ? { ...patch, patch: bodyToOld(patch.patch) } : patch;
+    return isObject(patch.patch) ? { ...patch, patch: bodyToOld(patch.patch) } : patch;
   const toOld = new Map(Object.entries(renamed).map(([old, name]) => [name, old]));
   const operations: unknown = patch.patch;
   if (!Array.isArray(operations)) return patch;
@@ -86,7 +87,7 @@ const same = (body: Members) => body;
 
 /** Pointers follow renamed members; values below the top of the document are taken as they are. */
 function operationToOld(operation: unknown, toOld: ReadonlyMap<string, string>): unknown {
-  if (!isMembers(operation)) return operation;
+  if (!isObject(operation)) return operation;
   const changed: Record<string, unknown> = { ...operation };
   for (const member of ['path', 'from']) {
     const pointer = changed[member];
@@ -132,8 +133,4 @@ function detailToNew(detail: ErrorDetail, renamed: Readonly<Record<string, strin
   if (name === undefined) return detail;
   const pointer = `#/${name}${detail.pointer.slice(`#/${first}`.length)}`;
   return { ...detail, field: [name, ...rest].join('.'), pointer };
-}
-
-function isMembers(value: unknown): value is Members {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

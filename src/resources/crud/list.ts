@@ -7,6 +7,7 @@ import { selfAddress } from '../../http/hal/addresses.ts';
 import { halCollection, isHal } from '../../http/hal/index.ts';
 import { envelope, type PageTexts, type Paginator } from '../../http/paginate.ts';
 import { ok, type Reply } from '../../http/response/reply.ts';
+import { mapInSlices } from '../../slices.ts';
 import type { Lister } from '../../storage/list/index.ts';
 import type { Condition } from '../../storage/list/request.ts';
 import type { RequestContext } from '../context.ts';
@@ -66,7 +67,8 @@ export function listEndpoint<Params extends z.ZodObject | undefined, Query exten
       const request = paginator.request(query, conditions, sortColumns, name);
       const listed = await spec.list(request);
       const textOf = await spec.textsOf(context, listed.rows);
-      return pageReply(context, paginator.page(listed, request, name, url, textOf), relation);
+      const texts = await mapInSlices(listed.rows, textOf);
+      return pageReply(context, paginator.page(listed, request, name, url, texts), relation);
     },
   });
 }

@@ -142,9 +142,9 @@ export function imageEndpoints(
         const list = `images of product ${row.id}`;
         const request = paginator.request(query, [], { id: 'position' }, list);
         const placed = productOf(row).images.map(({ id }, index) => ({ id, sort_value: index }));
-        const page = paginator.page(pageOf(placed, request), request, list, url, ({ id }) =>
-          present.body(context, imageIn(row, id)),
-        );
+        const shown = pageOf(placed, request);
+        const texts = shown.rows.map(({ id }) => present.body(context, imageIn(row, id)));
+        const page = paginator.page(shown, request, list, url, texts);
         return pageReply(context, page, 'images');
       },
     }),

@@ -181,9 +181,8 @@ export function orderEndpoints(
         const order = known(await orders.find(database.read, id), id, caller);
         const request = paginator.request(query, equal({ order_id: id }), { id: 'id' }, 'order items');
         const listed = await orders.listItems(request);
-        const page = paginator.page(listed, request, 'order items', url, item =>
-          JSON.stringify(itemView(item, order, context)),
-        );
+        const texts = listed.rows.map(item => JSON.stringify(itemView(item, order, context)));
+        const page = paginator.page(listed, request, 'order items', url, texts);
         return pageReply(context, page, 'items');
       },
     }),

@@ -5,6 +5,7 @@ import type { RequestUrl } from '../../http/endpoint.ts';
 import { isHal } from '../../http/hal/index.ts';
 import { envelope } from '../../http/paginate.ts';
 import { ok, type Reply } from '../../http/response/reply.ts';
+import { mapInSlices } from '../../slices.ts';
 import type { Condition, ListRequest } from '../../storage/list/request.ts';
 import type { ProductFacets } from '../attributes/facets.ts';
 import { attributeConditions } from '../attributes/filters.ts';
@@ -51,7 +52,8 @@ export function productLists(
       names === undefined ? undefined : facets.members({ facets: names, conditions }),
     ]);
     const rows = listed.rows.map(({ id, sort_value }) => ({ id, value: sort_value }));
-    return { rows, page: paginator.page(listed, request, 'products', url, textOf, counted) };
+    const texts = await mapInSlices(listed.rows, textOf);
+    return { rows, page: paginator.page(listed, request, 'products', url, texts, counted) };
   }
 
   async function readBody(url: RequestUrl, request: ListRequest) {

@@ -122,8 +122,8 @@ export function searchEndpoints(
             names.length === 0
               ? undefined
               : await facets.members({ facets: names, conditions, within: found.unfiltered });
-          const item = ({ hit }: { hit: Hit }) => JSON.stringify(shown(hit, url));
-          const page = paginator.page(found, request, 'search', url, item, metaOf(found, counted));
+          const texts = found.rows.map(({ hit }) => JSON.stringify(shown(hit, url)));
+          const page = paginator.page(found, request, 'search', url, texts, metaOf(found, counted));
           return { body: envelope(page), rows: [] };
         };
         // The events of a product do not say that the sku of one of its variants has changed.

@@ -25,10 +25,10 @@ export interface CachedRows<Row extends { readonly id: number }, Shown = unknown
   /** Reads a row that is not known, as it is now; undefined when there is none. */
   read(id: number): Promise<CachedRow<Row, Shown> | undefined>;
   /**
-   * Keeps rows that were read in the state of a version; gives them as they are shown.
-   * @throws StorageError `damaged` when one of them cannot be read
+   * Keeps a row that was read in the state of a version; gives it as it is shown.
+   * @throws StorageError `damaged` when it cannot be read
    */
-  keep<Read extends Row>(version: number, rows: readonly Read[]): Read[];
+  keep<Read extends Row>(version: number, row: Read): Read;
 }
 
 export interface RowOptions<Row> {
@@ -114,14 +114,12 @@ export function cachedRows<Row extends { readonly id: number }, Shown>(
       reading.set(id, promise);
       return promise;
     },
-    keep(version, found) {
+    keep(version, row) {
       const isCurrent = version === changes.version(collection);
-      return found.map(row => {
-        const known = isCurrent ? get(row.id)?.row : undefined;
-        const shown = shownRow(row, known);
-        if (isCurrent && known === undefined) keep(shown);
-        return shown;
-      });
+      const known = isCurrent ? get(row.id)?.row : undefined;
+      const shown = shownRow(row, known);
+      if (isCurrent && known === undefined) keep(shown);
+      return shown;
     },
   };
 }

@@ -155,8 +155,8 @@ export function lister<Row>(database: Database, options: ListOptions<Row>): List
       const part = { limit: page.limit + 1, start, backwards };
       const found = await readPage(session, request, part);
       const more = found.length > page.limit;
-      const rows = more ? found.slice(0, page.limit) : found;
-      if (backwards) rows.reverse();
+      const shown = more ? found.slice(0, page.limit) : found;
+      const rows = backwards ? shown.toReversed() : shown;
       return { rows, hasPrevious: backwards ? more : start !== undefined, hasNext: backwards || more };
     };
     if (!page.count)

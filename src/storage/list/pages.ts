@@ -1,4 +1,5 @@
 /** Reads the rows of a page, of which those that are cached are not read again. */
+import { mapInSlices } from '../../slices.ts';
 import type { Database, Session } from '../database.ts';
 import type { ListQueries, Part, Versioned } from './queries.ts';
 import type { Key, ListOptions, ListRequest, Positioned } from './request.ts';
@@ -12,10 +13,14 @@ export function pageReader<Row>(
   async function readWhole(session: Session, request: ListRequest, part: Part) {
     const rows = await queries.page(session, request, part);
     const [first] = rows;
-    return first === undefined ? rows : (cached?.keep(first.version, rows) ?? rows);
+    return first === undefined ? rows : keepInSlices(cached, first.version, rows);
   }
 
-  return async (session: Session, request: ListRequest, part: Part): Promise<(Row & Versioned)[]> => {
+  return async (
+    session: Session,
+    request: ListRequest,
+    part: Part,
+  ): Promise<readonly (Row & Versioned)[]> => {
     if (cached === undefined || collection === undefined) return readWhole(session, request, part);
     const keys = await queries.keys(session, request, part);
     const version = keys[0]?.version;
@@ -47,10 +52,20 @@ export async function rowsByKeys<Row>(
   if (missing.length > 0) {
     const rows = await queries.rows(session, missing);
     if (rows.length !== missing.length || rows.some(row => row.version !== version)) return undefined;
-    for (const row of cached?.keep(version, rows) ?? rows) read.set(row.id, row);
+    for (const row of await keepInSlices(cached, version, rows)) read.set(row.id, row);
   }
   return keys.flatMap(({ id, value }, index) => {
     const row = found[index] ?? read.get(id);
     return row === undefined ? [] : [{ ...row, id, sort_value: value }];
   });
+}
+
+/** Keeps rows that were read in the state of a version: a page of long ones takes longer than others may wait. */
+async function keepInSlices<Row, Read extends Row & { readonly id: number }>(
+  cached: ListOptions<Row>['rows'],
+  version: number,
+  rows: readonly Read[],
+): Promise<readonly Read[]> {
+  if (cached === undefined) return rows;
+  return mapInSlices(rows, row => cached.keep(version, row));
 }

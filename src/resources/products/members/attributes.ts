@@ -1,5 +1,7 @@
 /** Attributes: what a product is said to be under keys of the catalog's own. */
+
 import { z } from 'zod';
+import { isObject } from '../../../json-object.ts';
 
 const value = z.union([z.string(), z.number(), z.boolean(), z.array(z.string())]);
 export type Attributes = Record<string, z.output<typeof value>>;
@@ -48,7 +50,7 @@ function problemOf(key: string, value: unknown): Problem | undefined {
 }
 
 function problemsOf(value: unknown): Problem[] {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+  if (!isObject(value)) {
     return [{ path: [], rule: 'type', message: 'must be an object' }];
   }
   const entries = Object.entries(value);
