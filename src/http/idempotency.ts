@@ -4,8 +4,8 @@
  */
 import { hkdfSync } from 'node:crypto';
 import type { Clock } from '../ports/clock.ts';
-import { createSeal } from '../seal.ts';
-import type { Secrets } from '../secrets.ts';
+import type { Secrets } from '../secrets/index.ts';
+import { createSeal } from '../secrets/seal.ts';
 import { type Database, type Session, StorageError, type Transaction } from '../storage/database.ts';
 import { prepared } from '../storage/prepared.ts';
 import { HttpError } from './errors.ts';

@@ -5,6 +5,7 @@ import type { Condition, Key, Listed, ListRequest, Order, PageRequest } from '..
 import type { RequestUrl } from './endpoint.ts';
 import { HttpError, invalid } from './errors.ts';
 import { keptParameters } from './hal/addresses.ts';
+import { joinItems, type PageBody } from './response/page-body.ts';
 import { integerParameter, prose } from './schema.ts';
 
 const defaultSize = 20;
@@ -94,16 +95,17 @@ export function collectionOf<Item extends z.ZodType>(item: Item, name: string, e
 
 /** One page of a list, ready to be put together; all are JSON texts. */
 export interface PageTexts {
-  /** The items, with commas between them. */
-  readonly items: string;
+  readonly items: readonly string[];
   readonly meta: string;
   /** Addresses of other pages, or null. */
   readonly links: Readonly<Record<'first' | 'last' | 'prev' | 'next', string>>;
 }
 
 /** The envelope of a page, as JSON text. */
-export function envelope({ items, meta, links: { first, last, prev, next } }: PageTexts): string {
-  return `{"data":[${items}],"meta":${meta},"links":{"first":${first},"last":${last},"prev":${prev},"next":${next}}}`;
+export function envelope({ items, meta, links }: PageTexts): PageBody | Promise<PageBody> {
+  const { first, last, prev, next } = links;
+  const after = `],"meta":${meta},"links":{"first":${first},"last":${last},"prev":${prev},"next":${next}}}`;
+  return joinItems('{"data":[', items, after);
 }
 
 export interface Paginator {
@@ -173,8 +175,7 @@ export function paginator(secret: string): Paginator {
       const order = { column, descending: query.order === 'desc' };
       return { conditions, order, page: pageOf(query, bindingOf(list, conditions, order)) };
     },
-    page(listed, { conditions, order, page }, list, url, texts, extra) {
-      const items = texts.join(',');
+    page(listed, { conditions, order, page }, list, url, items, extra) {
       const link = linker(url);
       const besides = extra === undefined ? '' : `,${extra}`;
       if (page.kind === 'offset') {

@@ -10,7 +10,7 @@ import type { Cause } from '../events/outbox.ts';
 import type { Queue } from '../events/queue.ts';
 import type { Log } from '../operations/log.ts';
 import type { Mail, Mailer } from '../ports/mail.ts';
-import type { Seal } from '../seal.ts';
+import type { Seal } from '../secrets/seal.ts';
 import type { Session, Transaction } from '../storage/database.ts';
 import { type MailLimits, type MailRefusal, tooMuchMail } from './limits.ts';
 

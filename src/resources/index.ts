@@ -5,7 +5,7 @@ import type { Authenticator } from '../http/access.ts';
 import type { Endpoint } from '../http/endpoint.ts';
 import type { QuotaFactory } from '../http/quota/index.ts';
 import type { Subject } from '../mail/mails.ts';
-import type { Secrets } from '../secrets.ts';
+import type { Secrets } from '../secrets/index.ts';
 import type { Transaction } from '../storage/database.ts';
 import { articleEndpoints } from './articles/endpoints.ts';
 import { attributeEndpoints } from './attributes/endpoints.ts';

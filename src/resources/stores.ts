@@ -1,7 +1,7 @@
 /** What resources are made of: the store of each, and what several of them share. Made once, handed on. */
 import type { QuotaFactory } from '../http/quota/index.ts';
 import { stripePayments } from '../ports/stripe.ts';
-import type { Secrets } from '../secrets.ts';
+import type { Secrets } from '../secrets/index.ts';
 import { columnsOf } from '../storage/columns/index.ts';
 import { stemsOf } from '../storage/search/text/stems.ts';
 import { articleStore } from './articles/store.ts';

@@ -6,7 +6,7 @@ import type { CompiledQuery } from 'kysely';
 import type { Database, Session } from './database.ts';
 
 /** Keys per statement; a shorter list is filled up, so that there are few statements to prepare. */
-const sizes = [1, 4, 16, 64, 101] as const;
+const sizes = [1, 4, 20, 64, 101] as const;
 /** So many ids one statement takes: those of the largest page, and one more. */
 export const mostAtOnce = 101;
 

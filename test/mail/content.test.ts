@@ -1,6 +1,6 @@
 /** What arrives of a mail: as it was written, to nobody else, and by a connection that can be trusted. */
 import { describe, expect, test } from 'bun:test';
-import { createSeal } from '../../src/seal.ts';
+import { createSeal } from '../../src/secrets/seal.ts';
 import { describeOnDatabases } from '../support/databases.ts';
 import { serviceSecret } from '../support/service.ts';
 import { deliveries, logged, queue, serviceWith, smtp, temporary, urlOf } from './sender.ts';

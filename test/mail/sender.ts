@@ -4,7 +4,7 @@ import { causedBy } from '../../src/events/outbox.ts';
 import { createQueue } from '../../src/events/queue.ts';
 import { mailLimits } from '../../src/mail/limits.ts';
 import { createMails, type NewMail } from '../../src/mail/mails.ts';
-import { createSeal } from '../../src/seal.ts';
+import { createSeal } from '../../src/secrets/seal.ts';
 import type { Database } from '../../src/storage/database.ts';
 import { serviceSecret, startTestService, type TestService } from '../support/service.ts';
 import { type SmtpOptions, type SmtpServer, startSmtp } from '../support/smtp.ts';

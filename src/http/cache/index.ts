@@ -13,6 +13,7 @@ import type { Database } from '../../storage/database.ts';
 import { changesPage, comparable, listIndex } from '../../storage/list/affected.ts';
 import type { Key, ListRequest } from '../../storage/list/request.ts';
 import { json } from '../negotiate.ts';
+import type { PageBody } from '../response/page-body.ts';
 import { type Reply, revalidate } from '../response/reply.ts';
 import { entityTag, httpDate, lastModifiedSecond } from './conditional.ts';
 
@@ -39,7 +40,7 @@ function cachedReplies() {
     dates.set(second, text);
     return text;
   };
-  return (body: string, lastModified?: number): Reply => ({
+  return (body: PageBody, lastModified?: number): Reply => ({
     status: 200,
     body,
     mediaType: json,
@@ -53,7 +54,7 @@ function cachedReplies() {
 
 /** A list as it was made: its body, and the rows that it shows in their order. */
 interface MadeList {
-  readonly body: string;
+  readonly body: PageBody;
   readonly rows: readonly Key[];
 }
 
@@ -131,7 +132,8 @@ export function cachedLists(
         const { body, rows } = await make(request);
         const reply = replyWith(body);
         if (isNoticed(key) && making.get(key) === unfinished) {
-          const bytes = listBytes + bytesOf(key) + bytesOf(body);
+          const bytes =
+            listBytes + bytesOf(key) + (typeof body === 'string' ? bytesOf(body) : body.byteLength);
           const list: CachedList = { ...request, key, bytes, rows, reply };
           made.set(key, list);
           index.add(list);

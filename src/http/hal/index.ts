@@ -5,6 +5,7 @@
 import { z } from 'zod';
 import { halJson, json } from '../negotiate.ts';
 import { collectionOf, type PageTexts } from '../paginate.ts';
+import { joinItems, type PageBody } from '../response/page-body.ts';
 import type { ReplyOptions } from '../response/reply.ts';
 
 export interface Link {
@@ -150,14 +151,19 @@ export function changeLinks(href: string, mayWrite: boolean): Links {
 }
 
 /**
- * A page, whose items are HAL already, as HAL: JSON text.
+ * A page, whose items are HAL already, as HAL.
  * @param relation the name the items are embedded under: the collection's, in the plural
  * @param self the address of this page
  */
-export function halCollection({ items, meta, links }: PageTexts, relation: string, self: string): string {
+export function halCollection(
+  { items, meta, links }: PageTexts,
+  relation: string,
+  self: string,
+): PageBody | Promise<PageBody> {
   const others = Object.entries(links).filter(([, address]) => address !== 'null');
   const texts = [['self', JSON.stringify(self)], ...others].map(
     ([name, address]) => `"${name}":{"href":${address}}`,
   );
-  return `{"meta":${meta},"_links":{${texts.join(',')}},"_embedded":{${JSON.stringify(relation)}:[${items}]}}`;
+  const before = `{"meta":${meta},"_links":{${texts.join(',')}},"_embedded":{${JSON.stringify(relation)}:[`;
+  return joinItems(before, items, ']}}');
 }

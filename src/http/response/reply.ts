@@ -1,5 +1,6 @@
 /** What a handler returns, before the HTTP layers around it have added their headers. */
 import { json } from '../negotiate.ts';
+import type { PageBody } from './page-body.ts';
 
 /** A file is sent from where it lies. */
 export type Body = string | Uint8Array<ArrayBuffer> | Blob;
@@ -32,8 +33,8 @@ export interface ReplyOptions {
   readonly cacheControl?: string;
 }
 
-/** 200 with a representation; `body` is a value, or JSON text that is ready to send. */
-export function ok(body: object | string, options: ReplyOptions = {}): Reply {
+/** 200 with a representation; `body` is a value, or JSON that is ready to send. */
+export function ok(body: object | PageBody, options: ReplyOptions = {}): Reply {
   return representation(200, body, options);
 }
 
@@ -73,12 +74,12 @@ export function secret(
   };
 }
 
-function representation(status: number, body: object | string, options: ReplyOptions): Reply {
+function representation(status: number, body: object | PageBody, options: ReplyOptions): Reply {
   return {
     cacheControl: revalidate,
     ...options,
     status,
-    body: typeof body === 'string' ? body : JSON.stringify(body),
+    body: typeof body === 'string' || body instanceof Uint8Array ? body : JSON.stringify(body),
     mediaType: json,
     tagged: true,
   };

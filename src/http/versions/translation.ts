@@ -101,11 +101,13 @@ function operationToOld(operation: unknown, toOld: ReadonlyMap<string, string>):
 }
 
 function replyToNew(reply: Reply, translation: Translation): Reply {
-  const isJson = typeof reply.body === 'string' && reply.mediaType.endsWith('json');
+  const { body } = reply;
+  const isJson = reply.mediaType.endsWith('json') && body !== null && !(body instanceof Blob);
   if (!isJson || translation.responseToNew === undefined) return reply;
   // Its entity tag is that of the old body.
   const { etag: _, ...rest } = reply;
-  return { ...rest, body: textToNew(reply.body, translation) };
+  const text = typeof body === 'string' ? body : new TextDecoder().decode(body);
+  return { ...rest, body: textToNew(text, translation) };
 }
 
 function textToNew(old: string, { responseToNew }: Translation): string {

@@ -7,7 +7,7 @@ import { boundedMap } from '../../bounded-map.ts';
 import { type Caller, type Role, roles, type UserCaller } from '../../http/access.ts';
 import type { ErrorCode } from '../../http/errors.ts';
 import type { Clock } from '../../ports/clock.ts';
-import type { Secrets } from '../../secrets.ts';
+import type { Secrets } from '../../secrets/index.ts';
 import type { EndedSessions } from './ended-sessions.ts';
 import { accessLifetime, refreshLifetime } from './lifetimes.ts';
 

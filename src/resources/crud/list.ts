@@ -74,6 +74,10 @@ export function listEndpoint<Params extends z.ZodObject | undefined, Query exten
 }
 
 /** @param relation of its items in HAL */
-export function pageReply({ url, mediaType }: RequestContext, page: PageTexts, relation: string): Reply {
-  return ok(isHal(mediaType) ? halCollection(page, relation, selfAddress(url)) : envelope(page));
+export async function pageReply(
+  { url, mediaType }: RequestContext,
+  page: PageTexts,
+  relation: string,
+): Promise<Reply> {
+  return ok(await (isHal(mediaType) ? halCollection(page, relation, selfAddress(url)) : envelope(page)));
 }

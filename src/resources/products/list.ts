@@ -58,7 +58,7 @@ export function productLists(
 
   async function readBody(url: RequestUrl, request: ListRequest) {
     const { rows, page } = await readPage(url, request, productJson);
-    return { rows, body: envelope(page) };
+    return { rows, body: await envelope(page) };
   }
 
   function page(

@@ -124,7 +124,7 @@ export function searchEndpoints(
               : await facets.members({ facets: names, conditions, within: found.unfiltered });
           const texts = found.rows.map(({ hit }) => JSON.stringify(shown(hit, url)));
           const page = paginator.page(found, request, 'search', url, texts, metaOf(found, counted));
-          return { body: envelope(page), rows: [] };
+          return { body: await envelope(page), rows: [] };
         };
         // The events of a product do not say that the sku of one of its variants has changed.
         if (query.sku !== undefined) {

@@ -1,8 +1,10 @@
 /** The statements of a list, each prepared once per shape of filter, order and direction. */
 import { type RawBuilder, sql } from 'kysely';
+import { slices } from '../../slices.ts';
 import { versionOf } from '../changes/versions.ts';
 import type { Database, Session } from '../database.ts';
 import { type Arguments, preparedByShape } from '../prepared.ts';
+import { mostAtOnce } from '../together.ts';
 import type { Condition, Key, ListOptions, ListRequest, Positioned, ThroughCondition } from './request.ts';
 import {
   type Argument,
@@ -14,8 +16,10 @@ import {
   where,
 } from './sources.ts';
 
-/** Rows per statement that reads them by their ids; the last is one more than the largest page. */
-const rowSizes = [1, 4, 20, 101] as const;
+/** Rows per statement that reads them by their ids. */
+const rowSizes = [1, 4, 20, mostAtOnce] as const;
+/** The same where a statement holds up the event loop to its end: each row may be a megabyte. */
+const embeddedAtOnce = 20;
 
 /** Which rows of a list make a page. */
 export interface Part {
@@ -36,6 +40,9 @@ export type ListQueries<Row> = ReturnType<typeof listQueries<Row>>;
 
 export function listQueries<Row>(database: Database, options: ListOptions<Row>) {
   const version = versionOf(database.dialect, options.collection?.name ?? '');
+
+  type ReadRow = Row & Omit<Versioned, 'sort_value'>;
+  const readAtOnce = database.dialect.name === 'sqlite' ? embeddedAtOnce : mostAtOnce;
 
   const shapes = new Map<string, ListRequest>();
   const requestOf = (shape: string): ListRequest => {
@@ -90,12 +97,20 @@ export function listQueries<Row>(database: Database, options: ListOptions<Row>) 
       ${orderBy(order.column, id, descending)} limit ${argument.limit}`;
   });
 
-  const rowsQuery = preparedByShape<Arguments, Row & Omit<Versioned, 'sort_value'>>(
+  const rowsQuery = preparedByShape<Arguments, ReadRow>(
     database.build,
     size =>
       sql`select ${columns}, id${versionColumn}
       from ${sql.table(options.table)} where id in (${sql.join(new Array(Number(size)).fill(null))})`,
   );
+
+  function rowsOf(session: Session, ids: readonly number[]): Promise<ReadRow[]> {
+    if (options.rowsById !== undefined) return options.rowsById(session, ids);
+    // Shorter lists are filled up, so that there are few statements to prepare.
+    const size = rowSizes.find(size => size >= ids.length) ?? ids.length;
+    const parameters = [...ids, ...new Array(size - ids.length).fill(ids[0])];
+    return session.all({ ...rowsQuery(String(size), {}), parameters });
+  }
 
   const walkQuery = preparedByShape<Arguments, Key>(database.build, (shape, argument) => {
     const { order, ...request } = requestOf(shape);
@@ -131,13 +146,16 @@ export function listQueries<Row>(database: Database, options: ListOptions<Row>) 
     keys(session: Session, request: ListRequest, part: Part): Promise<Versioned[]> {
       return session.all(pagePart('keys-', request, part));
     },
-    /** Rows by their ids, in any order. */
-    rows(session: Session, ids: readonly number[]): Promise<(Row & Omit<Versioned, 'sort_value'>)[]> {
-      if (options.rowsById !== undefined) return options.rowsById(session, ids);
-      // Shorter lists are filled up, so that there are few statements to prepare.
-      const size = rowSizes.find(size => size >= ids.length) ?? ids.length;
-      const parameters = [...ids, ...new Array(size - ids.length).fill(ids[0])];
-      return session.all({ ...rowsQuery(String(size), {}), parameters });
+    /** Rows by their ids, in any order; those read by different statements may be of different states. */
+    async rows(session: Session, ids: readonly number[]): Promise<ReadRow[]> {
+      if (ids.length <= readAtOnce) return rowsOf(session, ids);
+      const { turn } = slices();
+      const rows: ReadRow[] = [];
+      for (let start = 0; start < ids.length; start += readAtOnce) {
+        rows.push(...(await rowsOf(session, ids.slice(start, start + readAtOnce))));
+        await turn();
+      }
+      return rows;
     },
     walk(session: Session, request: ListRequest, offset: number, start: Key | undefined) {
       const extra = { offset, value: start?.value, id: start?.id };

@@ -12,7 +12,7 @@ import {
   rmSync,
 } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { namesIn } from '../../../private-files.ts';
+import { namesIn } from '../../../secrets/private-files.ts';
 import { leaveLog } from '../journal-mode.ts';
 import { flushFolder } from '../threads/flush.ts';
 import { sync, verify } from './copy.ts';

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Config, ConfigError } from './config.ts';
+import { type Config, ConfigError } from '../config.ts';
 
 /** The signing secret first, then those whose signatures and seals are still accepted. */
 export type Secrets = readonly [string, ...string[]];

@@ -1,6 +1,6 @@
 /** Text that is kept in the database and may hold secrets: sealed with the service's own (AES-256-GCM). */
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
-import type { Secrets } from './secrets.ts';
+import type { Secrets } from './index.ts';
 
 export interface Seal {
   close(text: string): string;
