@@ -18,21 +18,30 @@ export interface BoundedMap<Key, Value> {
 /**
  * @param limit what all entries may add up to
  * @param sizeOf what one adds, as long as it is kept; without it entries are counted
+ * @param dropped called with what is kept no longer because others are, or by `clear`
  */
 export function boundedMap<Key, Value>(
   limit: number,
   sizeOf: (value: Value) => number = () => 1,
+  dropped?: (value: Value) => void,
 ): BoundedMap<Key, Value> {
   const generation = Math.max(1, Math.floor(limit / 2));
   let younger = new Map<Key, Value>();
   let elder = new Map<Key, Value>();
   let [youngerSize, elderSize] = [0, 0];
 
+  /** @param kept what goes on to be kept, though it is not in the younger generation yet */
+  function drop(entries: ReadonlyMap<Key, Value>, kept?: Value): void {
+    if (dropped === undefined) return;
+    for (const [key, value] of entries) if (value !== kept && younger.get(key) !== value) dropped(value);
+  }
+
   function set(key: Key, value: Value): void {
     const before = younger.get(key);
     if (before !== undefined) youngerSize -= sizeOf(before);
     const size = sizeOf(value);
     if (youngerSize + size > generation && younger.size > 0) {
+      drop(elder, value);
       elder = younger;
       elderSize = youngerSize;
       younger = new Map();
@@ -59,8 +68,11 @@ export function boundedMap<Key, Value>(
       elder.delete(key);
     },
     clear() {
-      younger.clear();
-      elder.clear();
+      drop(elder);
+      elder = younger;
+      younger = new Map();
+      drop(elder);
+      elder = new Map();
       youngerSize = 0;
       elderSize = 0;
     },

@@ -3,6 +3,7 @@
  * than running it; a prepared query is compiled on first use and afterwards only gets its arguments.
  */
 import { type CompiledQuery, type RawBuilder, sql } from 'kysely';
+import { boundedMap } from '../bounded-map.ts';
 import type { Builder } from './database.ts';
 
 /** Stands in the compiled parameter list for the argument of the same name. */
@@ -48,12 +49,15 @@ function compiledOnce<Row>(compiled: CompiledQuery<Row>) {
   return { compiled, names };
 }
 
+/** Shapes of one query at most: there are as many as filters and their numbers can be combined. */
+export const keptShapes = 500;
+
 /** One prepared query per shape: for queries whose text depends on which filters are given. */
 export function preparedByShape<A extends Arguments, Row>(
   build: Builder,
   queryOf: (shape: string, argument: Placeholders<A>) => Query<Row>,
 ): (shape: string, values: A) => CompiledQuery<Row> {
-  const byShape = new Map<string, (values: A) => CompiledQuery<Row>>();
+  const byShape = boundedMap<string, (values: A) => CompiledQuery<Row>>(keptShapes);
   return (shape, values) => {
     let query = byShape.get(shape);
     if (query === undefined) {

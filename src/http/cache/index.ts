@@ -136,7 +136,8 @@ export function cachedLists(
             listBytes + bytesOf(key) + (typeof body === 'string' ? bytesOf(body) : body.byteLength);
           const list: CachedList = { ...request, key, bytes, rows, reply };
           made.set(key, list);
-          index.add(list);
+          // A list that is longer than all may be together is not kept.
+          if (made.peek(key) === list) index.add(list);
         }
         return reply;
       } finally {

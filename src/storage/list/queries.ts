@@ -1,9 +1,10 @@
 /** The statements of a list, each prepared once per shape of filter, order and direction. */
 import { type RawBuilder, sql } from 'kysely';
+import { boundedMap } from '../../bounded-map.ts';
 import { slices } from '../../slices.ts';
 import { versionOf } from '../changes/versions.ts';
 import type { Database, Session } from '../database.ts';
-import { type Arguments, preparedByShape } from '../prepared.ts';
+import { type Arguments, keptShapes, preparedByShape } from '../prepared.ts';
 import { mostAtOnce } from '../together.ts';
 import type { Condition, Key, ListOptions, ListRequest, Positioned, ThroughCondition } from './request.ts';
 import {
@@ -44,7 +45,8 @@ export function listQueries<Row>(database: Database, options: ListOptions<Row>) 
   type ReadRow = Row & Omit<Versioned, 'sort_value'>;
   const readAtOnce = database.dialect.name === 'sqlite' ? embeddedAtOnce : mostAtOnce;
 
-  const shapes = new Map<string, ListRequest>();
+  /** What shapes stand for, for the statements that are made of them: those of the last ones. */
+  const shapes = boundedMap<string, ListRequest>(keptShapes);
   const requestOf = (shape: string): ListRequest => {
     const request = shapes.get(shape);
     if (request === undefined) throw new Error(`no list has the shape ${shape}`);
@@ -58,7 +60,7 @@ export function listQueries<Row>(database: Database, options: ListOptions<Row>) 
     const conditions = conditionsOf(request);
     const filter = conditions.map(conditionShape).join(' ');
     const shape = `${kind}${probed}${tree} ${value} ${order.column} ${order.descending} ${filter}`;
-    if (!shapes.has(shape)) shapes.set(shape, { ...request, conditions });
+    if (shapes.get(shape) === undefined) shapes.set(shape, { ...request, conditions });
     return shape;
   };
   const argumentsOf = (request: ListRequest, extra: Arguments): Arguments => {

@@ -10,6 +10,8 @@ import { endsConnection, isCancelledHere } from './errors.ts';
 const cancelMarginMs = 2000;
 /** Milliseconds after which a transaction is kept alive: well below what the server allows. */
 const silenceMs = 300;
+/** So many statements, each of which takes memory in the server, and a connection is replaced by another. */
+const mostPrepared = 1000;
 /** How often, between two statements of its own: work that never ends holds its locks for half a minute, not for ever. */
 const mostSilences = 60;
 /** Seconds that a new connection may take. */
@@ -83,6 +85,8 @@ export async function connect(options: ConnectionOptions): Promise<Connection> {
     throw error;
   });
   const statements = new Set<Statement>();
+  /** Of statements that server and driver keep prepared as long as the connection lives. */
+  const texts = new Set<string>();
   let closed = false;
   let late = false;
   let cancelled: Statement | undefined;
@@ -101,6 +105,7 @@ export async function connect(options: ConnectionOptions): Promise<Connection> {
   const run = (text: string, values: readonly unknown[] = []) =>
     ended(() => {
       silences = 0;
+      if (prepare) texts.add(text);
       const statement = reserved.unsafe(text, [...values]);
       return { statement, result: statement };
     });
@@ -133,7 +138,7 @@ export async function connect(options: ConnectionOptions): Promise<Connection> {
     server,
     pending: () => statements.size,
     // The cancellation of a statement may arrive late, and must not hit the next one.
-    isUsable: () => open && cancelled === undefined,
+    isUsable: () => open && cancelled === undefined && texts.size < mostPrepared,
     idleSince: () => since,
     run,
     copy,

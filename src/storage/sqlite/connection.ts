@@ -10,6 +10,7 @@ import {
   type Statement,
 } from 'bun:sqlite';
 import type { CompiledQuery } from 'kysely';
+import { boundedMap } from '../../bounded-map.ts';
 import { type Session, StorageError } from '../database.ts';
 import { commitState } from './change-counter.ts';
 import type { Connected } from './connected.ts';
@@ -23,6 +24,9 @@ const mappedBytes = 1_073_741_824;
  * while rows of the usual 400 to 700 bytes still fill them.
  */
 const pageBytes = 2048;
+
+/** Prepared statements of a connection at most: those of the commonest requests are a few hundred. */
+const keptStatements = 1000;
 
 /**
  * @param alone keeps the journal that the database has: see journal-mode.ts
@@ -48,7 +52,11 @@ function setUp(connection: Connection, file: string, alone: boolean): Connected 
   connection.run('PRAGMA journal_size_limit = 67108864');
   connection.fileControl(constants.SQLITE_FCNTL_PERSIST_WAL, 0);
 
-  const statements = new Map<string, Statement>();
+  const statements = boundedMap<string, Statement>(
+    keptStatements,
+    () => 1,
+    statement => statement.finalize(),
+  );
   const prepare = (text: string): Statement => {
     let statement = statements.get(text);
     if (statement === undefined) {
@@ -72,7 +80,7 @@ function setUp(connection: Connection, file: string, alone: boolean): Connected 
     execute: text => void prepare(text).run(),
     close() {
       // A connection with statements left would live on, and its log would not be copied.
-      for (const statement of statements.values()) statement.finalize();
+      statements.clear();
       connection.close(true);
     },
   };

@@ -1,0 +1,82 @@
+/**
+ * Filters and orders can be combined in thousands of ways, and each has statements of its own: those that have not been
+ * used for long are given up, by the program and by the database, and made again when they are.
+ */
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { boundedMap } from '../../src/bounded-map.ts';
+import { addProduct } from '../support/catalog.ts';
+import { describeOnDatabases } from '../support/databases.ts';
+import { call } from '../support/http.ts';
+import { startTestService, type TestService } from '../support/service.ts';
+
+/** All of them hold for one product. */
+const filters = [
+  'name=Lamp',
+  'brand=Lumen',
+  'externalId=L-1',
+  'gtin=4006381333931',
+  'tag=oak',
+  'minPrice=5',
+  'maxPrice=50',
+  'status=active',
+];
+const orders = ['', '&sort=price', '&sort=name', '&sort=createdAt&order=desc', '&order=desc'];
+/** More than a connection keeps. */
+const combinations = orders.flatMap(order =>
+  Array.from({ length: 2 ** filters.length - 1 }, (_, bits) => {
+    const chosen = filters.filter((_, place) => ((bits + 1) >> place) & 1);
+    return `${chosen.join('&')}${order}`;
+  }),
+);
+const atOnce = 5;
+
+describeOnDatabases('very many shapes of lists on %s', kind => {
+  let service: TestService;
+  beforeAll(async () => {
+    service = await startTestService(kind);
+    const lamp = { name: 'Lamp', brand: 'Lumen', externalId: 'L-1', gtin: '4006381333931', tags: ['oak'] };
+    await addProduct(service, { ...lamp, price: 12 });
+    await addProduct(service, { name: 'Other', price: 1, status: 'archived' });
+    await addProduct(service, { name: 'Another', price: 99, status: 'archived' });
+  }, 30_000);
+  afterAll(() => service.stop());
+
+  test('each is answered rightly, the first again after all others', async () => {
+    expect(combinations.length).toBeGreaterThan(1200);
+    const wrong: unknown[] = [];
+    const check = async (query: string): Promise<void> => {
+      const { status, body } = await call(service, { path: `/v1/products?${query}&page=1`, as: 'user' });
+      const names = body.data?.map(({ name }: { name: string }) => name);
+      // A single bound of the price holds for one of the others, too.
+      const isShown = names?.includes('Lamp') === true && body.meta.total === names.length;
+      if (status !== 200 || !isShown) wrong.push([query, status, names]);
+    };
+    for (let start = 0; start < combinations.length; start += atOnce)
+      await Promise.all(combinations.slice(start, start + atOnce).map(check));
+    await Promise.all(combinations.slice(0, atOnce).map(check));
+    expect(wrong).toEqual([]);
+  }, 60_000);
+});
+
+test('a bounded map says what it has dropped: all that it had and has no longer, each once', () => {
+  const dropped: number[] = [];
+  const map = boundedMap<string, number>(
+    4,
+    () => 1,
+    value => dropped.push(value),
+  );
+  for (let number = 0; number < 4; number++) map.set(`${number}`, number);
+  expect(dropped).toEqual([]);
+  // What is used goes to the younger generation, for which the elder makes room: 1 goes, and 0 does not.
+  expect(map.get('0')).toBe(0);
+  expect(dropped).toEqual([1]);
+  map.set('4', 4);
+  map.set('5', 5);
+  map.set('6', 6);
+  expect(dropped).not.toContain(6);
+  const kept = [0, 1, 2, 3, 4, 5, 6].filter(number => map.get(`${number}`) !== undefined);
+  map.clear();
+  expect(dropped.toSorted()).toEqual([0, 1, 2, 3, 4, 5, 6]);
+  expect(kept.length).toBeGreaterThan(1);
+  expect(map.size()).toBe(0);
+});
