@@ -6,6 +6,7 @@ import { createKey, type NewApiKey, scopes } from '../resources/keys/schema.ts';
 import { apiKeyOf, keyStore } from '../resources/keys/store.ts';
 import type { Database } from '../storage/database.ts';
 import { withDatabase } from './database.ts';
+import { printLines, printSecret } from './terminal/output.ts';
 import { printable } from './terminal/printable.ts';
 import { dateOf, table } from './terminal/table.ts';
 import {
@@ -36,7 +37,8 @@ export const command: Command = {
 
 A program sends the key as X-API-Key.
 
-Exit status: 0 done; 1 it failed, and nothing was changed; 2 the command line is wrong.`,
+Exit status: 0 done; 1 it failed, and nothing was changed, or a new key could not be shown;
+2 the command line is wrong.`,
 
   run: args => runAction({ create, list, revoke }, args),
 };
@@ -62,8 +64,8 @@ async function create(args: string[]): Promise<number> {
   return withDatabase(async database => {
     const store = storeOf(database);
     const { row, key } = await database.write(session => store.insert(session, input, null, cause()));
-    console.log(`created key ${row.id}: ${printable(row.name)}`);
-    console.log(`key, shown this once: ${key}`);
+    const lines = [`created key ${row.id}: ${printable(row.name)}`, `key, shown this once: ${key}`];
+    await printSecret(lines, `remove the key with catalog keys revoke ${row.id}, and make another`);
     return 0;
   });
 }
@@ -99,7 +101,7 @@ async function list(args: string[]): Promise<number> {
       apiKeyOf(row).scopes.join(','),
       row.name,
     ]);
-    console.log(
+    await printLines(
       table(['ID', 'KEY', 'CREATED (UTC)', 'EXPIRES', 'LAST USED', 'RATE', 'SCOPES', 'NAME'], rows),
     );
     return 0;
@@ -116,7 +118,7 @@ async function revoke(args: string[]): Promise<number> {
       if (key === undefined) throw new Error(`there is no key ${id}`);
       await store.remove(session, key, cause());
     });
-    console.log(`revoked key ${id}`);
+    await printLines(`revoked key ${id}`);
     return 0;
   });
 }

@@ -2,6 +2,7 @@
 import { version } from '../../package.json';
 import { ConfigError } from '../config.ts';
 import { commands, overview } from './index.ts';
+import { printLines } from './terminal/output.ts';
 import { messageOf, printable } from './terminal/printable.ts';
 import { UsageError } from './usage.ts';
 
@@ -15,12 +16,10 @@ export async function runProgram(args: readonly string[]): Promise<number> {
   // `catalog help import` is what people type for `catalog import --help`.
   const [name, ...rest] = first === 'help' && others.length > 0 ? [others[0], '--help'] : [first, ...others];
   if (name === undefined || name === '--help' || name === '-h' || name === 'help') {
-    console.log(overview());
-    return name === undefined ? 2 : 0;
+    return (await print(overview())) || (name === undefined ? 2 : 0);
   }
   if (name === '--version' || name === '-v') {
-    console.log(version);
-    return 0;
+    return print(version);
   }
   const listed = commands.find(candidate => candidate.name === name);
   if (listed === undefined) {
@@ -29,8 +28,7 @@ export async function runProgram(args: readonly string[]): Promise<number> {
   }
   const { command } = await listed.load();
   if (rest.includes('--help') || rest.includes('-h')) {
-    console.log(command.help);
-    return 0;
+    return print(command.help);
   }
   try {
     return await command.run(rest);
@@ -41,5 +39,16 @@ export async function runProgram(args: readonly string[]): Promise<number> {
       console.error(`catalog ${name}: ${message}; see catalog ${name} --help`);
     else console.error(`catalog ${name}: ${message}`);
     return error instanceof UsageError ? 2 : 1;
+  }
+}
+
+/** @returns the exit status */
+async function print(text: string): Promise<number> {
+  try {
+    await printLines(text);
+    return 0;
+  } catch (error) {
+    console.error(`catalog: ${printable(messageOf(error))}`);
+    return 1;
   }
 }

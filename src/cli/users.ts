@@ -11,6 +11,7 @@ import { email as emailSchema, newPassword } from '../resources/users/schema.ts'
 import { type StoredUser, type UserStore, userOf, userStore } from '../resources/users/store.ts';
 import { type Database, StorageError, type Transaction } from '../storage/database.ts';
 import { withDatabase } from './database.ts';
+import { printLines, printSecret } from './terminal/output.ts';
 import { printable } from './terminal/printable.ts';
 import { dateOf, table } from './terminal/table.ts';
 import {
@@ -41,7 +42,8 @@ export const command: Command = {
 
 With the sessions the access tokens end: for reading within half a minute, for writing at once.
 
-Exit status: 0 done; 1 it failed, and nothing was changed; 2 the command line is wrong.`,
+Exit status: 0 done; 1 it failed, and nothing was changed, or a new password could not be shown;
+2 the command line is wrong.`,
 
   run: args => runAction({ create, list, 'set-password': setPassword, 'set-role': setRole }, args),
 };
@@ -61,16 +63,13 @@ async function create(args: string[]): Promise<number> {
   return withDatabase(async database => {
     const now = Date.now();
     const user = { email, name, role, passwordHash, verifiedAt: now };
-    try {
-      const { id } = await database.write(session =>
-        userStore(database, outboxOf(database)).insert(session, user, causedBy('cli', now)),
-      );
-      console.log(`created user ${id}: ${printable(email)}, ${role}`);
-    } catch (error) {
+    const users = userStore(database, outboxOf(database));
+    const insert = (session: Transaction) => users.insert(session, user, causedBy('cli', now));
+    const { id } = await database.write(insert).catch(error => {
       if (!(error instanceof StorageError && error.kind === 'unique')) throw error;
       throw new Error(`there is a user with the e-mail address ${email} already`);
-    }
-    showGenerated(password);
+    });
+    await show(`created user ${id}: ${printable(email)}, ${role}`, email, password);
     return 0;
   });
 }
@@ -86,7 +85,7 @@ async function list(args: string[]): Promise<number> {
       dateOf(user.created_at),
       user.name,
     ]);
-    console.log(table(['ID', 'E-MAIL', 'ROLE', 'CREATED (UTC)', 'NAME'], rows));
+    await printLines(table(['ID', 'E-MAIL', 'ROLE', 'CREATED (UTC)', 'NAME'], rows));
     return 0;
   });
 }
@@ -102,8 +101,7 @@ async function setPassword(args: string[]): Promise<number> {
       await sessionStore(database).removeAllOf(session, user.id, Date.now());
       await mailTokens(database).withdraw(session, user.id, 'password');
     });
-    console.log(`set the password of ${printable(email)}; all sessions have ended`);
-    showGenerated(password);
+    await show(`set the password of ${printable(email)}; all sessions have ended`, email, password);
     return 0;
   });
 }
@@ -125,7 +123,7 @@ async function setRole(args: string[]): Promise<number> {
       await users.update(session, user, fields, causedBy('cli', Date.now()));
       await sessionStore(database).removeAllOf(session, user.id, Date.now());
     });
-    console.log(`${printable(address)} is ${role} now`);
+    await printLines(`${printable(address)} is ${role} now`);
     return 0;
   });
 }
@@ -159,6 +157,9 @@ async function passwordFor(fromStandardInput: boolean | undefined): Promise<Pass
   return { text: checked(newPassword, line, 'the password'), generated: false };
 }
 
-function showGenerated({ text: password, generated }: Password): void {
-  if (generated) console.log(`password, shown this once: ${password}`);
+/** Shows what was done, and the password where nobody else knows it. */
+function show(done: string, email: string, { text: password, generated }: Password): Promise<void> {
+  if (!generated) return printLines(done);
+  const undo = `set another password with catalog users set-password ${printable(email)}`;
+  return printSecret([done, `password, shown this once: ${password}`], undo);
 }

@@ -22,6 +22,7 @@ export function runHere(
 async function run(args: readonly string[], environment: Readonly<Record<string, string>>): Promise<Ended> {
   let [out, err] = ['', ''];
   const { log, error } = console;
+  const { write } = process.stdout;
   const settings = { ...process.env };
   const terminal = process.stderr.isTTY;
   const umask = process.umask(0o077);
@@ -29,6 +30,13 @@ async function run(args: readonly string[], environment: Readonly<Record<string,
   console.log = (text: string) => {
     out += `${text}\n`;
   };
+  Object.assign(process.stdout, {
+    write(text: string, written: () => void) {
+      out += text;
+      written();
+      return true;
+    },
+  });
   console.error = (text: string) => {
     err += `${text}\n`;
   };
@@ -38,6 +46,7 @@ async function run(args: readonly string[], environment: Readonly<Record<string,
     return { status: await runProgram(args), out, err };
   } finally {
     Object.assign(console, { log, error });
+    Object.assign(process.stdout, { write });
     process.stderr.isTTY = terminal;
     process.umask(umask);
     replaceEnvironment(settings);

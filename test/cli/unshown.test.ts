@@ -1,0 +1,52 @@
+/** What cannot be written to standard output is no success, least of all a secret that is shown once. */
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { createCatalog, type Ended, type Place } from './program.ts';
+
+let place: Place;
+beforeAll(async () => {
+  place = await createCatalog('sqlite');
+});
+afterAll(() => place.remove());
+
+/** Becomes the program, with its standard output on a device that is always full. */
+const onFullDisk = ['sh', '-c', 'exec "$@" > /dev/full', 'sh'];
+
+async function runOnFullDisk(...args: string[]): Promise<Ended> {
+  const child = place.start(args, onFullDisk);
+  await child.stdin.end();
+  const [out, err] = await Promise.all([child.stdout.text(), child.stderr.text()]);
+  return { status: await child.exited, out, err };
+}
+
+const create = ['users', 'create', '--email', 'eva@shop.example', '--name', 'Eva', '--role', 'user'];
+const unshown = (command: string, undo: string) =>
+  `catalog ${command}: it is done, but the secret could not be shown (ENOSPC: no space left on device, write): ${undo}\n`;
+
+test('a new key that could not be shown says how it is removed, and can be', async () => {
+  const made = await runOnFullDisk('keys', 'create', '--name', 'Till', '--scopes', 'products:read');
+  const undo = 'remove the key with catalog keys revoke 1, and make another';
+  expect(made).toEqual({ status: 1, out: '', err: unshown('keys', undo) });
+  expect(await place.runHere(['keys', 'revoke', '1'])).toEqual({
+    status: 0,
+    out: 'revoked key 1\n',
+    err: '',
+  });
+});
+
+test('a password that could not be shown says how another is set', async () => {
+  const undo = 'set another password with catalog users set-password eva@shop.example';
+  const expected = { status: 1, out: '', err: unshown('users', undo) };
+  expect(await runOnFullDisk(...create)).toEqual(expected);
+  expect(await runOnFullDisk('users', 'set-password', 'eva@shop.example')).toEqual(expected);
+  const { status, out } = await place.runHere(['users', 'set-password', 'eva@shop.example']);
+  expect([status, out]).toEqual([0, expect.stringContaining('password, shown this once: ')]);
+});
+
+test.each([['--help'], ['--version'], ['keys', '--help'], ['users', 'list'], ['keys', 'list']])(
+  '%s %s',
+  async (...args) => {
+    const { status, err } = await runOnFullDisk(...args.filter(arg => arg !== undefined));
+    expect(status).toBe(1);
+    expect(err).toMatch(/^catalog[ a-z]*: ENOSPC: no space left on device, write\n$/);
+  },
+);
