@@ -129,6 +129,13 @@ function session(
   };
 }
 
+/** Of Retry-After, which is seconds or, from proxies, a date (RFC 9110 §10.2.3); undefined where it is neither. */
+function secondsOf(value: string | null): number | undefined {
+  if (value === null) return undefined;
+  const seconds = /^\d+$/.test(value) ? Number(value) : (Date.parse(value) - Date.now()) / 1000;
+  return Number.isNaN(seconds) ? undefined : Math.max(0, seconds);
+}
+
 /** Sends a request again, after the time in Retry-After, when the quota is used up or the service is not ready. */
 function patientFetch(retries: number, onWait: (seconds: number, status: number) => void): Send {
   return async request => {
@@ -137,7 +144,7 @@ function patientFetch(retries: number, onWait: (seconds: number, status: number)
       const later = response.status === 429 || response.status === 503;
       if (!later || attempt >= retries) return response;
       await response.body?.cancel();
-      const seconds = Number(response.headers.get('Retry-After') ?? 2 ** attempt);
+      const seconds = secondsOf(response.headers.get('Retry-After')) ?? 2 ** attempt;
       onWait(seconds, response.status);
       await new Promise(resolve => setTimeout(resolve, seconds * 1000));
     }

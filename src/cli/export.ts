@@ -38,7 +38,7 @@ basePrice its own price where variants have lower ones. CSV has a column for eac
 JSON in the cells of options, variants, and images with a text. In CSV an empty cell stands for no value, so an empty
 description comes back as none, and a product without currency gets the default one.
 
-Exit status: 0 done; 1 the export failed, and no file was written.`;
+Exit status: 0 done; 1 the export failed, and no file was written; 2 the command line is wrong.`;
 
 const batchRows = 500;
 /** Characters that are written at once, but for one product that has more. */
@@ -78,6 +78,7 @@ export const command: Command = {
         refuseKept(file, config);
         refuseDevice(file);
       }
+      await requireCategory(database, values.category);
       const output = file === undefined ? standardOutput() : await fileOutput(file);
       try {
         const { count, unnamed } = await writeProducts(database, filter, { format, safe }, output);
@@ -94,6 +95,15 @@ export const command: Command = {
     });
   },
 };
+
+/** @throws Error when there is no such category: an empty file would take the place of a full one */
+async function requireCategory({ build, read }: Database, path: string | undefined): Promise<void> {
+  if (path === undefined) return;
+  const { low, high } = pathsBelow(path);
+  const found = categoriesIn([{ path: sql`${path}`, low: sql`${low}`, high: sql`${high}` }]);
+  if ((await read.first(sql`${found} limit 1`.compile(build))) === undefined)
+    throw new Error(`--category: there is no category "${path}"`);
+}
 
 const unnamedNote = 'have neither sku nor externalId: an import of this export creates them again each time';
 

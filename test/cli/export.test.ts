@@ -210,6 +210,14 @@ describeOnDatabases('catalog export on %s', kind => {
         .map(line => JSON.parse(line).id),
     ).toEqual([2, 3]);
     expect(await place.runHere(['export', '--status', 'gone'])).toMatchObject({ status: 2 });
+    // A category that was mistyped leaves the file as it is.
+    const kept = place.file('kept.csv', 'old');
+    expect(await place.runHere(['export', '--category', 'Gone', '--output', kept])).toEqual({
+      status: 1,
+      out: '',
+      err: 'catalog export: --category: there is no category "Gone"\n',
+    });
+    expect(readFileSync(kept, 'utf8')).toBe('old');
     place.remove();
   });
 });

@@ -33,6 +33,14 @@ test('import of a backup', async () => {
   });
 });
 
+test('a backup to standard output', async () => {
+  const { status, out, err } = await place.runHere(['backup', '-']);
+  expect([status, out]).toEqual([2, '']);
+  expect(err).toBe(
+    'catalog backup: a backup is a file, not standard output: name one; see catalog backup --help\n',
+  );
+});
+
 test('import of a file that was packed twice', async () => {
   const file = place.file('twice.csv.gz', gzipSync(gzipSync(csv)));
   expect(await place.runHere(['import', file])).toEqual({

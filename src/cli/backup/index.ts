@@ -5,7 +5,7 @@ import { copySqlite } from '../../storage/sqlite/files/copy.ts';
 import { grouped } from '../import/report.ts';
 import { refuseKept } from '../output-file.ts';
 import { printable } from '../terminal/printable.ts';
-import { type Command, onePositional, parse } from '../usage.ts';
+import { type Command, onePositional, parse, UsageError } from '../usage.ts';
 
 export const command: Command = {
   help: `Usage: catalog backup FILE
@@ -17,10 +17,12 @@ folder media of DATA_DIR after it, or what MEDIA_URL names.
 
 With DATABASE_URL the database is PostgreSQL's: use pg_dump.
 
-Exit status: 0 the copy is whole; 1 it could not be made, and there is no FILE.`,
+Exit status: 0 the copy is whole; 1 it could not be made, and there is no FILE;
+2 the command line is wrong.`,
 
   async run(args) {
     const file = onePositional(parse(args, {}, true).positionals, 'FILE');
+    if (file === '-') throw new UsageError('a backup is a file, not standard output: name one');
     const config = loadConfig(process.env);
     if (config.DATABASE_URL !== undefined) {
       throw new Error('the database is PostgreSQL (DATABASE_URL): back it up with pg_dump');

@@ -21,7 +21,8 @@ The file jwt-secret in DATA_DIR is not in a backup: put back the one that belong
 
 With DATABASE_URL the database is PostgreSQL's: use pg_restore or psql.
 
-Exit status: 0 FILE is the database now; 1 it is not, and everything is as it was.`,
+Exit status: 0 FILE is the database now; 1 it is not, and everything is as it was;
+2 the command line is wrong.`,
 
   async run(args) {
     const file = onePositional(parse(args, {}, true).positionals, 'FILE');

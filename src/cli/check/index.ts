@@ -23,7 +23,7 @@ pages there are pg_amcheck and pg_checksums.
             stop the service, or do it when there is little traffic. Rows are not made up: what is damaged itself has to
             come from a backup (catalog restore).
 
-Exit status: 0 all is well, or is now; 1 something is wrong.`,
+Exit status: 0 all is well, or is now; 1 something is wrong; 2 the command line is wrong.`,
 
   async run(args) {
     const { values } = parse(args, { repair: { type: 'boolean' } });

@@ -56,8 +56,8 @@ A record with neither is a new product each time it is imported.
 After an interruption run the same command again: records with a sku or externalId that are in are not written
 twice. For records without one add --skip N with the number that the interrupted import printed.
 
-Exit status: 0 all records went in; 2 some were rejected; 1 the import failed, or the file has no records; 130 it was
-interrupted.`;
+Exit status: 0 all records went in; 2 some were rejected, or the command line is wrong and nothing was
+read; 1 the import failed, or the file has no records; 130 it was interrupted.`;
 
 const options = {
   preset: { type: 'string' },
