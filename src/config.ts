@@ -98,7 +98,7 @@ export const settings = {
   },
   MIGRATION_TIMEOUT: {
     schema: integer(1, 86_400).default(600),
-    help: 'seconds that a start waits for the migrations of another process (600)',
+    help: 'seconds that a start waits for the migrations of another process on PostgreSQL; on SQLite 10 (600)',
   },
   BASE_URL: {
     schema: parsed(parseBase).optional(),
