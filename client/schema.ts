@@ -11617,7 +11617,7 @@ export interface components {
             };
         };
         /**
-         * @description `PATCH_RESULT_INVALID`: The patched resource would not be valid; nothing was changed.
+         * @description `PATCH_RESULT_INVALID`: What the operations of a JSON Patch make of the resource breaks a rule, or changes a read-only member; details points into the result. Nothing was changed.
          *
          *     `INVALID_IMAGE`: The file is a broken image, or not what it claims to be.
          *

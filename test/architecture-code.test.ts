@@ -168,7 +168,6 @@ const closures: Readonly<Record<string, number>> = {
   'src/events/dispatcher.ts createDispatcher': 187,
   'src/resources/images/endpoints.ts imageEndpoints': 170,
   'src/resources/orders/endpoints.ts orderEndpoints': 172,
-  'src/resources/products/endpoints.ts productEndpoints': 154,
   'src/resources/search/names/index.ts productNames': 170,
   'src/storage/columns/column.ts column': 152,
   'src/storage/columns/index.ts columnsOf': 161,

@@ -157,7 +157,7 @@ async function passwordFor(fromStandardInput: boolean | undefined): Promise<Pass
   return { text: checked(newPassword, line, 'the password'), generated: false };
 }
 
-/** Shows what was done, and the password where nobody else knows it. */
+/** Shows what was done, and the password where it was generated. */
 function show(done: string, email: string, { text: password, generated }: Password): Promise<void> {
   if (!generated) return printLines(done);
   const undo = `set another password with catalog users set-password ${printable(email)}`;

@@ -70,7 +70,8 @@ const messages = {
     RANGE_NOT_SATISFIABLE: 'The range begins after the end of the file.',
   },
   422: {
-    PATCH_RESULT_INVALID: 'The patched resource would not be valid; nothing was changed.',
+    PATCH_RESULT_INVALID:
+      'What the operations of a JSON Patch make of the resource breaks a rule, or changes a read-only member; details points into the result. Nothing was changed.',
     INVALID_IMAGE: 'The file is a broken image, or not what it claims to be.',
     PRODUCT_UNAVAILABLE:
       'Some products or variants do not exist or cannot be ordered; details names each line. Nothing was ordered.',
@@ -181,13 +182,23 @@ export function invalid(
   rule: string,
   message: string,
 ): HttpError {
-  const names = typeof path === 'string' ? [path] : path.map(String);
-  const field = names.join('.');
+  const detail = detailAt(typeof path === 'string' ? [path] : path, rule, message);
+  return new HttpError('VALIDATION_FAILED', { message: messageOf([detail]), details: [detail] });
+}
+
+/** One problem. @param path the names on the way to the field */
+export function detailAt(path: readonly (string | number)[], code: string, message: string): ErrorDetail {
+  const names = path.map(String);
   const pointer = names.map(name => `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
-  return new HttpError('VALIDATION_FAILED', {
-    message: `${field}: ${message}`,
-    details: [{ field, pointer: `#${pointer}`, code: rule, message }],
-  });
+  return { field: names.join('.'), pointer: `#${pointer}`, code, message };
+}
+
+/** Names the first problem, for those who read no details, and how many more there are. */
+export function messageOf(details: readonly ErrorDetail[]): string {
+  const [first, ...others] = details;
+  if (first === undefined) return 'The request is not valid';
+  const rest = others.length > 0 ? ` (and ${others.length} more, see details)` : '';
+  return `${first.field}: ${first.message}${rest}`;
 }
 
 /** The body of an error in the service's own shape: `{error, message, requestId, details?}`. */

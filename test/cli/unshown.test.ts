@@ -42,11 +42,10 @@ test('a password that could not be shown says how another is set', async () => {
   expect([status, out]).toEqual([0, expect.stringContaining('password, shown this once: ')]);
 });
 
-test.each([['--help'], ['--version'], ['keys', '--help'], ['users', 'list'], ['keys', 'list']])(
-  '%s %s',
-  async (...args) => {
-    const { status, err } = await runOnFullDisk(...args.filter(arg => arg !== undefined));
-    expect(status).toBe(1);
-    expect(err).toMatch(/^catalog[ a-z]*: ENOSPC: no space left on device, write\n$/);
-  },
-);
+const shown = [['--help'], ['--version'], ['keys', '--help'], ['users', 'list'], ['keys', 'list']];
+
+test.each(shown.map(args => [args] as const))('%j', async args => {
+  const { status, err } = await runOnFullDisk(...args);
+  expect(status).toBe(1);
+  expect(err).toMatch(/^catalog[ a-z]*: ENOSPC: no space left on device, write\n$/);
+});

@@ -251,7 +251,7 @@ describeOnDatabases('attributes of products on %s', kind => {
     }
     const ids = [early, outside];
     const bulk = await send('PATCH', '/v1/products', { ids, update: { attributes: { 'd.watt': 'x' } } });
-    expect([bulk.status, bulk.body.details[0].field]).toEqual([400, 'attributes.d.watt']);
+    expect([bulk.status, bulk.body.details[0].field]).toEqual([400, 'update.attributes.d.watt']);
     // Once nothing is required any more, it may go.
     await call(service, { method: 'DELETE', path: `/v1/attributes/${required.id}`, as: 'admin' });
     expect((await send('PATCH', pathOf({ id: late }), { attributes: {} })).status).toBe(200);

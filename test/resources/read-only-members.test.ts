@@ -56,4 +56,52 @@ describeOnDatabases('read-only members inside members on %s', kind => {
     expect([refused.status, refused.body.details]).toEqual([422, readOnly('#/images/0/width')]);
     expect((await imagesOf(product)).map(({ id }: { id: number }) => id)[0]).toBe(uploaded.id);
   });
+
+  const strictly = (product: { readonly id: number }, body: object) =>
+    call(service, {
+      ...{ method: 'PATCH', path: pathOf(product), as: 'editor', body },
+      headers: { 'Content-Type': 'application/merge-patch+json', Prefer: 'handling=strict' },
+    });
+
+  test('pieces that are owed, though the stock does not show any', async () => {
+    const product = await addProduct(service, { stock: { onHand: 5 } });
+    const owed = { op: 'add', path: '/stock/owed', value: 1 };
+    const refused = await patch(product, [{ op: 'replace', path: '/price', value: 77 }, owed]);
+    expect([refused.status, refused.body.details]).toEqual([422, readOnly('#/stock/owed')]);
+    const merged = await strictly(product, { price: 77, stock: { owed: 1 } });
+    expect([merged.status, merged.body.details]).toEqual([400, readOnly('#/stock/owed')]);
+    const uncounted = await addProduct(service);
+    const stock = { tracked: true, onHand: 3, reserved: 0, backorder: false };
+    const wrong = { op: 'add', path: '/stock', value: { ...stock, reserved: 2 } };
+    expect((await patch(uncounted, [wrong])).body.details).toEqual(readOnly('#/stock/reserved'));
+    const now = await call(service, { path: pathOf(product), as: 'user' });
+    expect([now.body.price, now.body.stock]).toEqual([product.price, product.stock]);
+    // What comes out as it was sent is not refused, nor what is not known at all.
+    const whole = await patch(uncounted, [{ op: 'add', path: '/stock', value: stock }]);
+    expect([whole.status, whole.body.stock]).toEqual([200, stock]);
+    const unknown = await patch(uncounted, [{ op: 'add', path: '/stock/colour', value: 'red' }]);
+    expect([unknown.status, unknown.body.stock]).toEqual([200, stock]);
+  });
+
+  test('the ids of images, wherever they are', async () => {
+    const url = (name: string) => `https://images.example/${name}.jpg`;
+    const product = await addProduct(service, { images: [{ url: url('a') }, { url: url('b') }] });
+    const [a, b] = product.images;
+    const id = { op: 'replace', path: '/images/0/id', value: 7 };
+    const refused = await patch(product, [id]);
+    expect([refused.status, refused.body.details]).toEqual([422, readOnly('#/images/0/id')]);
+    const moved = await patch(product, [{ op: 'move', from: '/images/1', path: '/images/0' }, id]);
+    expect([moved.status, moved.body.details]).toEqual([422, readOnly('#/images/0/id')]);
+    const fresh = { op: 'add', path: '/images/-', value: { id: 7, url: url('c'), alt: null } };
+    expect((await patch(product, [fresh])).body.details).toEqual(readOnly('#/images/2/id'));
+    const merged = await strictly(product, { images: [{ id: 7, url: url('a') }] });
+    expect([merged.status, merged.body.details]).toEqual([400, readOnly('#/images/0/id')]);
+    expect(await imagesOf(product)).toEqual([a, b]);
+    // Another link is another image: that of its place has its id only as long as it has its url.
+    const replaced = await patch(product, [{ op: 'replace', path: '/images/0/url', value: url('d') }]);
+    expect([replaced.status, replaced.body.images[0].url]).toEqual([200, url('d')]);
+    const copied = await addProduct(service);
+    const copy = await patch(copied, [{ op: 'add', path: '/images/-', value: b }]);
+    expect([copy.status, copy.body.images]).toEqual([200, [b]]);
+  });
 });

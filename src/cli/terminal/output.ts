@@ -11,7 +11,7 @@ export function printLines(...lines: readonly string[]): Promise<void> {
 }
 
 /**
- * Writes lines with a secret that nobody can be shown again.
+ * Writes lines with a secret that cannot be shown again.
  * @param undo what to do when they could not be shown
  * @throws Error that says so
  */

@@ -3,10 +3,24 @@
 import type { z } from 'zod';
 import { isObject } from '../../json-object.ts';
 import type { PatchBody } from '../endpoint.ts';
-import { type ErrorDetail, HttpError } from '../errors.ts';
-import { invalidDetails, validationFailed } from '../request/index.ts';
+import { detailAt, type ErrorDetail, HttpError, messageOf } from '../errors.ts';
+import { invalidDetails } from '../request/index.ts';
 import { detailsOf } from '../schema.ts';
 import { applyJsonPatch, applyMergePatch, type Json } from './documents.ts';
+import { ignoredChanges } from './read-only.ts';
+
+/** The result of a patch. */
+export interface Patched<Fields> {
+  /** Complete and valid. */
+  readonly fields: Fields;
+  /**
+   * To be shown the representation as it is once the fields are written, where a patch may not be ignored.
+   * @throws HttpError 400 or 422 when the patch has changed members inside members that only the service writes
+   */
+  readonly confirm?: (after: Members) => void;
+}
+
+type Members = { readonly [member: string]: unknown };
 
 /**
  * @param current the representation as a GET gives it
@@ -18,22 +32,71 @@ import { applyJsonPatch, applyMergePatch, type Json } from './documents.ts';
  *   document whose result is not valid or changes a read-only member
  */
 export function patched<S extends z.ZodType>(
-  current: { readonly [member: string]: unknown },
+  current: Members,
   body: PatchBody<object>,
   complete: S,
   readOnly: readonly string[] = [],
 ): z.output<S> {
+  return patchedOf(current, body, { complete, readOnly }).fields;
+}
+
+/** The same, for representations that have read-only members inside members. @param shown their schema */
+export function patchedOf<S extends z.ZodType>(
+  current: Members,
+  body: PatchBody<object>,
+  schemas: { readonly complete: S; readonly readOnly: readonly string[]; readonly shown?: z.ZodObject },
+): Patched<z.output<S>> {
+  const { complete, readOnly, shown } = schemas;
   // Boundary: a representation is JSON by definition.
   const document = current as { [member: string]: Json };
-  if (body.kind === 'operations') return fromOperations(document, body.patch, complete, readOnly);
-  const changed = body.kind === 'merge' ? merged(document, body.patch) : { ...document, ...body.changes };
+  const changed = changedBy(document, body);
   const result = complete.safeParse(changed);
-  if (!result.success) throw validationFailed(result.error);
-  if (body.kind === 'merge' && body.strict === true) {
-    const details = readOnlyChanges(changed, document, result, readOnly);
-    if (details.length > 0) throw invalidDetails(details);
+  const invalid = result.success ? [] : detailsOf(result.error);
+  const refuse = refusalOf(body);
+  // Nothing of a patch document is ignored, nor of a merge patch where the request says so.
+  if (body.kind === 'partial' || (body.kind === 'merge' && body.strict !== true)) {
+    if (!result.success) throw refuse(invalid);
+    return { fields: result.data };
   }
-  return result.data;
+  const broken = changedMembers(changed, document, readOnly).map(name => readOnlyDetail([name]));
+  // A merge patch is a body like others: what is wrong with it comes first.
+  const details = body.kind === 'merge' && invalid.length > 0 ? invalid : [...broken, ...invalid];
+  if (!result.success || details.length > 0) throw refuse(details);
+  const kept: unknown = result.data;
+  const confirm = (after: Members) => {
+    const ignored = ignoredChanges({ changed, document, kept, after, shown });
+    if (ignored.length > 0) throw refuse(ignored.map(readOnlyDetail));
+  };
+  return { fields: result.data, confirm };
+}
+
+function changedBy(document: { [member: string]: Json }, body: PatchBody<object>): unknown {
+  if (body.kind === 'operations') return applyJsonPatch(document, body.patch);
+  return body.kind === 'merge' ? merged(document, body.patch) : { ...document, ...body.changes };
+}
+
+/** The error for what is wrong with the result of a patch: a patch document is well-formed by itself, other bodies are not valid. */
+const refusalOf = ({ kind }: PatchBody<object>) => (kind === 'operations' ? resultInvalid : invalidDetails);
+
+/**
+ * Checks and writes what a patch makes of a resource: whichever rule the result of operations breaks, the error is the same.
+ * @throws what `work` throws, and HttpError 422 for a 400 of the result of operations
+ */
+export async function checkResult<T>({ kind }: PatchBody<object>, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    const isOfResult = error instanceof HttpError && error.code === 'VALIDATION_FAILED';
+    throw kind === 'operations' && isOfResult ? resultInvalid(error.details ?? [], error) : error;
+  }
+}
+
+function resultInvalid(details: readonly ErrorDetail[], cause?: HttpError): HttpError {
+  return new HttpError('PATCH_RESULT_INVALID', {
+    message: `${messageOf(details)}; nothing was changed`,
+    details,
+    cause,
+  });
 }
 
 function merged(document: Json, patch: unknown): Json {
@@ -47,78 +110,17 @@ function merged(document: Json, patch: unknown): Json {
   return applyMergePatch(document, patch as Json);
 }
 
-function fromOperations<S extends z.ZodType>(
-  document: { [member: string]: Json },
-  patch: unknown,
-  complete: S,
-  readOnly: readonly string[],
-): z.output<S> {
-  const changed = applyJsonPatch(document, patch);
-  const result = complete.safeParse(changed);
-  const details = [
-    ...readOnlyChanges(changed, document, result, readOnly),
-    ...(result.success ? [] : detailsOf(result.error)),
-  ];
-  const first = details[0];
-  if (result.success && first === undefined) return result.data;
-  throw new HttpError('PATCH_RESULT_INVALID', {
-    message: `${first?.field}: ${first?.message}; nothing was changed`,
-    details,
-  });
+/** The read-only members that a patch changes. */
+function changedMembers(changed: unknown, document: Members, readOnly: readonly string[]): string[] {
+  const members = isObject(changed) ? changed : {};
+  return readOnly.filter(name => !isSame(members[name], document[name]));
 }
 
-/** What a patch changes though only the service writes it. @param result what the schema makes of what is `changed` */
-function readOnlyChanges(
-  changed: unknown,
-  document: Members,
-  result: z.ZodSafeParseResult<unknown>,
-  readOnly: readonly string[],
-): ErrorDetail[] {
-  const members = isObject(changed) ? changed : {};
-  const broken = readOnly.filter(name => !isSame(members[name], document[name]));
-  const inside = result.success ? brokenIn(members, document, result.data) : [];
-  return [...broken, ...inside].map(path => ({
-    field: path.replaceAll('/', '.'),
-    pointer: `#/${path}`,
-    code: 'readOnly',
-    message: 'is read-only',
-  }));
-}
+const readOnlyDetail = (path: readonly (string | number)[]): ErrorDetail =>
+  detailAt(path, 'readOnly', 'is read-only');
 
 /** Whether two values say the same: a merge patch that sends back what it was shown removes what is null. */
 const isSame = (changed: unknown, document: unknown): boolean =>
   JSON.stringify(changed, withoutNulls) === JSON.stringify(document, withoutNulls);
 
 const withoutNulls = (_name: string, value: unknown): unknown => value ?? undefined;
-
-type Members = Readonly<Record<string, unknown>>;
-
-/**
- * The paths of members inside members that a patch changes, though only the service writes them: those that the
- * document has, and that the schema does not take over. What is left out stays, as in a complete replacement.
- */
-function brokenIn(changed: Members, document: Members, kept: unknown): string[] {
-  if (!isObject(kept)) return [];
-  return Object.keys(kept).flatMap(name =>
-    brokenInside(changed[name], document[name], kept[name]).map(path => `${name}/${path}`),
-  );
-}
-
-function brokenInside(changed: unknown, document: unknown, kept: unknown): string[] {
-  if (Array.isArray(changed) && Array.isArray(document) && Array.isArray(kept)) {
-    // An item with an id is the same wherever it has been moved to.
-    const counterpart = (item: unknown, index: number): unknown =>
-      isObject(item) && item.id !== undefined
-        ? document.find(other => isObject(other) && other.id === item.id)
-        : document[index];
-    return changed.flatMap((item, index) =>
-      brokenInside(item, counterpart(item, index), kept[index]).map(path => `${index}/${path}`),
-    );
-  }
-  if (!isObject(changed) || !isObject(document) || !isObject(kept)) return [];
-  const others = Object.keys(document).filter(
-    name => !Object.hasOwn(kept, name) && Object.hasOwn(changed, name),
-  );
-  const broken = others.filter(name => JSON.stringify(changed[name]) !== JSON.stringify(document[name]));
-  return [...broken, ...brokenIn(changed, document, kept)];
-}

@@ -4,7 +4,7 @@ import { type Endpoint, endpoint, type Input, type Output, type PatchBody } from
 import { found } from '../../http/errors.ts';
 import { isHal } from '../../http/hal/index.ts';
 import type { Paginator } from '../../http/paginate.ts';
-import { patched } from '../../http/patch/index.ts';
+import { checkResult, type Patched, patchedOf } from '../../http/patch/index.ts';
 import { noContent, type Reply } from '../../http/response/reply.ts';
 import { identifier } from '../../http/schema.ts';
 import type { Database, Session, Transaction } from '../../storage/database.ts';
@@ -39,8 +39,8 @@ export function crudEndpoints<Params extends z.ZodObject, Row, Locked extends Ro
   const alsoHal = hal === undefined ? {} : { hal };
   const one = (description: string) => ({ 200: { description, schema: resource.schema, ...alsoHal } });
   const now = `The ${name} as it is now.`;
-  const { shape } = resource.representation ?? resource.schema;
-  const readOnly = Object.keys(shape).filter(member => !(member in patch.schema.shape));
+  const shownSchema = resource.representation ?? resource.schema;
+  const readOnly = Object.keys(shownSchema.shape).filter(member => !(member in patch.schema.shape));
   /** What the operations that change one have in common. */
   const changing = (summary: string, { success: _success, errors = [], ...particular }: Particular) => ({
     ...common,
@@ -66,19 +66,22 @@ export function crudEndpoints<Params extends z.ZodObject, Row, Locked extends Ro
   async function change(
     context: Context<unknown>,
     body: PatchBody<object>,
-    fieldsOf: (before: Locked) => Fields,
+    changeOf: (before: Locked) => Patched<Fields>,
   ): Promise<Reply> {
     const ahead = await resource.ahead?.(body);
     return context.write(async session => {
       const before = await locked('edit', context, session);
-      const row = await rows.update(session, before, fieldsOf(before), context.cause(), ahead);
+      const { fields, confirm } = changeOf(before);
+      const row = await rows.update(session, before, fields, context.cause(), ahead);
+      confirm?.(presenter.plain(context, row));
       return presenter.shown(context, row);
     }, resource.touches?.(context.params));
   }
 
-  function fieldsOf(context: Context<PatchBody<object>>, before: Locked): Fields {
+  function patchOf(context: Context<PatchBody<object>>, before: Locked): Patched<Fields> {
     const body = resource.meaning?.(before, context.body) ?? context.body;
-    return patched(presenter.plain(context, before), body, replace.schema, readOnly);
+    const schemas = { complete: replace.schema, readOnly, shown: shownSchema };
+    return patchedOf(presenter.plain(context, before), body, schemas);
   }
 
   return {
@@ -136,7 +139,7 @@ export function crudEndpoints<Params extends z.ZodObject, Row, Locked extends Ro
         operationId: `replace${id}`,
         body: { kind: 'json', ...replace },
         responses: one(particular.success ?? now),
-        handle: context => change(context, complete(context.body), () => context.body),
+        handle: context => change(context, complete(context.body), () => ({ fields: context.body })),
       }),
     patch: (particular: Particular = {}): Endpoint =>
       endpoint({
@@ -145,7 +148,8 @@ export function crudEndpoints<Params extends z.ZodObject, Row, Locked extends Ro
         operationId: `patch${id}`,
         body: { kind: 'patch', ...patch },
         responses: one(particular.success ?? now),
-        handle: context => change(context, context.body, before => fieldsOf(context, before)),
+        handle: context =>
+          checkResult(context.body, () => change(context, context.body, before => patchOf(context, before))),
       }),
     remove: (particular: Particular = {}): Endpoint =>
       endpoint({

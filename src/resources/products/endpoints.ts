@@ -6,14 +6,13 @@ import { type Endpoint, endpoint } from '../../http/endpoint.ts';
 import { found } from '../../http/errors.ts';
 import { changeLinks, type Links } from '../../http/hal/index.ts';
 import { patched } from '../../http/patch/index.ts';
-import { ok } from '../../http/response/reply.ts';
 import { bulkResult } from '../../http/schema.ts';
-import { slices } from '../../slices.ts';
 import type { Session } from '../../storage/database.ts';
 import type { ProductFacets } from '../attributes/facets.ts';
 import { attributeFits } from '../attributes/fit.ts';
 import type { DefinitionStore } from '../attributes/store.ts';
 import { may, type RequestContext } from '../context.ts';
+import { changeTogether } from '../crud/bulk.ts';
 import { byId, crudEndpoints, foundById } from '../crud/index.ts';
 import { presenter } from '../crud/presenter.ts';
 import type { Rows } from '../crud/resource.ts';
@@ -66,7 +65,7 @@ export function productEndpoints(
     ...foundById('product', store),
     async update(session, before, fields, cause) {
       const old = productOf(before);
-      await refuse(session, old, fields);
+      await refuse(session, { variants }, old, fields);
       await fits(session)(fields, old);
       const [row] = await store.update(session, [{ before, fields }], cause);
       if (row === undefined) throw new Error('an update of one product gave none');
@@ -157,21 +156,23 @@ export function productEndpoints(
         return write(async session => {
           const rows = await store.lockMany(session, body.ids);
           const patch = { kind: 'partial', changes: body.update } as const;
-          const changes: ProductChange[] = [];
           const fit = fits(session);
           const limitText = textLimit(body.update);
-          const { turn } = slices();
-          for (const before of rows) {
-            await turn();
-            const old = productOf(before);
-            limitText(before, old);
-            const fields = patched(old, withWholeStock(old, patch), schema.replaceProduct);
-            await refuse(session, old, fields);
-            await fit(fields, old);
-            changes.push({ before: { ...before, value: old }, fields });
-          }
-          const stored = await store.update(session, changes, cause());
-          return ok({ updated: stored.length });
+          return changeTogether<LockedProduct, schema.Product, ProductChange>({
+            ...{ name: 'product', rows, update: body.update, unique: ['sku', 'externalId'] },
+            read(before) {
+              const old = productOf(before);
+              limitText(before, old);
+              return old;
+            },
+            async changeOf(before, old) {
+              const fields = patched(old, withWholeStock(old, patch), schema.replaceProduct);
+              await refuse(session, { variants }, old, fields);
+              await fit(fields, old);
+              return { before: { ...before, value: old }, fields };
+            },
+            write: changes => store.update(session, changes, cause()),
+          });
         });
       },
     }),
@@ -183,15 +184,20 @@ export function productEndpoints(
     crud.patch({ errors: ['DUPLICATE', 'OPTION_IN_USE'] }),
     crud.remove(),
   ];
+}
 
-  /** @throws HttpError for what the product cannot become, or its variants do not allow */
-  async function refuse(session: Session, before: schema.Product, fields: schema.ProductFields) {
-    refuseImpossible(before, fields);
-    const removed = removedValues(before, fields);
-    if (removed.length === 0) return;
-    const used = await variants.usedOption(session, before.id, removed);
-    if (used !== undefined) throw optionInUse(used.name, used.value);
-  }
+/** @throws HttpError for what the product cannot become, or its variants do not allow */
+async function refuse(
+  session: Session,
+  { variants }: Pick<ProductParts, 'variants'>,
+  before: schema.Product,
+  fields: schema.ProductFields,
+): Promise<void> {
+  refuseImpossible(before, fields);
+  const removed = removedValues(before, fields);
+  if (removed.length === 0) return;
+  const used = await variants.usedOption(session, before.id, removed);
+  if (used !== undefined) throw optionInUse(used.name, used.value);
 }
 
 function linksOf({ caller }: RequestContext, _row: StoredProduct, self: string): Links {

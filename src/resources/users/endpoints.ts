@@ -2,7 +2,7 @@
 import type { z } from 'zod';
 import { allow, unauthorized } from '../../http/access.ts';
 import { type Endpoint, endpoint } from '../../http/endpoint.ts';
-import { patched } from '../../http/patch/index.ts';
+import { checkResult, patched } from '../../http/patch/index.ts';
 import { noContent } from '../../http/response/reply.ts';
 import { type Condition, equal } from '../../storage/list/request.ts';
 import { hashPassword } from '../auth/passwords.ts';
@@ -127,8 +127,10 @@ export function userEndpoints({ database, paginator }: Dependencies, options: Us
       responses: { 200: oneUser('The user as it is now.') },
       errors: ['NOT_FOUND', 'DUPLICATE', 'LAST_ADMINISTRATOR', 'PRECONDITION_FAILED', 'WRONG_PASSWORD'],
       handle: context =>
-        change(context.params.id, context, current =>
-          patched(current, context.body, schema.replaceUser, readOnly),
+        checkResult(context.body, () =>
+          change(context.params.id, context, current =>
+            patched(current, context.body, schema.replaceUser, readOnly),
+          ),
         ),
     }),
     endpoint({

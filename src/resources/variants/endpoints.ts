@@ -6,12 +6,11 @@ import { found, notFound } from '../../http/errors.ts';
 import { addressOf } from '../../http/hal/addresses.ts';
 import { changeLinks, type Links } from '../../http/hal/index.ts';
 import { patched } from '../../http/patch/index.ts';
-import { ok } from '../../http/response/reply.ts';
 import { bulkResult, identifier } from '../../http/schema.ts';
-import { slices } from '../../slices.ts';
 import type { Transaction } from '../../storage/database.ts';
 import { type Condition, equal } from '../../storage/list/request.ts';
 import { may, type RequestContext } from '../context.ts';
+import { changeTogether } from '../crud/bulk.ts';
 import { byId, crudEndpoints } from '../crud/index.ts';
 import { presenter } from '../crud/presenter.ts';
 import type { Rows } from '../crud/resource.ts';
@@ -146,17 +145,17 @@ export function variantEndpoints(
           const locked = await lockProduct(session, params.id);
           const product = productOf(locked);
           const patch = { kind: 'partial', changes: body.update } as const;
-          const changes: VariantChange[] = [];
-          const { turn } = slices();
-          for (const before of await store.lockMany(session, params.id, body.ids)) {
-            await turn();
-            const old = variantOf(before);
-            const fields = patched(old, withWholeStock(old, patch), schema.replaceVariant);
-            refuseUnfit(product, old, fields);
-            changes.push({ before, fields });
-          }
-          const stored = await store.update(session, locked, changes, cause());
-          return ok({ updated: stored.length });
+          const rows = await store.lockMany(session, params.id, body.ids);
+          return changeTogether<StoredVariant, schema.Variant, VariantChange>({
+            ...{ name: 'variant', rows, update: body.update, unique: ['sku', 'options'] },
+            read: variantOf,
+            changeOf(before, old) {
+              const fields = patched(old, withWholeStock(old, patch), schema.replaceVariant);
+              refuseUnfit(product, old, fields);
+              return { before, fields };
+            },
+            write: changes => store.update(session, locked, changes, cause()),
+          });
         });
       },
     }),

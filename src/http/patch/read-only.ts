@@ -1,0 +1,94 @@
+/** Members inside members that only the service writes: a patch that changes one is not ignored. */
+import { z } from 'zod';
+import { isObject } from '../../json-object.ts';
+
+/** One value as a patch leaves it, and what it is compared with; each is undefined where it is not there. */
+interface Compared {
+  /** What the patch makes of it. */
+  readonly changed: unknown;
+  /** What it was. */
+  readonly document: unknown;
+  /** What the schema of a complete replacement takes over of it. */
+  readonly kept: unknown;
+  /** What it has become. */
+  readonly after: unknown;
+  /** The schema of the representation. */
+  readonly shown: z.core.$ZodType | undefined;
+}
+
+type Path = readonly (string | number)[];
+
+/**
+ * @returns the paths of what a patch has changed and the service has not taken over: members that the representation has and
+ * the schema does not keep, and ids that no item has. What is left out stays, as in a complete replacement; what is not known
+ * at all is ignored, as everywhere.
+ */
+export function ignoredChanges({ changed, document, kept, after, shown }: Compared): Path[] {
+  if (!isObject(changed) || !isObject(kept)) return [];
+  return Object.keys(kept).flatMap(name => {
+    const of = { changed: changed[name], kept: kept[name], shown: shownMember(shown, name) };
+    const inside = { ...of, document: memberOf(document, name), after: memberOf(after, name) };
+    return changesInside(inside).map(path => [name, ...path]);
+  });
+}
+
+function changesInside(value: Compared): Path[] {
+  const { changed, document, kept, after, shown } = value;
+  if (Array.isArray(changed) && Array.isArray(kept)) return changesOfItems({ ...value, changed, kept });
+  if (!isObject(changed) || !isObject(kept)) return [];
+  const own = Object.keys(changed).filter(
+    name =>
+      !Object.hasOwn(kept, name) &&
+      (shownMember(shown, name) !== undefined || memberOf(document, name) !== undefined) &&
+      !isSame(changed[name], memberOf(document, name)) &&
+      !isSame(changed[name], memberOf(after, name)),
+  );
+  return [...own.map(name => [name]), ...ignoredChanges(value)];
+}
+
+function changesOfItems({
+  changed,
+  document,
+  kept,
+  after,
+  shown,
+}: Compared & { readonly changed: readonly unknown[]; readonly kept: readonly unknown[] }): Path[] {
+  const schema = unwrapped(shown);
+  const items = { shown: schema instanceof z.ZodArray ? schema.element : undefined };
+  return changed.flatMap((item, index) => {
+    const of = { changed: item, kept: kept[index], ...items };
+    const inside = {
+      ...of,
+      document: counterpart(item, index, document),
+      after: counterpart(item, index, after),
+    };
+    const paths = changesInside(inside);
+    // An id that is sent names an item there is: the service makes those of new ones itself.
+    const isLost =
+      isObject(item) && item.id != null && inside.document === undefined && inside.after === undefined;
+    return (isLost ? [['id']] : paths).map(path => [index, ...path]);
+  });
+}
+
+/** An item with an id is the same wherever it has been moved to; one without is compared with that of its place. */
+function counterpart(item: unknown, index: number, items: unknown): unknown {
+  if (!Array.isArray(items)) return undefined;
+  if (!isObject(item) || item.id == null) return items[index];
+  return items.find(other => isObject(other) && other.id === item.id);
+}
+
+const memberOf = (value: unknown, name: string): unknown =>
+  isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;
+
+const isSame = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other);
+
+function shownMember(schema: z.core.$ZodType | undefined, name: string): z.core.$ZodType | undefined {
+  const whole = unwrapped(schema);
+  return whole instanceof z.ZodObject && Object.hasOwn(whole.shape, name) ? whole.shape[name] : undefined;
+}
+
+function unwrapped(schema: z.core.$ZodType | undefined): z.core.$ZodType | undefined {
+  return schema instanceof z.ZodOptional || schema instanceof z.ZodNullable
+    ? unwrapped(schema.unwrap())
+    : schema;
+}

@@ -1,0 +1,88 @@
+/** What a JSON Patch makes of a resource: whichever rule it breaks is 422, where other bodies that break it are 400. */
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { addProduct, pathOf } from '../support/catalog.ts';
+import { describeOnDatabases } from '../support/databases.ts';
+import { call } from '../support/http.ts';
+import { play } from '../support/scenario.ts';
+import { startTestService, type TestService } from '../support/service.ts';
+import { chosen, variantCalls } from '../support/variants.ts';
+
+const operations = 'application/json-patch+json';
+const merge = 'application/merge-patch+json';
+
+describeOnDatabases('results of patches on %s', kind => {
+  let service: TestService;
+  beforeAll(async () => {
+    service = await startTestService(kind);
+    const body = { key: 'result.watt', type: 'number' };
+    await call(service, { method: 'POST', path: '/v1/attributes', as: 'admin', body });
+  });
+  afterAll(() => service.stop());
+  const { add, pathsOf, shirt } = variantCalls(() => service);
+
+  const send = (path: string, type: string, body: unknown, headers = {}) =>
+    play(service, {
+      ...{ name: type, method: 'PATCH', path, as: 'admin', body },
+      ...{ status: type === operations ? 422 : 400, headers: { 'Content-Type': type, ...headers } },
+      error: type === operations ? 'PATCH_RESULT_INVALID' : 'VALIDATION_FAILED',
+    });
+  /** Plays the same change in the three media types, and compares what is said of it. */
+  async function refuse(path: string, [member, value]: [string, unknown], pointer: string, code: string) {
+    const plain = await send(path, 'application/json', { [member]: value });
+    const merged = await send(path, merge, { [member]: value });
+    const patched = await send(path, operations, [{ op: 'add', path: `/${member}`, value }]);
+    expect(plain.body.details).toMatchObject([{ pointer, code }]);
+    expect(merged.body.details).toEqual(plain.body.details);
+    expect(patched.body.details).toEqual(plain.body.details);
+    expect(patched.body.message).toBe(`${plain.body.message}; nothing was changed`);
+  }
+
+  test('of products', async () => {
+    const path = pathOf(await addProduct(service));
+    await refuse(path, ['price', -1], '#/price', 'minimum');
+    await refuse(path, ['attributes', { 'result.watt': 'x' }], '#/attributes/result.watt', 'type');
+    await refuse(path, ['images', [{ id: 5 }]], '#/images/0/id', 'unknown');
+    const parent = await shirt();
+    await add(parent, chosen('M'));
+    await refuse(pathOf(parent), ['stock', { onHand: 4 }], '#/stock', 'variants');
+  });
+
+  test('of variants, categories and definitions of attributes', async () => {
+    const product = await shirt();
+    const variant = `${pathsOf(product)}/${(await add(product, chosen('M'))).id}`;
+    await refuse(variant, ['imageId', 5], '#/imageId', 'unknown');
+    await refuse(variant, ['options', { Size: 'XXL', Colour: 'Red' }], '#/options/Size', 'enum');
+    const post = { method: 'POST', as: 'admin' } as const;
+    const category = await call(service, { ...post, path: '/v1/categories', body: { name: 'Results' } });
+    const ofCategory = `/v1/categories/${category.body.id}`;
+    await refuse(ofCategory, ['parentId', category.body.id], '#/parentId', 'cycle');
+    await refuse(ofCategory, ['imageId', 5], '#/imageId', 'unknown');
+    const body = { key: 'result.size', type: 'choice', choices: ['S'] };
+    const definition = await call(service, { ...post, path: '/v1/attributes', body });
+    await refuse(`/v1/attributes/${definition.body.id}`, ['type', 'colour'], '#/type', 'enum');
+  });
+
+  test('of users and articles', async () => {
+    const me = (await call(service, { path: '/v1/me', as: 'admin' })).body;
+    const address = 'moved@catalog.example';
+    await refuse(`/v1/users/${me.id}`, ['email', address], '#/currentPassword', 'required');
+    const article = { title: 'A', body: 'B' };
+    const post = { method: 'POST', path: '/v1/articles', as: 'admin', body: article } as const;
+    const { id } = (await call(service, post)).body;
+    await refuse(`/v1/articles/${id}`, ['title', ''], '#/title', 'blank');
+  });
+
+  test('conflicts, and operations that are not well-formed, are what they were', async () => {
+    const parent = await shirt();
+    await add(parent, chosen('M'));
+    const path = pathOf(parent);
+    const patch = { method: 'PATCH', path, as: 'editor', headers: { 'Content-Type': operations } } as const;
+    const inUse = [{ op: 'replace', path: '/options', value: [] }];
+    await play(service, { ...patch, name: 'in use', body: inUse, status: 409, error: 'OPTION_IN_USE' });
+    const none = [{ op: 'increment', path: '/price' }];
+    await play(service, { ...patch, name: 'none', body: none, status: 400, error: 'MALFORMED_PATCH' });
+    const strict = { 'Content-Type': operations, Prefer: 'handling=strict' };
+    const unknown = [{ op: 'add', path: '/pirce', value: 5 }];
+    await play(service, { ...patch, headers: strict, name: 'unknown', body: unknown, status: 400 });
+  });
+});
